@@ -46,7 +46,7 @@ def test_the_quick_run_publishes_reads_and_draws(run: Any, tmp_path: Path, monke
     }
     road = (tmp_path / "road.txt").read_text()
     assert road.count("$ discreet ") == 1 + 3 * 3
-    assert road.count("The promise holds.") == 3
+    assert road.count("The guarantee holds.") == 3
 
 
 @needs_records

@@ -96,7 +96,7 @@ def test_a_model_without_its_columns_has_no_form(tmp_path: Path) -> None:
 def test_what_is_no_number_is_refused_by_the_parser_in_words(declarations: Declarations) -> None:
     form = declarations.forms["number"]
     keys = form.keys({"column": ["age"], "ask": ["quantiles"], "cells": ["many"]})
-    with pytest.raises(DeclarationError, match="cells of the model 'number' is a whole number; got 'many'"):
+    with pytest.raises(DeclarationError, match="cells of the model 'number' must be a whole number; got 'many'"):
         declarations.asked(keys | {"model": "number", "label": "x", "epsilon": "1"})
 
 
@@ -111,5 +111,5 @@ def test_mechanisms_and_queries_have_forms_of_their_own() -> None:
 
 def test_a_question_from_elsewhere_names_no_column_that_is_not_declared(declarations: Declarations) -> None:
     keys = {"model": "poisson", "column": "salary", "most": 9, "epsilon": "1", "delta": "1e-6", "label": "x"}
-    with pytest.raises(DeclarationError, match="'salary' is no column that the study declares"):
+    with pytest.raises(DeclarationError, match="declares no column 'salary'"):
         declarations.asked(keys)

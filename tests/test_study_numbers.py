@@ -84,7 +84,7 @@ def test_mean_and_quantiles_agree_with_the_records(folder: Path) -> None:
         ('column = "pay"\nask = "mean"\ncells = 8', "cells and edges"),
         ('column = "pay"\nask = "mean"\nby = "age"', "levels or bands"),
         ('column = "pay"\nask = "quantiles"\nquantiles = [2]', "between 0 and 1"),
-        ('column = "pay"\nquantiles = [0.00001]', "beyond the outermost one"),
+        ('column = "pay"\nquantiles = [0.00001]', "beyond the outermost record"),
         ('column = "age"\nquantiles = [0.25]\nmechanism = "TwoStepMedian"', "Add 0.5"),
         ('column = "pay"\nask = "mean"\ndistance = 1', "distance"),
     ],
@@ -119,13 +119,14 @@ def test_weights_that_are_fixed_by_design_go_the_whole_road(extra: str, folder: 
     release = study(folder, weighted).publish("q")
     assert isinstance(release.model, dc.WeightedSums)
     assert release.model.weights == dc.Weights("age", 99, "fixed by design")
+    assert [(each.name, float(each.high)) for each in release.model.declared_bounds][1:] == [("age", 99)]
     assert len(dc.infer(dc.Release.from_json(release.to_json())).rows()) == (8 if extra else 4)
 
 
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ('weight = "age"', "It is not said what weights are; they must be 'fixed by design'"),
+        ('weight = "age"', "It is not stated what the weights are; they must be 'fixed by design'"),
         ('weight = "age"\nweights = "calibrated"', "if one record changes, those of all others do"),
         ('weights = "fixed by design"', "weight names None"),
         ('weight = "agee"\nweights = "fixed by design"', "Did you mean"),

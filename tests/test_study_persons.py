@@ -82,11 +82,11 @@ def test_one_value_for_each_person_and_persons_without_rows_are_left_out(
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ('ask = "mean"', "say by per_person"),
+        ('ask = "mean"', "state with per_person"),
         ('ask = "mean"\nper_person = "first"', "depends on how the table is stored"),
         ('ask = "mean"\nper_person = "totl"', "'total'"),
         ('ask = "mean"\nper_person = "total"', "total_bounds"),
-        ('ask = "mean"\nper_person = "mean"\ntotal_bounds = [0, 1]', "belong to per_person = 'total'"),
+        ('ask = "mean"\nper_person = "mean"\ntotal_bounds = [0, 1]', "only for per_person = 'total'"),
         ('ask = "mean"\nper_person = "total"\ntotal_bounds = [0]', "two numbers"),
         ('ask = "mean"\nper_person = "total"\ntotal_bounds = [9, 0]', "must rise"),
     ],
@@ -100,7 +100,7 @@ def test_a_wrong_question_about_persons_is_refused_in_words(keys: str, words: st
 
 def test_questions_about_rows_and_rows_per_unit_do_not_go_with_persons(folder: Path) -> None:
     keys = 'ask = "mean"\nper_person = "largest"\n'
-    with pytest.raises(dc.DeclarationError, match="leave rows_per_unit out"):
+    with pytest.raises(dc.DeclarationError, match="rows_per_unit does not apply"):
         study(folder, keys, HEAD.replace("[budget]", "rows_per_unit = 3\n[budget]"))
     with pytest.raises(dc.DeclarationError, match="need unit_column"):
         study(folder, keys, HEAD.replace('unit_column = "patient"\n', ""))
@@ -123,7 +123,7 @@ def test_the_holder_sees_how_many_ids_there_are_and_readers_do_not(folder: Path)
     statement = folder / "s.md"
     done = runner.invoke(main, ["infer", str(folder / "300"), "--statement", str(statement)])
     assert done.exit_code == 0, done.output
-    assert "what all rows of any single person say" in statement.read_text()
+    assert "whatever all rows of any single person say" in statement.read_text()
     assert "how many of them have rows is not" in statement.read_text()
 
 
@@ -135,7 +135,7 @@ def test_a_ledger_of_records_does_not_pay_for_persons_nor_are_rows_multiplied(tm
     with pytest.raises(dc.PublishError, match="would protect 'one person'"):
         dc.publish(mechanism, secret, of_records, "x")
     of_persons = dc.Ledger.create(tmp_path / "persons.db", epsilon=9, unit="one person")
-    with pytest.raises(dc.PublishError, match="put together already"):
+    with pytest.raises(dc.PublishError, match="already combines all rows"):
         dc.publish(mechanism, secret, of_persons, "x", unit=dc.Unit("one person", 3))
     assert dc.publish(mechanism, secret, of_persons, "x").unit.description == "one person"
     rows = dc.NumberSums("x", (0, 1))

@@ -111,7 +111,7 @@ def pooled(epsilon: str | None) -> Mapping[str, tuple[float, float]]:
         for name, counts in HOSPITALS.items()
     }
     posterior: Any = dc.infer(model=rate, **releases)
-    return {name: (posterior.mean(name), posterior.sd(name)) for name in posterior.names}
+    return {name: (posterior.mean[name], posterior.sd[name]) for name in posterior.names}
 
 
 def test_two_hospitals_are_pooled_from_releases_as_from_exact_tables() -> None:

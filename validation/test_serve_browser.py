@@ -33,7 +33,7 @@ def test_a_steward_invites_an_analyst_and_decides(server: Served) -> None:
         page = sam.sign_in("sam")
         sam.go("/people")
         page.fill("#name", "eve")
-        page.click("text=Make a one-time link")
+        page.click("text=Create a one-time link")
         link = page.inner_text("#link")
         eve.page.goto(link)
         eve.page.fill("#password", PASSWORD)
@@ -61,7 +61,7 @@ def test_refusals_are_in_words_and_what_is_over_budget_is_not_asked(server: Serv
         ann = Visitor(browser, address)
         page = ann.sign_in("ann")
         ask(ann, "3")
-        assert "2 is left" in page.inner_text("[role=alert]")
+        assert "2 of the budget is left" in page.inner_text("[role=alert]")
         assert ann.faults() == []
         ask(ann, "much")
         assert page.inner_text("[role=alert]")
@@ -257,5 +257,5 @@ def test_other_models_and_queries_are_asked_by_their_own_fields(weighing: Served
         page.click("form.ask > p > button")
         page.wait_for_selector("text=queued")
         answered(weighing, ann)
-        assert "luck of that draw" in page.inner_text("main")
+        assert "the chance of that draw" in page.inner_text("main")
         assert ann.complaints() == []

@@ -6,15 +6,15 @@ No message ever carries a value from the records: an error is public, and so it 
 
 
 class DiscreetError(Exception):
-    """Any refusal of this library."""
+    """The base class of every error that this library raises."""
 
 
 class DeclarationError(DiscreetError, ValueError):
-    """A model, mechanism or guarantee was declared with values that make no sense."""
+    """A model, mechanism or guarantee was declared with invalid values."""
 
 
 class SecretError(DiscreetError, TypeError):
-    """A secret was about to leave by another way than `publish`."""
+    """A secret value was about to leave by some way other than `publish`."""
 
 
 class SourceError(DiscreetError):
@@ -26,32 +26,32 @@ class PublishError(DiscreetError):
 
 
 class BudgetError(PublishError):
-    """The ledger has not enough budget left."""
+    """The ledger does not have enough budget left."""
 
 
 class LedgerError(DiscreetError):
-    """A ledger cannot be read, or its entries are not what was once written."""
+    """A ledger cannot be read, or its entries have been altered since they were written."""
 
 
 class DocumentError(DiscreetError, ValueError):
-    """A document is not a release that this version understands."""
+    """A document is not one that this version can read."""
 
 
 class VerificationError(DiscreetError):
-    """A release does not carry the promise that it states."""
+    """A release does not have the guarantee that it states."""
 
 
 class LittleInformationWarning(UserWarning):
-    """A release says almost nothing about the data: what is read from it is mostly the prior."""
+    """A release says almost nothing about the data: the posterior is mostly the prior."""
 
 
 class PriorOutweighsWarning(UserWarning):
-    """Read together with all cells, an event's probability is far from what its own noisy sum says."""
+    """An event's probability, inferred from all cells together, is far from what its own noisy sum suggests."""
 
 
 class ConvergenceWarning(UserWarning):
-    """Chains have not reached the agreement that is wanted: what is read from them is rough."""
+    """Markov chains have not converged (their R-hat is too high): results based on them are rough."""
 
 
 class MisfitWarning(UserWarning):
-    """What was published contradicts the declared model: what is read from it holds only if the model does."""
+    """The published values contradict the declared model (a misfit): results are valid only if the model is."""

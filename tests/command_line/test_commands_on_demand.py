@@ -99,7 +99,7 @@ def test_a_command_of_ours_cannot_be_replaced(monkeypatch: pytest.MonkeyPatch) -
 def test_a_command_that_cannot_be_loaded_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, greet="no_such_module:greet", number="math:pi")
     assert "could not be loaded" in run("greet", code=1).output
-    assert "no command" in run("number", code=1).output
+    assert "not a command" in run("number", code=1).output
 
 
 def test_without_the_papers_their_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,13 +57,13 @@ def test_days_are_days(book: Path) -> None:
     for wrong in ("2026-13", "2026-02-30", "2026-01-01T25:00", "yesterday", "2026-1-1", "２０２６", "2026-01-01T"):
         found = run("ledger", book, "--since", wrong)
         assert found.exit_code == 1
-        assert "is a day such as" in found.output
+        assert "must be a day such as" in found.output
 
 
 def test_words_to_filter_by_are_texts() -> None:
     wrong: Any = 7
     for name in ("label", "group", "data", "since", "until"):
-        with pytest.raises(dc.DeclarationError, match=f"{name} is a text"):
+        with pytest.raises(dc.DeclarationError, match=f"{name} must be a string"):
             Filter(**{name: wrong})
 
 
@@ -114,7 +114,7 @@ def test_a_key_signs_a_release_and_a_head_and_readers_see_who_issued_them(book: 
     assert refused.exit_code == 5
     assert "is unsigned" in refused.output
     assert run("key", "sign", release, "--key", key).exit_code == 0
-    assert "signed by this key already" in run("key", "sign", release, "--key", key).output
+    assert "already signed with this key" in run("key", "sign", release, "--key", key).output
     checked = run("verify", release, "--key", public, "--ledger", book)
     assert checked.exit_code == 0, checked.output
     assert "signed by 'Office of Statistics'" in checked.output
@@ -138,10 +138,10 @@ def test_an_old_ledger_is_upgraded_once(tmp_path: Path) -> None:
     assert "discreet ledger upgrade" in run("ledger", "head", path).output
     done = run("ledger", "upgrade", path)
     assert done.exit_code == 0
-    assert "all old hashes as they were" in done.output
+    assert "all earlier hashes unchanged" in done.output
     again = run("ledger", "upgrade", path)
     assert again.exit_code == 5
-    assert "today's form already" in again.output
+    assert "already has the current format" in again.output
     assert run("ledger", "check", path).exit_code == 0
 
 
@@ -149,9 +149,9 @@ def test_what_is_no_head_and_no_private_key_is_named(book: Path, tmp_path: Path)
     (tmp_path / "x.head.json").write_text('{"kind": 1}')
     found = run("ledger", "check", book, "--witness", tmp_path)
     assert found.exit_code == 5
-    assert "x.head.json' is no head that can be read" in found.output
+    assert "x.head.json' cannot be read as the head of a ledger" in found.output
     run("key", "new", tmp_path / "k")
-    assert "is no private key" in run("ledger", "head", book, "--key", tmp_path / "k.pub").output
+    assert "is not a private key" in run("ledger", "head", book, "--key", tmp_path / "k.pub").output
     (tmp_path / "k.key").chmod(0o644)
     assert "can be read by others" in run("ledger", "head", book, "--key", tmp_path / "k.key").output
 
@@ -159,12 +159,12 @@ def test_what_is_no_head_and_no_private_key_is_named(book: Path, tmp_path: Path)
 def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) -> None:
     done = run("ledger", "move", book, tmp_path / "new.db")
     assert done.exit_code == 0, done.output
-    assert "10 entries, all old hashes as they were" in done.output
+    assert "10 entries, all earlier hashes unchanged" in done.output
     assert f"ledger = '{tmp_path / 'new.db'}'" in done.output
     shown = json.loads(run("ledger", book, "--json").output)
     assert shown["moved_to"] == str(tmp_path / "new.db")
     assert "moved_to" not in json.loads(run("ledger", tmp_path / "new.db", "--json").output)
-    assert "nothing more is charged here" in run("ledger", book, "--html", tmp_path / "p.html").output
+    assert "no further charges are made here" in run("ledger", book, "--html", tmp_path / "p.html").output
     assert "Moved to" in (tmp_path / "p.html").read_text("utf-8")
     again = run("ledger", "move", book, tmp_path / "third.db", "--json")
     assert again.exit_code == 5
@@ -177,12 +177,12 @@ def test_a_ledger_is_moved_and_says_where_it_went(book: Path, tmp_path: Path) ->
     ("words", "said"),
     [
         (("ledger", "move", "BOOK", "none/new.db"), "Cannot create a ledger at"),
-        (("ledger", "move", "BOOK", "BOOK"), "exists already"),
+        (("ledger", "move", "BOOK", "BOOK"), "already exists"),
         (("ledger", "move", "BOOK", "mysql://server/office"), "this is of the kind 'mysql'"),
         (("ledger", "move", "BOOK", "postgresql://[server"), "this address cannot be read"),
         (("ledger", "move", "BOOK", "postgresql://server:port/x"), "this address cannot be read"),
-        (("ledger", "grant", "BOOK", "publisher"), "Roles are for ledgers on a server"),
-        (("ledger", "check", "BOOK", "--key", "x.pub"), "goes with --witness"),
+        (("ledger", "grant", "BOOK", "publisher"), "Roles apply to ledgers on a server"),
+        (("ledger", "check", "BOOK", "--key", "x.pub"), "needs --witness"),
         (("ledger", "head", "BOOK", "--witness", "none"), "There is no folder"),
         (("ledger", "head", "BOOK", "--key", "none.key"), "There is no file"),
         (("ledger", "check", "none.db"), "There is no ledger at"),

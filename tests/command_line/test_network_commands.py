@@ -80,13 +80,13 @@ def test_the_whole_road_of_naive_bayes(folder: Path) -> None:
     assert "80 records, as declared" in run("check", "study.toml").output
     published = run("publish", "study.toml", "--ask", "signs").output
     assert "Mechanism: CubeCounts, chosen because yes/no variables" in published
-    assert "The promise holds" in run("verify", "signs.release.json", "--ledger", "study.db").output
+    assert "The guarantee holds" in run("verify", "signs.release.json", "--ledger", "study.db").output
     files = ("--csv", "a.csv", "--arviz", "a.nc", "--bif", "a.bif", "--plot", "a.png", "--statement", "a.html")
     made = ("--synthesize", "25", "--out", "made.csv")
     shown = run("infer", "signs.release.json", *files, *made).output
     for words in ("cancer=yes", "smoker=yes", "cancer=no", *(f"Wrote {files[n]}" for n in (1, 3, 5, 7, 9)), "made.csv"):
         assert words in shown
-    rows = list(csv.DictReader((folder / "a.csv").read_text().splitlines()))
+    rows = list(csv.DictReader((folder / "a.csv").read_text("utf-8-sig").splitlines()))
     assert [(row["quantity"], row["given"]) for row in rows] == [
         ("cancer=no", ""),
         ("cancer=yes", ""),
@@ -198,7 +198,7 @@ def test_the_plan_says_what_noise_to_expect_why_and_what_is_not_planned(folder: 
     assert "discreet rehearse STUDY --ask chain" in chain
     assert (folder / "graph.png").exists()
     signs = run("plan", "study.toml", "--ask", "signs").output
-    assert "new records classified rightly" in signs
+    assert "new records classified correctly" in signs
     assert "is not planned here" in run("plan", "study.toml", "--ask", "several").output
     assert not (folder / "study.db").exists()
 
@@ -249,22 +249,22 @@ def test_a_large_network_shows_its_first_lines_and_says_how_to_get_all(folder: P
     release = dc.simulate(mechanism, [20, 10] * 40, dc.SeededBits(5), label="Forty items")
     (folder / "r.json").write_text(release.to_json())
     shown = run("infer", "r.json", "--csv", "all.csv").output
-    assert f"first {MOST_SHOWN} of 80 lines" in shown
+    assert f"first {MOST_SHOWN} of 80 rows" in shown
     assert "item 39=yes" not in shown
     assert len((folder / "all.csv").read_text().splitlines()) == 81
 
 
 BROKEN: list[tuple[tuple[str, ...], int, str]] = [
-    (("infer", "signs.release.json", "--that", "yes > 0.2"), 1, "--that does not go with a network"),
+    (("infer", "signs.release.json", "--that", "yes > 0.2"), 1, "--that is not available for a network"),
     (
         ("infer", "signs.release.json", "--event", "smoker=yes", "--by", "cancer", "--pool"),
         1,
-        "--pool does not go with a network",
+        "--pool is not available for a network",
     ),
     (("infer", "signs.release.json", "--event", "smoker=perhaps"), 1, "smoker=perhaps"),
     (("infer", "signs.release.json", "--event", "smoker=yes", "--given", "smoker=no"), 1, "about a variable that is"),
     (("infer", "signs.release.json", "--event", "smoker=yes", "--by", "age"), 1, "no column 'age'"),
-    (("infer", "signs.release.json", "--given", "smoker=no"), 1, "go with --event"),
+    (("infer", "signs.release.json", "--given", "smoker=no"), 1, "need --event"),
     (("infer", "signs.release.json", "--synthesize", "5"), 1, "go together"),
     (("infer", "signs.release.json", "--out", "x.csv"), 1, "go together"),
     (("infer", "signs.release.json", "--synthesize", "0", "--out", "x.csv"), 2, "--synthesize"),
@@ -273,7 +273,7 @@ BROKEN: list[tuple[tuple[str, ...], int, str]] = [
     (("infer", "signs.release.json", "--level", "2"), 1, "between 0 and 1"),
     (("infer", "coughs.release.json", "--bif", "x.bif"), 1, "--bif does not go with a table of categories"),
     (("infer", "signs.release.json", "coughs.release.json"), 1, ""),
-    (("plan", "study.toml", "--ask", "signs", "--width", "0.1"), 1, "--width is for questions about categories"),
+    (("plan", "study.toml", "--ask", "signs", "--width", "0.1"), 1, "--width is not available"),
     (("plan", "study.toml", "--ask", "signs", "--level", "7"), 1, "between 0 and 1"),
 ]
 
@@ -358,7 +358,7 @@ def test_predict_refuses_what_is_no_table_of_records(naive: str, folder: Path) -
     for name, text, words in (
         ("odd", "b,d\nyes\n", "must have 2 values"),
         ("twice", "b,b\nyes,no\n", "its own name"),
-        ("empty", "", "needs a heading"),
+        ("empty", "", "needs a header"),
         ("other", "B,d\nyes,no\n", "which the network does not know"),
     ):
         (folder / f"{name}.csv").write_text(text)

@@ -70,4 +70,4 @@ def test_a_prior_by_name_or_number_is_read_under(release: Path) -> None:
     assert "got 'flat'" in " ".join(refused.output.split())
     alone = CliRunner().invoke(main, ["infer", str(release), "--differ"])
     assert alone.exit_code == 1
-    assert "go with --event and --by" in " ".join(alone.output.split())
+    assert "need --event and --by" in " ".join(alone.output.split())

@@ -91,18 +91,18 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert slopes["age"]["low"] < slopes["age"]["mean"] < slopes["age"]["high"]
     assert slopes["age"]["mean"] == pytest.approx(25, abs=8)  # secure bits cannot be seeded
     assert slopes["education=college"]["unit"] == "income, college instead of school"
-    with (folder / "pay.out.csv").open() as file:
+    with (folder / "pay.out.csv").open(encoding="utf-8-sig") as file:
         assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]
     picture = json.loads((folder / "pay.json").read_text())
     assert [row["cell"] for row in picture["data"]["values"]] == ["age (18 to 80)", "education=college"]
     firm = as_json("infer", "pay.release.json", "--prior", '{"precision": 1e6, "noise": {"shape": 2, "scale": 0.1}}')
     assert abs({row["quantity"]: row for row in firm["rows"]}["age"]["mean"]) < 1
     refused = run("infer", "pay.release.json", "--prior", '{"a": 1}', code=1).output
-    assert "A reader's prior of a regression" in " ".join(refused.split())
+    assert "A reader's prior for a regression" in " ".join(refused.split())
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
     assert "gaps count as 2000" in account
-    assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
+    assert "The guarantee holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
 
 
 @pytest.mark.usefixtures("short_runs")
@@ -126,9 +126,9 @@ def test_the_whole_road_of_products_powers_and_an_intercept_alone(folder: Path, 
     found = as_json("infer", "pay.release.json")
     assert [row["quantity"] for row in found["rows"]] == names
     assert all(row["low"] < row["mean"] < row["high"] for row in found["rows"])
-    with (folder / "pay.out.csv").open() as file:
+    with (folder / "pay.out.csv").open(encoding="utf-8-sig") as file:
         assert [row["quantity"] for row in csv.DictReader(file)] == names
-    assert "The promise holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
+    assert "The guarantee holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
     assert names[-1] in (folder / "pay.html").read_text()
 
 
@@ -155,8 +155,8 @@ def test_a_plan_tells_widths_and_touches_no_data(folder: Path) -> None:
     shown = run("plan", "study.toml", "--ask", "pay", "--epsilon", "0.5").output
     assert "(assumed: the median of its prior)" in " ".join(shown.split())
     assert "too narrow" not in shown
-    assert "An effect is what the target changes by" in shown
-    assert "--width is for" in run("plan", "study.toml", "--ask", "pay", "--width", "0.1", code=1).stderr
+    assert "An effect is the change in the target" in shown
+    assert "--width is not available" in run("plan", "study.toml", "--ask", "pay", "--width", "0.1", code=1).stderr
 
 
 def test_a_rehearsal_shows_the_made_up_truth() -> None:
@@ -176,7 +176,7 @@ def test_a_batch_publishes_tables_and_regressions_together(folder: Path) -> None
 @pytest.mark.parametrize("words", [("--that", "age > 0"), ("--event", "age=1"), ("--bif", "x.bif")])
 def test_questions_about_probabilities_are_refused(words: tuple[str, str]) -> None:
     run("publish", "study.toml", "--ask", "pay")
-    assert f"{words[0]} does not go with a regression" in run("infer", "pay.release.json", *words, code=1).stderr
+    assert f"{words[0]} is not available for a regression" in run("infer", "pay.release.json", *words, code=1).stderr
 
 
 def test_the_study_is_the_model_written_down(folder: Path) -> None:
@@ -213,10 +213,14 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ('formula = "income ~ age + education"', 'formula = "income ~ height"', "names 'height'; declare it"),
         ('formula = "income ~ age + education"', 'formula = "education ~ age"', "target 'education' needs bounds"),
         ('formula = "income ~ age + education"', 'formula = "income ~ age * height"', "names 'height'; declare it"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ age:education"', "and not 'age' itself"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ age^2"', "and not 'age' itself"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age:education"', "but not 'age' itself"),
+        ('formula = "income ~ age + education"', 'formula = "income ~ age^2"', "but not 'age' itself"),
         ('formula = "income ~ age + education"', 'formula = "income ~ age + age^3"', "needs the term age^2"),
-        ('formula = "income ~ age + education"', 'formula = "income ~ education*education"', "levels twice"),
+        (
+            'formula = "income ~ age + education"',
+            'formula = "income ~ education*education"',
+            "categorical column twice",
+        ),
         ('formula = "income ~ age + education"', 'formula = "income ~ age^x"', "'age^x' is none of these"),
         ('formula = "income ~ age + education"', 'formula = "income ~ log(age)"', "are not supported"),
         ('formula = "income ~ age + education"', 'formula = "log(income) ~ age"', "are not supported"),
@@ -228,9 +232,9 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ("bounds = [0, 6000]", "bounds = [0, inf]", "a bound of 'income'"),
         ("bounds = [0, 6000]", "bounds = [5, 5]", "must rise"),
         ("bounds = [0, 6000]", "bounds = [5]", "must be two numbers"),
-        ("bounds = [0, 6000]\nmissing = 2000", "missing = 3", "missing goes with bounds"),
+        ("bounds = [0, 6000]\nmissing = 2000", "missing = 3", "missing is for columns with bounds"),
         ("bounds = [18, 80]\n", "", "'age' has bands; a regression needs its bounds"),
-        ('levels = ["school", "college"]', 'levels = ["school", "college"]\nbounds = [0, 1]', "either categories or"),
+        ('levels = ["school", "college"]', 'levels = ["school", "college"]\nbounds = [0, 1]', "either categorical"),
         ('epsilon = "50"', 'epsilon = "50"\nprior = [1, 2]', "one number, the precision"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "GeometricHistogram"', "BoxMoments, ConeMoments, GaussianMom"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "BallDraw"', "a norm_bound and a known noise"),

@@ -59,12 +59,14 @@ def power_times_ten(kind: type[Any]) -> type[Any]:
     if kind.__name__ == "BallDraw":
         return planted(kind, power=property(lambda self: 10 * kind.power.fget(self)))
 
-    def laws(self: Any, counts: Any) -> Any:
+    name = "_row_laws" if hasattr(kind, "_row_laws") else "laws"
+
+    def laws(self: Any, *counts: Any) -> Any:
         shadow = copy(self)
         object.__setattr__(shadow, "power", 10 * self.power)
-        return kind.laws(shadow, counts)
+        return getattr(kind, name)(shadow, *counts)
 
-    return planted(kind, laws=laws)
+    return planted(kind, **{name: laws})
 
 
 def rho_over_ten(kind: type[Any]) -> type[Any]:

@@ -60,9 +60,9 @@ def test_upgrading_keeps_every_hash_and_every_total(old: dc.Ledger) -> None:
     assert old.entries()[-1].kind == "upgraded"
     assert old.entries()[-1].previous == before[-1].digest
     assert old.id is not None
-    with pytest.raises(dc.LedgerError, match="today's form already"):
+    with pytest.raises(dc.LedgerError, match="already has the current format"):
         old.upgrade()
-    with pytest.raises(dc.LedgerError, match="today's form already"):
+    with pytest.raises(dc.LedgerError, match="already has the current format"):
         dc.Ledger.open(old.path).upgrade()
 
 

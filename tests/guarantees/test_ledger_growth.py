@@ -134,7 +134,7 @@ def test_a_process_notices_that_its_ledger_went_back(tmp_path: Path) -> None:
     mechanism, secret = dc.GeometricHistogram(COIN, size=3, epsilon="0.1"), COIN.statistics(DATA)
     dc.publish(mechanism, secret, ledger, "x")
     ledger.path.write_bytes(backup)
-    with pytest.raises(dc.LedgerError, match="older copy was put in its place"):
+    with pytest.raises(dc.LedgerError, match="replaced by an older copy"):
         dc.publish(mechanism, secret, ledger, "x")
     publish_once(ledger.path)  # a process that has not seen it cannot know
     with pytest.raises(dc.LedgerError, match="older copy"):

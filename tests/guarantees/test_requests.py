@@ -75,7 +75,7 @@ def test_an_abandoned_charge_is_not_recorded_any_more(place: str) -> None:
     slow = ledger.charge(MECHANISM.guarantee, "x", document, "q")
     assert isinstance(slow, dc.Receipt)
     answered = ask(place)
-    with pytest.raises(dc.LedgerError, match="waits for its release"):
+    with pytest.raises(dc.LedgerError, match="is waiting for its release"):
         ledger.record(slow, [dc.Release(MECHANISM, (1, 2), "x", receipt=slow).to_json()])
     assert ask(place) == answered
     assert kinds(place) == ["created", "charge", "abandoned", "charge", "release"]
@@ -106,7 +106,7 @@ def test_rows_belong_to_the_unit_of_the_ledger_and_not_to_a_name_of_data(place: 
     declared = dc.Ledger.create(place, epsilon="9", unit=dc.Unit("a person", rows=3))
     for data in ("", "visits", "visits again"):
         for rows in (1, 2, 4):
-            with pytest.raises(dc.PublishError, match=f"up to 3 rows for each unit, not {rows}"):
+            with pytest.raises(dc.PublishError, match=f"up to 3 rows per unit, but the release assumes {rows}"):
                 declared.charge(dc.Guarantee("0.1"), "x", {}, unit="a person", rows=rows, data=data)
     declared.charge(dc.Guarantee("0.1"), "x", {}, unit="a person", rows=3, data="visits")
     assert declared.spent.epsilon == Fraction(1, 10)
@@ -116,7 +116,7 @@ def test_rows_belong_to_the_unit_of_the_ledger_and_not_to_a_name_of_data(place: 
 def test_the_first_charge_fixes_rows_that_were_not_declared(place: str) -> None:
     ledger = dc.Ledger.create(place, epsilon="9", unit="a person")
     ledger.charge(dc.Guarantee("0.1"), "x", {}, unit="a person", rows=2, data="a")
-    with pytest.raises(dc.PublishError, match="up to 2 rows for each unit, not 1"):
+    with pytest.raises(dc.PublishError, match="up to 2 rows per unit, but the release assumes 1"):
         ledger.charge(dc.Guarantee("0.1"), "x", {}, unit="a person", data="b")
     ledger.check()
 

@@ -107,7 +107,7 @@ def test_heads_are_filed_once_read_strictly_and_found_in_a_chain_that_grew(place
         assert Head.from_json(head.to_json()) == head
     ledger.charge(dc.Guarantee("0.1"), "x", {})
     assert [each.sequence for each in check_witness(ledger, tmp_path, key.public)] == [2, 3, 4]
-    with pytest.raises(dc.LedgerError, match="filed already"):
+    with pytest.raises(dc.LedgerError, match="already been filed"):
         head.file(tmp_path)
     path = tmp_path / "z.head.json"
     for was, forged in (('"sequence":4', '"sequence":3'), ('"ledger head"', '"ledger tail"'), (head.digest, "0" * 64)):
@@ -123,7 +123,7 @@ def test_heads_are_filed_once_read_strictly_and_found_in_a_chain_that_grew(place
 
 def test_a_witness_who_never_saw_a_ledger_says_so(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
-    with pytest.raises(dc.LedgerError, match="keeps no head of this ledger"):
+    with pytest.raises(dc.LedgerError, match="has no head of this ledger"):
         check_witness(ledger, tmp_path)
     with pytest.raises(dc.LedgerError, match="There is no folder"):
         check_witness(ledger, tmp_path / "none")

@@ -273,3 +273,16 @@ def test_a_graph_that_is_too_dense_is_refused_with_its_cells() -> None:
     why = CountsEngine().misfit(case)
     assert why is not None
     assert "too dense" in why
+
+
+def test_parents_that_depend_on_each_other_though_no_arrow_joins_them_are_read() -> None:
+    """Among 3,000 records a correlation of .23 is 13 deviations off; chains get there, agree, and hold the truth."""
+    network = graph(*COLLIDER)
+    truth = np.array([900, 200, 250, 350, 300, 200, 200, 600])
+    release = dc.simulate(dc.FamilyHistograms(network, 3_000, 1), truth, dc.SeededBits(4))
+    posterior: NetworkPosterior = dc.infer(release)  # a ConvergenceWarning would be an error
+    table = truth.reshape(2, 2, 2)
+    shares = [table.sum((1, 2)), table.sum((0, 2)), *table.reshape(4, 2)]
+    wanted = np.concatenate([own / own.sum() for own in shares])
+    rows = posterior.rows(0.999)
+    assert all(row.low < share < row.high for row, share in zip(rows, wanted, strict=True))

@@ -204,7 +204,7 @@ def test_what_cannot_be_criticised_is_refused_in_words() -> None:
         network.criticise(replicates=10)
     with pytest.raises(dc.DeclarationError, match="risk must lie between 0 and 1"):
         network.criticise(replicates=99, risk=2)
-    with pytest.raises(dc.DeclarationError, match="This takes a criticism"):
+    with pytest.raises(dc.DeclarationError, match="This chart needs a criticism"):
         charts.criticism_chart(network)
 
 

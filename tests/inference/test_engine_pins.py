@@ -94,6 +94,22 @@ def test_chains_start_where_the_given_shares_are() -> None:
         assert (np.abs(table - totals * wanted) <= 2 + 0.01 * totals).all()
 
 
+def test_chains_start_near_a_joint_table_that_the_graph_calls_unlikely() -> None:
+    """Parents a and b that depend on each other, 20,000 records: within a few errors of the table, not of a product."""
+    own, generator = coordinates("a -> c", "b -> c", size=20_000), np.random.default_rng(3)
+    table = np.array([[4_000.0, 1_000, 1_000], [1_000, 6_000, 1_000], [500, 1_500, 4_000]])
+    shares = [table.sum(axis=1), table.sum(axis=0)]
+    rows = [np.repeat((each / 20_000)[None, :, None], 16, axis=2) for each in shares] + [np.full((9, 3, 16), 1 / 3)]
+
+    def joint(places: tuple[int, ...]) -> tuple[Any, float] | None:
+        return {(0, 1): (table, 3.0), (1, 0): (table.T, 3.0)}.get(places)
+
+    for known, is_near in ((joint, True), (None, False)):
+        tables = own.in_order(own.whole(own.start(rows, generator, known))[0])
+        counts = tables[2].sum(axis=1).reshape(3, 3, 16)  # of a, b
+        assert (np.abs(counts - table[..., None]).max() < 60) == is_near
+
+
 def test_slopes_through_couplings_are_those_of_the_smooth_map_with_fixed_deviations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -273,4 +273,4 @@ def test_the_command_line_reads_a_family(tmp_path: Path) -> None:
     assert "Poisson falls" in shown.output
     refused = CliRunner().invoke(main, ["infer", str(path), "--event", "falls=1"])
     assert refused.exit_code != 0
-    assert "--event does not go with a family" in refused.output
+    assert "--event is not available for a family" in refused.output

@@ -237,7 +237,7 @@ def test_comparing_more_than_is_allowed_is_refused_before_it_begins(monkeypatch:
     monkeypatch.setattr(pooled_groups, "_likelihood", lambda *_: pytest.fail("it was begun"))
     asked: list[Callable[[], object]] = [
         lambda: difference_between_groups(model, [release], "fall=yes", "ward", lambda: pytest.fail("it was begun")),
-        lambda: PooledRates(model, [release], "fall=yes", "ward"),
+        lambda: PooledRates(model, [release], "fall=yes", "ward", lambda level: ()),
     ]
     for ask in asked:
         with pytest.raises(dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared"):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
-from scipy.stats import betabinom, hypergeom
+from scipy.special import logsumexp, ndtr, ndtri
+from scipy.stats import betabinom, hypergeom, norm
 
 from discreet.mathematics.nested import agreement, effective_sizes, nested_r_hat
 from discreet.reading.counts import couplings
@@ -104,6 +104,34 @@ def test_a_large_coupling_has_its_law_once_it_is_weighted(s: int, a: int, f: int
     mass = np.bincount(found.astype(int), np.exp(weights), minlength=a + 1) / x.size
     np.testing.assert_allclose(mass, hypergeom(s, a, f).pmf(np.arange(len(mass))), atol=1e-4)
     assert np.std(weights) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("s", "a", "f", "x"),
+    [
+        (32_561, 10_771, 5_570, 21.0),
+        (32_561, 10_771, 5_570, -21.0),
+        (5_000, 900, 700, 12.0),
+        (4_000, 400, 3_000, -11.0),
+        (10**6, 3 * 10**5, 4 * 10**5, 150.0),
+    ],
+)
+def test_a_coupling_far_out_has_its_law_too(s: int, a: int, f: int, x: float) -> None:
+    """The normal mass of all x that give t, times the weight of t, is P(t): added up over a fine grid, as logs."""
+    grid = x + np.linspace(-0.5, 0.5, 200_001)
+    found, weights = couplings.whole(grid, *(np.full_like(grid, value) for value in (s, a, f)))
+    assert (np.diff(found) >= 0).all()
+    whole = np.unique(found)[1:-1]  # at both ends of the grid a part is missing
+    assert len(whole) > 3
+    for t in whole[:: max(1, len(whole) // 5)]:
+        own = found == t
+        mass = logsumexp(norm.logpdf(grid[own])) + np.log(1 / 200_000)
+        assert mass + weights[own][0] == pytest.approx(hypergeom(s, a, f).logpmf(int(t)), abs=0.01)
+        back, _ = couplings.normal(t, *(np.float64(value) for value in (s, a, f)))
+        assert grid[own][0] - 0.01 < back < grid[own][-1] + 0.01
+    smooth, _, _, slope = couplings.share(grid, *(np.full_like(grid, value) for value in (s, a, f)))
+    assert np.abs(smooth - found).max() <= 0.5 + 1e-6  # the stand-in is the same curve
+    np.testing.assert_allclose(np.gradient(smooth, grid)[1:-1], slope[1:-1], rtol=1e-3)
 
 
 def test_orders_have_as_few_cells_as_is_known() -> None:

@@ -10,6 +10,7 @@ import discreet as dc
 from discreet.models.number_table import suitable_cells
 from discreet.noise import ZeroSumBlocks
 from discreet.noise.averaged import Averaged
+from discreet.planning.suggest import suggest_per_unit
 from discreet.reading import number_tables
 from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import DrawnTests, ExactTests
@@ -178,6 +179,27 @@ def test_the_number_of_cells_follows_from_public_facts() -> None:
     assert [suitable_cells(n, "0.1") for n in (1000, 10_000, 100_000)] == [16, 64, 256]
     reason = dc.suggest(dc.NumberTable("x", (0, 1), 256), 100, 1).reason
     assert "16 cells would suit" in reason
+    model = dc.NumberTable("x", (0, 1), 256, missing=0)
+    assert "cells = 16 would give narrower" in suggest_per_unit(model, 1000, 1).reason
+    assert "narrower" not in suggest_per_unit(model, 100_000, 10).reason
+
+
+def test_steps_of_different_lengths_have_noise_of_different_widths_and_each_is_read_by_its_own() -> None:
+    """The first step has 60 times the rate of the second: 400 releases, level 90 %, the median's cell is the second."""
+    model = dc.NumberTable("x", (0, 100), edges=(0, 60, 61, 100), quantiles=("0.5",), missing=40)
+    mechanism = dc.PathTable.per_unit(model, 400, "0.01")
+    outputs = mechanism.sample(np.tile([0, 200, 200], (400, 1)), dc.SeededBits(7))
+    left = [edges_of(each, mechanism.noise).cells_left(HALF, 0.9, False) for each in outputs]
+    assert np.mean([first <= 1 <= last for first, last in left]) >= 0.9 - 3 * (0.9 * 0.1 / 400) ** 0.5
+
+
+def test_wide_noise_along_a_path_is_read_by_draws_and_can_be_planned() -> None:
+    model = dc.NumberTable("x", (0, 500), 256, quantiles=("0.5",), missing=0)
+    mechanism = dc.PathTable(model, 2000, "0.1")
+    found = dc.infer(dc.simulate(mechanism, model.rehearse({"x": [10, 400] * 1000}), dc.SeededBits(1)))
+    assert "draws of noise" in found.method
+    narrow = dc.PathTable(model, 2000, 10)
+    assert "exact tests" in dc.infer(dc.simulate(narrow, model.rehearse({"x": [10] * 2000}), dc.SeededBits(1))).method
 
 
 @pytest.mark.parametrize(
@@ -274,3 +296,13 @@ def test_noise_that_is_too_wide_for_laws_of_all_cuts_is_read_by_rank(monkeypatch
     assert "by rank" in drawn.method
     for one, two in zip(wanted, drawn.rows(0.9), strict=True):
         assert one.low - 6.25 <= two.low <= 41 <= two.high <= one.high + 6.25  # a cell more or less
+
+
+def test_where_noise_hides_a_group_no_part_of_its_interval_is_called_privacy_or_sampling() -> None:
+    ward = dc.Column("ward", ("A", "B"), outside="B")
+    model = dc.NumberSums("x", (0, 100), by=ward)
+    counts = model.rehearse({"x": [20, 33, 70, 45, 52] * 60, "ward": ["A"] * 300})
+    found = dc.infer(dc.simulate(dc.GeometricSums(model, 300, 1), counts, dc.SeededBits(5))).rows()
+    seen, hidden = (row for row in found if row.quantity.endswith("(population)"))
+    assert 0 < (seen.share_due_to_privacy or 0) < 1
+    assert (hidden.low, hidden.high, hidden.share_due_to_privacy) == (0, 100, None)

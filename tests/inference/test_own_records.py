@@ -143,13 +143,13 @@ def test_own_records_that_cannot_be_read_are_refused_in_words() -> None:
         dc.infer(release, own={"z": ["a"]})
     net = dc.Network.from_edges("c -> f", "g", levels=dict.fromkeys("cfg", (0, 1)), prior=1, outside=0)
     told = dc.simulate(dc.LaplaceUpdates(net, 6, 2), [2, 1, 1, 2, 3, 3], dc.SeededBits(6))
-    with pytest.raises(dc.DeclarationError, match="every table must hold the same records"):
+    with pytest.raises(dc.DeclarationError, match="every table must count the same records"):
         dc.infer(told, own=[1, 0, 0, 0, 2, 0])
     family = dc.Poisson("z", most=3, shape=3, rate="2.5")
     drawn = dc.simulate(
         dc.PosteriorSampling.tempered(family, size=8, epsilon=1, delta="1e-3"), [2, 3, 2, 1], dc.SeededBits(1)
     )
-    with pytest.raises(dc.DeclarationError, match="Give a prior that holds what they tell"):
+    with pytest.raises(dc.DeclarationError, match="Pass a prior that expresses what they say"):
         dc.infer(drawn, own=[3])
 
 

@@ -154,3 +154,23 @@ def test_a_regression_predicts_its_target_alone() -> None:
     assert list(found) == ["y", "low", "high"]
     with pytest.raises(dc.DeclarationError, match="predicts its own target, 'y'"):
         posterior.predictions({"x": [0]}, target="x")
+
+
+def test_a_band_may_be_named_in_a_record_to_predict_and_is_not_taken_for_a_stranger() -> None:
+    """A name means its band, as a number in the band does; what names none still goes to the level for such values."""
+    levels = {
+        "ill": dc.Column("ill", ("no", "yes"), outside="no"),
+        "age": dc.Column.banded("age", (0, 40, 90), outside="no age"),
+        "seen": dc.Column.banded("seen", ("2026-01-01", "2026-07-01", "2026-12-31"), names=("spring", "autumn")),
+    }
+    network = dc.Network.naive_bayes("ill", ["age", "seen"], levels)
+    counts = [50, 2, 1, 2, 45, 0, 40, 10, 3, 10, 30, 7]
+    release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 100, 20), counts, dc.SeededBits(2))
+    posterior: dc.NetworkPosterior = dc.infer(release)
+    numbers = posterior.predict_proba({"age": [70, 20, None], "seen": ["2026-08-03", "2026-03-01", "2027-01-01"]})
+    named = posterior.predict_proba(
+        {"age": ["40 to 90", "0 to under 40", "old"], "seen": ["autumn", "spring", "other"]}
+    )
+    np.testing.assert_array_equal(numbers, named)
+    assert numbers[0, 1] > 0.9 > 0.1 > numbers[1, 1]
+    assert levels["age"].code("40 to 90") == levels["age"].code(None) == 2  # records are counted as before

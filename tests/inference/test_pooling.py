@@ -1,5 +1,6 @@
 """Partial pooling agrees with summing over every table, and shrinks as it should."""
 
+import warnings
 from itertools import product
 from math import inf
 from typing import Any
@@ -53,7 +54,7 @@ def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np
 )
 def test_every_point_of_the_grid_agrees_with_a_sum_over_all_tables(mechanism: Any, output: tuple[int, ...]) -> None:
     release = dc.Release(mechanism, output, "small", simulated=True)
-    pooled = PooledRates(MODEL, [release], "fall=yes", "ward")
+    pooled = PooledRates(MODEL, [release], "fall=yes", "ward", lambda level: ())
     points = [pooled._point(u, v) for u, v in product((-1.0, 0.6), (-1.0, 3.0))]
     slow = [brute_force(release, point.mu, point.kappa) for point in points]
     jacobians = [np.log(p.mu * (1 - p.mu) * p.kappa / (1 + p.kappa) ** 2) for p in points]
@@ -182,6 +183,20 @@ def test_pooled_rates_lie_between_the_groups_own_and_the_overall_one() -> None:
     pooled = posterior.pooled("fall=yes", "ward")
     alone = posterior.conditional("fall=yes", given="ward=H").mean
     assert pooled.overall < pooled.mean["H"] < alone
+
+
+def test_a_group_that_may_be_empty_is_marked_as_among_rates_that_do_not_borrow() -> None:
+    model = dc.Categories(
+        [dc.Column("ward", ("A", "B", "none"), outside="A"), dc.Column("fall", ("no", "yes"), outside="no")]
+    )
+    mechanism = dc.GeometricHistogram(model, size=200, epsilon="2")
+    posterior = dc.infer(dc.Release(mechanism, (80, 20, 70, 30, 0, 0), "wards", simulated=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dc.LittleInformationWarning)
+        alone = posterior.rates("fall=yes", "ward", 0.8)
+    rows = posterior.pooled("fall=yes", "ward").rows(0.8)
+    assert [row.records_text for row in rows] == [row.records_text for row in alone]
+    assert [row.starred_mean == "nothing known" for row in rows] == [False, False, True]
 
 
 def test_large_groups_are_read_too_and_hardly_shrunk() -> None:

@@ -155,7 +155,7 @@ def test_every_way_of_showing_works_for_every_posterior(
     assert [row["mean"] for row in document["rows"]] == [row.mean for row in rows]
     assert document["method"] == posterior.method
     write_csv(posterior, tmp_path / "rows.csv")
-    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
         written = list(csv.DictReader(file))
     assert [(row["quantity"], row["given"], float(row["low"])) for row in written] == [
         (row.quantity, row.given, row.low) for row in rows

@@ -39,11 +39,11 @@ def test_a_rate_is_read_as_a_slow_sum_over_rates_says() -> None:
     slow = release.likelihood(logs)[0] + gamma(4, scale=1 / 3).logpdf(rates)
     weights = np.exp(slow - slow.max())
     mean = float(weights @ rates / weights.sum())
-    assert posterior.mean("rate") == pytest.approx(mean, abs=1e-5)
-    assert posterior.sd("rate") == pytest.approx(np.sqrt(weights @ (rates - mean) ** 2 / weights.sum()), abs=1e-5)
+    assert posterior.mean["rate"] == pytest.approx(mean, abs=1e-5)
+    assert posterior.sd["rate"] == pytest.approx(np.sqrt(weights @ (rates - mean) ** 2 / weights.sum()), abs=1e-5)
     assert posterior.log_evidence == pytest.approx(float(np.log(weights.sum() * 0.01) + slow.max()), abs=1e-5)
     inside = np.cumsum(weights) / weights.sum()
-    low, high = posterior.interval("rate")
+    low, high = posterior.interval()["rate"]
     assert (low, high) == pytest.approx((np.interp(0.05, inside, rates), np.interp(0.95, inside, rates)), abs=0.01)
     assert "grid" in posterior.method
 
@@ -63,8 +63,8 @@ def test_one_table_of_two_cells_is_the_beta_posterior_of_exact_counts() -> None:
     model = dc.CellModel(lambda given: np.log([1 - given["p"], given["p"]]), {"p": "Beta(2, 3)"})
     release = simulated(dc.Categories(FALLS), [70, 30], epsilon=10_000)
     posterior: Any = dc.infer(release, model=model)
-    assert posterior.mean("p") == pytest.approx(beta(32, 73).mean(), abs=1e-5)
-    assert posterior.interval("p") == pytest.approx(beta(32, 73).interval(0.9), abs=1e-4)
+    assert posterior.mean["p"] == pytest.approx(beta(32, 73).mean(), abs=1e-5)
+    assert posterior.interval()["p"] == pytest.approx(beta(32, 73).interval(0.9), abs=1e-4)
     odds = posterior.of(lambda given: given["p"] / (1 - given["p"]))
     assert odds.mean == pytest.approx(32 / 72, abs=1e-3)
     (row,) = posterior.rows()
@@ -96,7 +96,7 @@ def test_a_regression_is_written_read_and_shown() -> None:
     assert again == release
     posterior: Any = dc.infer(again)
     assert posterior.names == ("intercept", "ward=B", "ward=C", "age=old")
-    assert posterior.mean("age=old") == pytest.approx(0.9, abs=0.6)  # made up at odds ratios of 1.9 to 3.5
+    assert posterior.mean["age=old"] == pytest.approx(0.9, abs=0.6)  # made up at odds ratios of 1.9 to 3.5
     rows = posterior.rows()
     assert all(row.monte_carlo_error is not None and row.monte_carlo_error < 0.2 * row.sd for row in rows)
     assert all(row.share_due_to_privacy is not None and 0 <= row.share_due_to_privacy < 0.6 for row in rows)
@@ -132,7 +132,7 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     south = simulated(fall, [200, 100], epsilon=8, label="south")
     rate = dc.programs.Binomial(trials=1)
     shared: Any = dc.infer(north=north, south=south, model=rate)
-    assert shared.mean("probability") == pytest.approx(160 / 700, abs=0.03)
+    assert shared.mean["probability"] == pytest.approx(160 / 700, abs=0.03)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dc.ConvergenceWarning)  # so few draws may not be trusted
         together: Any = dc.infer(north=north, south=south, model=rate.varying("probability"))
@@ -150,7 +150,7 @@ def test_two_releases_of_the_same_records_tell_more_than_one() -> None:
     counts = [50, 68, 47, 22, 9, 3, 1]
     one, two = simulated(program.table, counts, 0.2, "first"), simulated(dc.Categories(VISITS), counts, 0.5, "second")
     both: Any = dc.infer(one, two, model=program)
-    assert both.sd("rate") < dc.infer(one).sd("rate")
+    assert both.sd["rate"] < dc.infer(one).sd["rate"]
 
 
 def test_what_is_no_program_or_no_table_is_refused_in_words() -> None:

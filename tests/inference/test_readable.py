@@ -107,9 +107,9 @@ def test_what_was_declared_to_have_no_reading_is_published_and_says_so(tmp_path:
     ledger = dc.Ledger.create(tmp_path / "ledger.db", 20)
     release = dc.publish(mechanism, secret, ledger, "opinions", reading="none")
     (planned,) = dc.publish_plan(dc.Plan([mechanism]), [secret], ledger, ["again"], reading="none")
-    with pytest.raises(dc.PublishError, match="reading may be 'none' or left out"):
+    with pytest.raises(dc.PublishError, match="reading must be 'none' or left out"):
         dc.publish(mechanism, secret, ledger, "x", reading="never")
-    with pytest.raises(dc.PublishError, match="one reading for all"):
+    with pytest.raises(dc.PublishError, match="one value of reading for all"):
         dc.publish_plan(dc.Plan([mechanism]), [secret], ledger, ["x"], reading=["none", "none"])
     assert release.reading == planned.reading == "none"
     again = dc.Release.from_json(release.to_json())

@@ -109,8 +109,8 @@ def test_infer_takes_a_readers_prior_in_every_form() -> None:
     for wrong, words in (
         ({"noise": {"shape": 1, "scale": 1}}, "declared as known"),
         ({"precision": -1}, "precision of a prior"),
-        ({"spread": 1}, "A reader's prior of a regression"),
-        ([1, 2], "A reader's prior of a regression"),
+        ({"spread": 1}, "A reader's prior for a regression"),
+        ([1, 2], "A reader's prior for a regression"),
         ("learnt", "cannot be learnt"),
         ("flat", "A prior must be a number"),
     ):

@@ -84,7 +84,7 @@ def test_a_file_is_read_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "weather.bif"
     path.write_text(WEATHER)
     assert Network.from_bif(path) == Network.from_bif(str(path)) == Network.from_bif(WEATHER)
-    with pytest.raises(DeclarationError, match="no BIF file"):
+    with pytest.raises(DeclarationError, match="no readable BIF file"):
         Network.from_bif(tmp_path / "nothing.bif")
 
 
@@ -106,11 +106,11 @@ def test_rows_are_brought_back_to_sum_one() -> None:
         ("variable wind", "variable rain", "'rain' twice"),
         ("network weather", "graph weather", "'graph'"),
         ("( wind | rain )", "( wind | snow )", "'snow'"),
-        ("( rain )", "( rain | wind )", "circle"),
+        ("( rain )", "( rain | wind )", "cycle"),
         ("discrete[2]{calm,strong}", "discrete[1]{calm}", "'wind' needs at least two"),
         ("discrete[2]{calm,strong}", "continuous", "discrete"),
         ("0.01, 0.4, 0.8, 0.0, 0.1, 0.2;\n}", "", "ends in the middle"),
-        ("variable umbrella {", "variable umbrella [", "should have '{'"),
+        ("variable umbrella {", "variable umbrella [", "must have '{'"),
     ],
 )
 def test_texts_that_make_no_sense_are_refused(old: str, new: str, words: str) -> None:

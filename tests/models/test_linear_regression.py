@@ -128,14 +128,14 @@ def test_coefficients_without_intercept_pass_through_the_middle_of_the_bounds() 
         ({"features": ["age", "age"]}, "once"),
         ({"features": ["age", "y"]}, "once"),
         ({"features": [7]}, "names of columns"),
-        ({"features": [], "bounds": {"y": (0, 1)}, "intercept": False}, "0 coordinates"),
-        ({"features": [dc.Column.banded("age", (0, 1, 2))], "bounds": {"y": (0, 1)}}, "plain levels"),
+        ({"features": [], "bounds": {"y": (0, 1)}, "intercept": False}, "0 coefficients"),
+        ({"features": [dc.Column.banded("age", (0, 1, 2))], "bounds": {"y": (0, 1)}}, "bounds instead of bands"),
         ({"noise": 0}, "noise must be above 0"),
         ({"prior_precision": -1}, "prior_precision"),
         ({"norm_bound": 0}, "norm_bound"),
         ({"grid": 2**16}, "grid must be from 8 to 32768"),
         ({"missing": {"age": 121}}, "within its bounds"),
-        ({"missing": {"weight": 1}}, "missing may name"),
+        ({"missing": {"weight": 1}}, "missing may only name"),
     ],
 )
 def test_nonsense_is_refused_with_words(changes: dict[str, Any], words: str) -> None:

@@ -170,8 +170,8 @@ def test_a_thousand_features_are_declared_quickly() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"edges": ("a -> b", "b -> a"), "levels": binary("ab")}, "circle.*'a', 'b'"),
-    ({"edges": ("a -> a",), "levels": binary("a")}, "circle.*'a'"),
+    ({"edges": ("a -> b", "b -> a"), "levels": binary("ab")}, "cycle.*'a', 'b'"),
+    ({"edges": ("a -> a",), "levels": binary("a")}, "cycle.*'a'"),
     ({"edges": ("a -> b",), "levels": binary("a")}, "'b'"),
     ({"edges": ("a -> b",), "levels": binary("abc")}, "'c'"),
     ({"edges": ("a -> b", "a -> b"), "levels": binary("ab")}, "'b' names a parent twice"),
@@ -179,7 +179,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"edges": (3,), "levels": binary("a")}, "edge"),
     ({"edges": (), "levels": {}}, "one or more variables"),
     ({"edges": ("a",), "levels": {"a": ("x",)}, "outside": "x"}, "'a' needs at least two"),
-    ({"edges": ("a",), "levels": {"a": Column("b", BINARY, outside=BINARY[0])}}, "another column, 'b'"),
+    ({"edges": ("a",), "levels": {"a": Column("b", BINARY, outside=BINARY[0])}}, "another name, 'b'"),
     ({"edges": ("a",), "levels": BINARY}, "levels"),
     ({"edges": ("a",), "levels": binary("a"), "prior": 0}, "'a' must lie"),
     ({"edges": ("a",), "levels": binary("a"), "prior": float("nan")}, "'a' must lie"),
@@ -212,7 +212,7 @@ def test_more_declarations_are_refused() -> None:
             "y", ("a", "a"), binary("ya"), outside={name: each[0] for name, each in binary("ya").items()}
         )
     for records in (0, -1, True, "6"):
-        with pytest.raises(DeclarationError, match="equivalent size"):
+        with pytest.raises(DeclarationError, match="equivalent sample size"):
             EquivalentSize(records)  # type: ignore[arg-type]
     with pytest.raises(DeclarationError, match="release by itself"):
         Network.learn({"a": ["yes"]})

@@ -193,7 +193,7 @@ def test_a_document_keeps_its_terms_and_is_silent_without_them() -> None:
     ("terms", "words"),
     [
         ([("age", "height")], "'height' is none"),
-        ([("ward", "ward")], "levels twice"),
+        ([("ward", "ward")], "categorical column twice"),
         ([("age", "age"), ("age", "age")], "once"),
         ([("age", "age", "dose")], "needs the term age.2 as well"),
         ([("age",)], "2 to 4 columns"),

@@ -377,7 +377,7 @@ def test_a_study_asks_per_unit(tmp_path: Path) -> None:
     assert "per 1 of age" in release.guarantee.metric.words
     assert len(dc.infer(dc.Release.from_json(release.to_json())).rows()) == 2
     for keys, words in (
-        ('ask = "quantiles"\nepsilon_per_unit = "0.1"\nepsilon = 1', "instead of epsilon"),
+        ('ask = "quantiles"\nepsilon_per_unit = "0.1"\nepsilon = 1', "replaces epsilon and delta"),
         ('ask = "mean"\nby = "age"\nepsilon_per_unit = "0.1"', "levels or bands"),
         ('ask = "quantiles"', "epsilon is missing"),
         ('ask = "quantiles"\nepsilon_per_unit = "0.1"\nbetween = 3', "goes with `by`"),

@@ -139,7 +139,7 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(dc.SourceError, match="twice"):
         dc.read([tmp_path / "one.csv", tmp_path / "." / "one.csv"])
     for nothing in ([], [3], 5):
-        with pytest.raises(dc.SourceError, match="list of such paths"):
+        with pytest.raises(dc.SourceError, match="list of paths"):
             dc.read(nothing)  # type: ignore[arg-type]
 
 

@@ -80,7 +80,7 @@ def test_no_file_is_counted_twice_under_another_name(other: str, tmp_path: Path)
         second.symlink_to(first)
     else:
         second = first if other == "the same path" else tmp_path / ".." / tmp_path.name / "a.csv"
-    with pytest.raises(dc.SourceError, match="names a file twice"):
+    with pytest.raises(dc.SourceError, match="contains the same file twice"):
         dc.read([first, second])
 
 

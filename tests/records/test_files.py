@@ -190,7 +190,7 @@ def test_banded_columns_survive_the_way_through_a_release() -> None:
 
 def test_a_file_that_cannot_be_opened_is_not_said_to_have_a_bad_header(tmp_path: Path) -> None:
     (tmp_path / "x.csv.gz").write_bytes(b"a,b\n1,2\n")
-    with pytest.raises(dc.SourceError, match="cannot be read as what its name says"):
+    with pytest.raises(dc.SourceError, match="is not a readable file of its kind"):
         dc.read(tmp_path / "x.csv.gz")
     with pytest.raises(dc.SourceError, match="There is no file"):
         dc.read(tmp_path / f"{'x' * 300}.csv")

@@ -115,7 +115,7 @@ def test_one_column_must_end_with_a_line_feed_whatever_the_last_record_holds(
     content = b"level\na\n" + last
     path = tmp_path / name
     path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    with pytest.raises(dc.SourceError, match="line feed at the end of every line"):
+    with pytest.raises(dc.SourceError, match="End every line with a line feed"):
         counts_of(LEVEL, dc.read(path))
     content += b"\n"
     path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)

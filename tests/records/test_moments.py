@@ -242,7 +242,7 @@ def test_no_record_can_end_a_count_or_be_quoted() -> None:
     plan = MomentPlan((Measure("x", 0.0, 10.0, 2.0),), ((0, CONSTANT),), GRID)
     assert sum_moments({"x": [Evil(3)]}, plan)[0].tolist() == sum_moments({"x": [None]}, plan)[0].tolist()
     for values in (5, "12", iter([1, 2]), None):
-        with pytest.raises(dc.SourceError, match="must be a list of values"):
+        with pytest.raises(dc.SourceError, match="must be a list with one value"):
             sum_moments({"x": values}, plan)
-        with pytest.raises(dc.SourceError, match="must be a list of values"):
+        with pytest.raises(dc.SourceError, match="must be a list with one value"):
             dc.Categories("x", levels=("1", "2"), outside="1").statistics({"x": values})

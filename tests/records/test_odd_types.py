@@ -48,14 +48,14 @@ def test_moments_that_duckdb_cannot_hold_are_refused_before_any_is_read() -> Non
     for ticks in (0, 2**62):
         moments = pa.table({"x": pa.array([ticks], pa.int64()).view(pa.timestamp("s", "UTC"))})
         assert as_source(moments).count_families([[band]])[0].tolist() == [0, 1]
-        with pytest.raises(dc.SourceError, match="Give that frame itself"):
+        with pytest.raises(dc.SourceError, match="Pass that frame itself"):
             as_source(duckdb.from_arrow(moments)).count_families([[band]])
-        with pytest.raises(dc.SourceError, match="Give that frame itself"):
+        with pytest.raises(dc.SourceError, match="Pass that frame itself"):
             as_source(ibis.memtable(moments)).count_families([[band]])
-        with pytest.raises(dc.SourceError, match="Give that frame itself"):
+        with pytest.raises(dc.SourceError, match="Pass that frame itself"):
             as_source(duckdb.from_arrow(moments)).sum_moments(DAYS)
         frame = moments.to_pandas()
-        with pytest.raises(dc.SourceError, match="Give that frame itself"):
+        with pytest.raises(dc.SourceError, match="Pass that frame itself"):
             as_source(duckdb.from_df(frame)).count_families([[band]])
 
 

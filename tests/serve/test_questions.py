@@ -126,7 +126,7 @@ def test_the_budget_ends_and_what_is_too_much_is_refused_in_words(server: Served
     early = program.post("/api/1/questions", json=asked("0.3"))
     assert early.status_code == 409
     assert early.headers["content-type"] == "application/problem+json"
-    assert "0.25 is left" in early.json()["detail"]
+    assert "only 0.25 of the budget is left" in early.json()["detail"]
     late = ask(program, asked("0.25"))
     with server.queue.writing() as connection:  # as if two had asked at once
         wanted = update(questions).where(questions.c.id == late["id"])
@@ -144,7 +144,7 @@ REFUSED: list[tuple[object, int, str]] = [
     ({"question": {"columns": ["smoking"], "label": "x"}}, 422, "epsilon is missing"),
     ({"question": {"columns": ["smoking"], "epsilon": "1"}}, 422, "needs a label"),
     (asked(mechanism="HellingerLocal"), 422, "HellingerLocal"),
-    (asked(code="import os"), 422, "'code' is no key"),
+    (asked(code="import os"), 422, "'code' is not a key"),
     ({"question": {"model": "network", "bif": "../../etc/passwd", "epsilon": "1", "label": "x"}}, 422, "no files"),
     ({"question": {"model": "network", "bif": "/etc/passwd", "epsilon": "1", "label": "x"}}, 422, "no files"),
     (asked("-1"), 422, "above 0"),
@@ -208,7 +208,7 @@ def test_an_answer_of_a_fresh_draw_is_paid_for_each_time(server: Served) -> None
     assert [each["state"] for each in answers] == ["answered", "answered"]
     assert all(0 <= each["answer"] <= 1 for each in answers)
     assert spent(server) == 1
-    assert "luck of that draw" in server.browser("analyst").get(f"/questions/{both[0]['id']}")
+    assert "the chance of that draw" in server.browser("analyst").get(f"/questions/{both[0]['id']}")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_study_says_how_it_is_served_and_nonsense_is_refused(tmp_path: Path) -
         ('policy = "none"', "'automatic' or 'steward'"),
         ('policy = "automatic"', "serve.allowance"),
         ('allowance = "1"', "serve.allowance"),
-        ("time_limit = 30\nvisible_after = 30", "larger than the first"),
+        ("time_limit = 30\nvisible_after = 30", "longer than the first"),
         ("time_limt = 3", "Did you mean 'time_limit'"),
     ):
         path.write_text(f"{STUDY}[serve]\n{wrong}\n")

@@ -13,8 +13,10 @@ from xml.etree import ElementTree
 
 import pytest
 import vl_convert
+from click.testing import CliRunner
 
 import discreet as dc
+from discreet.command_line import main
 from discreet.show import charts
 from discreet.show.theme import DARK, in_the_dark
 
@@ -233,7 +235,7 @@ def test_a_limit_below_what_is_spent_leaves_nothing(ledger: dc.Ledger) -> None:
     spec = charts.budget_chart(ledger)
     left = spec["data"]["values"][-1]
     assert left | {"start": 1.5, "end": 1.5, "limit": 1, "cost": "0"} == left
-    assert "epsilon: 1.5 of 1 spent; the limit was lowered below this" in spec["title"]["subtitle"]
+    assert "epsilon: 1.5 of 1 spent; the limit was later lowered below this" in spec["title"]["subtitle"]
 
 
 def test_an_amount_of_many_digits_is_shown_as_near_as_there_is_room(ledger: dc.Ledger) -> None:
@@ -294,10 +296,26 @@ def test_more_cells_make_a_taller_picture(tmp_path: Path) -> None:
     assert 55 * 2 * 20 < heights[1] - heights[0] < 55 * 2 * 36  # two pixels to a unit, 20 to 36 units to a row
 
 
-def test_a_picture_that_nobody_could_read_is_refused() -> None:
-    model = dc.Categories("x", levels=tuple(range(charts.MOST_INTERVALS + 1)), outside=0)
-    with pytest.raises(dc.DeclarationError, match="Cannot draw 301 intervals"):
-        charts.posterior_chart(dc.infer(release(model, [3] * (charts.MOST_INTERVALS + 1), "1")))
+def test_of_more_intervals_than_can_be_read_the_largest_are_drawn_and_a_note_says_so(tmp_path: Path) -> None:
+    wards, falls = tuple(range(charts.MOST_INTERVALS // 2 + 1)), ("no", "yes")
+    model = dc.Categories(("ward", "fall"), levels={"ward": wards, "fall": falls}, outside={"ward": 0, "fall": "no"})
+    counts = [3 + 20 * (place % 5 == 0) for place in range(2 * len(wards))]
+    found = release(model, counts, "2")
+    posterior = dc.infer(found)
+    spec = charts.posterior_chart(posterior)
+    assert spec["title"]["subtitle"][-1] == "the 40 largest of 302 intervals; tables and files have all of them"
+    drawn = spec["data"]["values"]
+    largest = sorted((row.mean for row in posterior.rows()), reverse=True)[:40]
+    assert [row["mean"] for row in drawn] == pytest.approx(largest)
+    assert drawn[0]["text"].startswith(f"{100 * largest[0]:.3g} %  (")
+    cells = dict(
+        zip((f"ward {ward}, {fall}" for ward in wards for fall in falls), posterior.mean.values(), strict=True)
+    )
+    assert all(cells[row["cell"]] == row["mean"] for row in drawn)  # whose name says of which ward it is
+    (tmp_path / "r.json").write_text(found.to_json())
+    ran = CliRunner().invoke(main, ["infer", str(tmp_path / "r.json"), "--plot", str(tmp_path / "p.json")])
+    assert ran.exit_code == 0, ran.output
+    assert json.loads((tmp_path / "p.json").read_text()) == json.loads(json.dumps(spec))
 
 
 @pytest.mark.parametrize("name", ["chart.html", "chart.pdf", "chart", "chart.png.txt"])

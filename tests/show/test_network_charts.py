@@ -163,7 +163,7 @@ def test_a_large_table_shows_its_first_lines_and_says_how_many_more_there_are() 
         for row in layer.get("data", {}).get("values", [])
         if "text" in row
     ]
-    assert "and 78 more lines, which the table has" in texts
+    assert "and 78 more lines; see the table" in texts
 
 
 def test_the_title_says_what_was_published_and_what_bars_and_lines_are() -> None:
@@ -189,5 +189,5 @@ def test_what_nobody_could_read_or_is_no_network_is_refused() -> None:
     with pytest.raises(dc.DeclarationError, match="Cannot draw 201 variables"):
         charts.network_chart(tree(charts.MOST_VARIABLES + 1))
     other: Any = "a network"
-    with pytest.raises(dc.DeclarationError, match="takes a Network"):
+    with pytest.raises(dc.DeclarationError, match="needs a Network"):
         charts.network_chart(other)

@@ -50,7 +50,7 @@ def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(posterior
     assert "**age** (0 to 80; values beyond are clipped to these bounds, gaps count as 40)" in text
     assert "days per 1 of age" in text
     assert "has the standard deviation 1.83" in text  # 1 / sqrt(3 x 0.1)
-    assert "**By proof alone:** whatever was not recomputed or compared" in text
+    assert "**By proof alone:** everything that was not recomputed or compared" in text
     assert "the bounds, epsilon" in text
     assert "<i>" not in text
     assert "<i>" not in statement_html(text)

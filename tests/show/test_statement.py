@@ -83,7 +83,7 @@ def test_it_tells_what_was_asked_of_how_many_records_and_under_which_promise() -
     assert "how often does each of the 4 combinations of the levels of ward and fall occur?" in text
     assert "- **ward** (A, B); gaps and other values count as A\n" in text
     assert "- **fall** (no, yes); gaps and other values count as no\n" in text
-    assert "The unit of protection is **one record**: what any single record says is protected" in text
+    assert "The unit of protection is **one record**: whatever any single record says is protected" in text
     assert "differ by this change: replace one record." in text
     assert "**epsilon = 0.3, delta = 0.**" in text
     assert "`GeometricHistogram`" in text
@@ -100,7 +100,7 @@ def test_the_results_are_the_posteriors_numbers() -> None:
         assert row in text
     assert f"about as much as {posterior.equivalent_records:.0f} exactly known records" in text
     assert "Each interval was read from the noisy sum of its own share" in text
-    assert "It is this program's: none was declared." in text
+    assert "It is this program's default, because none was declared." in text
 
 
 def test_narrow_intervals_are_told_with_more_digits() -> None:
@@ -117,7 +117,9 @@ def test_another_prior_than_the_holders_is_named() -> None:
     declared = dc.simulate(
         dc.GeometricHistogram(FALLS.with_prior(1), 600, "0.3"), [270, 30, 240, 60], dc.SeededBits(70)
     )
-    assert "The holder had declared another prior." in statement(declared, dc.infer(declared, prior=(1, 2, 3, 4)))
+    assert "The data holder had declared a different prior." in statement(
+        declared, dc.infer(declared, prior=(1, 2, 3, 4))
+    )
     assert "another prior" not in told(REHEARSAL)
 
 
@@ -169,7 +171,7 @@ def test_a_charged_release_names_entry_and_hash(published: dc.Release, ledger: d
     assert published.receipt is not None
     assert f"**entry 2** of the ledger, with hash {published.receipt.head}" in text
     assert f"Fingerprint of the release: {published.digest}" in text
-    assert "Epsilon is an upper bound: what is given away may be less." in text
+    assert "Epsilon is an upper bound: the actual privacy loss may be smaller." in text
     assert "**Not recomputed:**" in text
     assert "**Compared:**" in text
     assert "**By proof alone:**" in text
@@ -220,7 +222,7 @@ def test_results_of_several_releases_are_named_as_such() -> None:
         dc.GeometricHistogram(FALLS, size=600, epsilon="0.2"), [270, 30, 240, 60], dc.SeededBits(73), label="again"
     )
     text = statement(again, dc.infer(REHEARSAL, again))
-    assert "read from **2 releases together**; for them all, epsilon adds up to 0.5." in text
+    assert "inferred from **2 releases together**, whose epsilons add up to 0.5." in text
     assert "releases together" not in told(REHEARSAL)
 
 
@@ -231,9 +233,9 @@ def test_a_delta_above_zero_is_not_explained_by_odds(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: promise))
     text = statement(release, posterior)
     assert "**epsilon = 1, delta = 1e-6.**" in text
-    assert "**e^1 = 2.719** (rounded up) times what it is, plus delta." in text
+    assert "**e^1 = 2.719** (rounded up) times what it is now, plus delta." in text
     assert "odds" not in text
-    assert "somebody gave before" not in text
+    assert "probability before the release" not in text
     assert "and delta grows as well" in text
 
 
@@ -259,7 +261,7 @@ def test_a_large_table_shows_the_likeliest_cells_and_says_so() -> None:
     release = small(levels=tuple(f"level {number}" for number in range(45)))
     text = told(release)
     results = text.split("## What the results are")[1].split("## What is not promised")[0]
-    assert f"Only the {MOST_ROWS} likeliest of 45 lines are shown." in results
+    assert f"Only the {MOST_ROWS} most likely of 45 lines are shown." in results
     assert len(re.findall(r"^\| level", results, re.MULTILINE)) == MOST_ROWS
     posterior = dc.infer(release)
     first = max(posterior.mean, key=lambda cell: posterior.mean[cell])

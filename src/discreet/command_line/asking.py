@@ -41,10 +41,10 @@ def ask(
     key: Path | None,
     as_json: bool,
 ) -> None:
-    """Answer a query that the study declares from a draw of the posterior. A fresh draw is charged first.
+    """Answer a query that the study declares from a draw of the posterior. A new draw is charged first.
 
     The draw itself is written as a release: it is public, and any number of queries about the same draw are free, with
-    --draw N for the holder and --from FILE for anybody.
+    --draw N for the data holder and --from FILE for anybody.
 
     \b
     Example:  discreet ask study.toml falls-in-A
@@ -55,10 +55,10 @@ def ask(
     asked = declared.query(query)
     if released is not None:
         if number is not None or out is not None or key is not None:
-            raise DeclarationError("--from answers from a file: leave --draw, --out and --key out.")
+            raise DeclarationError("--from answers from a file: it cannot be combined with --draw, --out or --key.")
         document = read_document(released)
         if document.mechanism.model != declared.question(asked.question).model:
-            raise DeclarationError(f"{str(released)!r} is no draw of {asked.question!r}. Nothing was answered.")
+            raise DeclarationError(f"{str(released)!r} is not a draw of {asked.question!r}. Nothing was answered.")
         return _show(asked.label, Draw(document).answer(asked.query), {"release": str(released)}, [], as_json)
     draws = declared.draws(asked.question)
     signer = None if key is None else SigningKey.open(key)
@@ -74,9 +74,9 @@ def ask(
         f"Draw {place} was charged: {cost}."
         if number is None
         else f"Draw {place} was made before: nothing was charged.",
-        f"Wrote {target}. Whatever is asked of this draw is free: --draw {place}, or --from {target} for others.",
+        f"Wrote {target}. Further queries about this draw are free: --draw {place}, or --from {target} for others.",
         f"Of the budget, {ledger.remaining.words()} remains ({ledger.place}).",
-        "An answer takes the drawn parameters as if they were true. With honest uncertainty, read the draw: "
+        "This answer treats the drawn parameters as if they were true. For honest uncertainty, read the draw: "
         f"discreet infer {target}",
     ]
     facts = {"draw": place, "charged": number is None, "release": str(target), "remaining": ledger.remaining.document()}

@@ -49,8 +49,9 @@ def check_quotes(source: object) -> None:
     where = source.open_quote() if hasattr(source, "open_quote") else None
     if where is not None:
         raise SourceError(
-            f"{where} opens a quote that is never closed, so that nobody can tell where the records after it end. "
-            "Publishing will be refused. Close the quote; if it is data, put the field into quotes and double it."
+            f"{where} opens a quote that is never closed, so it is unclear where the records after it end. "
+            "Publishing will be refused. Close the quote; if it is part of the data, enclose the field in quotes "
+            "and double it."
         )
 
 
@@ -106,11 +107,11 @@ def _fit_of_persons(source: Source, persons: Persons, bounds: Bounds, records: i
     }
     beyond = f"{persons.size - people} of them have no rows"
     if people > persons.size:
-        beyond = f"{people - persons.size} will be left out; declare a size that holds everybody"
+        beyond = f"{people - persons.size} will be left out; declare a size large enough for everybody"
     words = [
         f"{records} rows of {ids} ids; {persons.size} persons are declared, so {beyond}.",
-        f"{facts['values_without_id']} values have no id and are those of one person together; no id has more than "
-        f"{facts['most_values_of_one_id']}.",
+        f"{facts['values_without_id']} values have no id and count as one person's; no id has more than "
+        f"{facts['most_values_of_one_id']} values.",
     ]
     return FitOfSize(people <= persons.size, facts, words)
 
@@ -137,7 +138,7 @@ def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, FitOfColu
         for column in columns
     ]
     heads = ("column", "home", "records there", "most frequent undeclared values", "levels without records")
-    show_table("What goes to the level for outside values", heads, rows)
+    show_table("Undeclared and missing values, by the level they go to", heads, rows)
 
 
 def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbers]) -> None:
@@ -153,7 +154,7 @@ def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbe
         gap = "left out" if each.are_gaps_left_out else missing
         rows.append((each.name, f"{low} to {high}", *counts, gap, _strangers(own["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
-    show_table("Which numbers are cut off, and which are missing", heads, rows)
+    show_table("Numbers cut off at the bounds (clipped), and missing ones", heads, rows)
 
 
 def _strangers(found: Sequence[tuple[object, int]]) -> str:

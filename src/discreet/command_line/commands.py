@@ -90,7 +90,7 @@ def _loaded(found: EntryPoint) -> click.Command:
             f"Install {origin} again, in the version that belongs to this discreet."
         ) from None
     if not isinstance(command, click.Command):
-        raise click.ClickException(f"{origin} announces {found.name!r}, and that is no command. Nothing was done.")
+        raise click.ClickException(f"{origin} announces {found.name!r}, which is not a command. Nothing was done.")
     return command
 
 

@@ -29,13 +29,15 @@ def compare_mechanisms(question: Question, level: float, plot: Path | None, as_j
         ranking = compare(question.mechanism.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
     if plot is not None:
         if isinstance(ranking, ProgramRanking):
-            raise DeclarationError("--plot does not go with --compare of a program or a family. Nothing was written.")
+            raise DeclarationError(
+                "--plot cannot be combined with --compare for a program or a family. Nothing was written."
+            )
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:
         return show_json({"question": question.name, **ranking.document()})
     if isinstance(ranking, NumberRanking | ProgramRanking):
         stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
-        title = f"{question.label}: {ranking.size} records at {stated}, the most telling first"
+        title = f"{question.label}: {ranking.size} records at {stated}, the most informative first"
         show_table(title, ranking.headings, ranking.rows())
         return say(*ranking.remarks())
     _show_ranking(ranking, question.label)
@@ -47,11 +49,11 @@ def _show_ranking(ranking: Ranking, label: str) -> None:
     stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
     headings = ("mechanism", "log score", "share", f"{known.level:.0%} width", "distance", "remapped")
     show_table(
-        f"{label}: {ranking.size} records at {stated}, the most telling mechanism first", headings, ranking.rows()
+        f"{label}: {ranking.size} records at {stated}, the most informative mechanism first", headings, ranking.rows()
     )
     say(
         f"Exact counts would have a log score of {known.non_private_log_score:.4f} nats and intervals of width "
-        f"{known.non_private_width:.4f}; shares are of the former."
+        f"{known.non_private_width:.4f}; shares are relative to that log score."
     )
     if ranking.floor is not None:
         say(floor_in_words(ranking.floor))
@@ -71,7 +73,7 @@ def examine_file(path: Path, draws: int, plot: Path | None, patience: float, as_
     else:
         say(*str(certificate).splitlines(), *str(found).splitlines())
         if not found.violates:
-            say("An audit that finds nothing proves nothing; the certificate above says what was compared.")
+            say("An audit that finds no violation proves nothing; the certificate above states what was compared.")
     if isinstance(certificate, str) or found.violates:
         sys.exit(EXIT_CODES[VerificationError])
 
@@ -85,7 +87,7 @@ def read_mechanism_file(path: Path) -> Mechanism:
     except ValueError:
         raise DocumentError(f"{str(path)!r} is not a JSON document.") from None
     if not isinstance(document, dict):
-        raise DocumentError(f"{str(path)!r} does not hold the document of a mechanism.")
+        raise DocumentError(f"{str(path)!r} does not contain the document of a mechanism.")
     found: Mechanism = read_mechanism(document.get("mechanism", document))
     return found
 

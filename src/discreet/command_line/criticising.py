@@ -54,9 +54,9 @@ def criticise(
 ) -> None:
     """Check whether the released tables fit the graph.
 
-    Every released table, and every pair of variables without an arrow that stands in one, is compared with made-up
-    studies for which the graph is right, each published through the same noise. No budget is spent: this asks the
-    release alone. An arrow that is missing shows up where the noise lets it.
+    Every released table, and every pair of variables in one that no arrow connects, is compared with simulated studies
+    in which the graph is right, each published with the same noise (a posterior predictive check). No budget is spent:
+    only the release is used. A missing arrow shows up where the noise is small enough.
 
     \b
     Example:  discreet criticise risks.release.json --plot fit.png

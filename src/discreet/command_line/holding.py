@@ -72,16 +72,16 @@ def init(data: Path, out: Path, table: str | None, separator: str | None, as_jso
     Example:  discreet init survey.csv
     """
     if out.exists():
-        raise DeclarationError(f"{str(out)!r} exists already. Nothing was written. Choose another name with --out.")
+        raise DeclarationError(f"{str(out)!r} already exists. Nothing was written. Choose another name with --out.")
     require_folder(out)
     names = read(data, table, separator).names()
     out.write_text(template(data, out, names, table, separator), encoding="utf-8")
     if as_json:
         return show_json({"study": str(out), "columns": len(names)})
     return say(
-        f"Wrote {out} for a table of {len(names)} column{'s' * (len(names) != 1)}. "
-        "Now declare in it the size, the levels and a question.",
-        "Make sure that the names in it are names: in a table without a header they would be a record.",
+        f"Wrote {out} for a table of {len(names)} column{'s' * (len(names) != 1)}. Now declare the size, the levels "
+        "and a question in it.",
+        "Make sure that the column names in it really are names: in a table without a header they would be a record.",
         f"Then run: discreet check {out}",
     )
 
@@ -128,7 +128,7 @@ def check(study: Path, as_json: bool) -> None:
 @study_file
 @click.option("--ask", "name", help="The question to plan; by default the first one.")
 @click.option("--epsilon", "epsilons", default="0.05,0.1,0.2,0.5,1,2", show_default=True, help="Values to compare.")
-@click.option("--sizes", default="", help="Numbers of records to compare at the declared epsilon, such as 500,5000.")
+@click.option("--sizes", default="", help="Sample sizes to compare at the declared epsilon, such as 500,5000.")
 @click.option(
     "--width", type=float, help="The interval width you want: says which epsilon, or how many records, would give it."
 )
@@ -154,11 +154,11 @@ def plan(
 ) -> None:
     """Show how accurate a question will be, before any budget is spent. The data are not touched.
 
-    Of a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
-    accurate the tables will be; --plot draws the graph. Of a regression it shows how wide the intervals of the
-    coefficients will be, of a number those of means or quantiles. With --batch: what all questions of the study cost
-    together when they are published by `publish --batch`. With --compare: all mechanisms that could publish the
-    question under its guarantee, the most telling first.
+    For a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
+    accurate the tables will be; --plot draws the graph. For a regression it shows how wide the intervals of the
+    coefficients will be, for a number those of means or quantiles. With --batch: the total cost of all questions of the
+    study when they are published with `publish --batch`. With --compare: all mechanisms that could publish the question
+    under its guarantee, the most informative first.
 
     \b
     Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
@@ -186,7 +186,7 @@ def plan(
         return plan_number(question, values, records, level, width, plot, as_json)
     if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
         if width is not None:
-            raise DeclarationError("--width is for questions about categories; for this one, see plan without it.")
+            raise DeclarationError("--width is not available for this kind of question; run plan without it.")
         show = plan_network if mechanism.count_sd() is not None else plan_regression
         return show(question, values, records, level, plot, as_json)
     tails(level)
@@ -233,7 +233,7 @@ def _sizes(text: str) -> list[int]:
     try:
         return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
     except DeclarationError:
-        raise DeclarationError(f"--sizes takes whole numbers with commas, such as 500,5000; got {text!r}.") from None
+        raise DeclarationError(f"--sizes takes whole numbers with commas between; got {text!r}.") from None
 
 
 def _figures(row: Accuracy) -> list[str]:
@@ -263,7 +263,7 @@ def _wishes(wished: Mapping[str, float | None], epsilon: str, size: int) -> list
 @as_json
 @helpful
 def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
-    """Run a whole question on made-up data, by the same sampler and the same reading. Nothing is charged.
+    """Try out a question on made-up data, with the same sampler and the same inference. Nothing is charged.
 
     \b
     Example:  discreet rehearse study.toml --ask smoking-2026
@@ -297,9 +297,9 @@ def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequenc
 @as_json
 @helpful
 def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: Path | None, as_json: bool) -> None:
-    """Publish a question: charge the ledger, draw the noise, write the release. Asked again, it costs nothing.
+    """Publish a question: charge the ledger, draw the noise, write the release. Repeating it costs nothing.
 
-    With --batch all questions are charged and published together, or none of them. `plan --batch` shows the cost.
+    With --batch, all questions are charged and published together, or none of them. `plan --batch` shows the cost.
 
     \b
     Example:  discreet publish study.toml --ask smoking-2026
@@ -327,7 +327,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         return show_json(facts | {"epsilon": epsilon, "remaining": left, "already_published": again})
     stated = ledger.declared_limit
     if stated.numbers[0] != declared.epsilon:
-        say(f"Note: the ledger's limit is {_first(stated)}, whatever the study declares.")
+        say(f"Note: the ledger's limit is {_first(stated)}; it overrides what the study declares.")
     published = f"Published {release.label!r} as {target}."
     whose = "" if release.change.endswith(release.unit.description) else f", {release.unit.description}"
     return say(
@@ -395,5 +395,5 @@ def _show_batch(study: Study, plot: Path | None, as_json: bool) -> None:
 
 def _question(study: Study, name: str | None) -> Question:
     if name is None and not study.questions:
-        raise DeclarationError(f"{str(study.path)!r} has no questions.")
+        raise DeclarationError(f"{str(study.path)!r} declares no questions.")
     return study.question(name if name is not None else next(iter(study.questions)))

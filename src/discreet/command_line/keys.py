@@ -12,7 +12,7 @@ from discreet.guarantees.signatures import SigningKey
 
 @click.group()
 def key() -> None:
-    """Make a pair of keys, and sign releases: readers see who issued them. Each of the commands below takes --json.
+    """Make a key pair and sign releases, so that readers see who issued them. Each of the commands below takes --json.
 
     \b
     Example:  discreet key new office --owner "Office of Statistics"
@@ -33,15 +33,16 @@ def new(name: Path, owner: str | None, as_json: bool) -> None:
     private, public = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.pub")
     require_folder(private)
     if public.exists():
-        raise DeclarationError(f"{str(public)!r} exists already. Nothing was written: a key is never replaced.")
+        raise DeclarationError(f"{str(public)!r} already exists. Nothing was written: a key is never replaced.")
     made = SigningKey.new(owner or name.name)
     made.save(private)
     made.public.save(public)
     if as_json:
         return show_json({"private": str(private), "public": str(public), "key": made.public.key})
     return say(
-        f"Wrote {private}, which only you may read: keep it, show it to nobody, and back it up.",
-        f"Wrote {public}: give it to your readers by a way that they trust. `discreet verify RELEASE --key {public}`",
+        f"Wrote {private}, which only you can read: keep it secret and back it up.",
+        f"Wrote {public}: give it to your readers through a channel that they trust. `discreet verify RELEASE --key "
+        f"{public}`",
     )
 
 
@@ -58,7 +59,7 @@ def sign(release: Path, private: Path, as_json: bool) -> None:
     """
     document, signer = read_document(release), SigningKey.open(private)
     if any(each.key == signer.public.key for each in document.signatures):
-        raise DeclarationError(f"{str(release)!r} is signed by this key already. Nothing was changed.")
+        raise DeclarationError(f"{str(release)!r} is already signed with this key. Nothing was changed.")
     release.write_text(document.signed(signer).to_json() + "\n", encoding="utf-8")
     if as_json:
         return show_json({"release": str(release), "key": signer.public.key, "owner": signer.public.owner})

@@ -21,7 +21,7 @@ from discreet.show import charts
 from discreet.study import Study
 
 _RULES = {
-    "basic": ("basic: epsilons add", "any questions"),
+    "basic": ("basic: epsilons add up", "any questions"),
     "advanced": ("advanced, closed form", "epsilons fixed in advance"),
     "zcdp": ("zCDP: rhos add", "any questions"),
     "planned": ("privacy losses convolved", "a plan fixed in advance"),
@@ -62,7 +62,9 @@ def ledger() -> None:
 
 
 book = click.argument("book")
-witness = click.option("--witness", type=click.Path(path_type=Path), help="A folder in which heads are kept.")
+witness = click.option(
+    "--witness", type=click.Path(path_type=Path), help=("A folder in which signed heads are kept (a witness).")
+)
 
 
 def open_book(name: str) -> Ledger:
@@ -80,7 +82,7 @@ def open_book(name: str) -> Ledger:
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Write a page that people can read offline.")
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write all charges as a table.")
-@click.option("--label", help="Only charges with these words in their label.")
+@click.option("--label", help="Only charges whose label contains these words.")
 @click.option("--group", help="Only charges for this group.")
 @click.option("--data", help="Only charges for this data set.")
 @click.option("--since", help="Only charges from this day, month or year on, such as 2026-04-01.")
@@ -104,7 +106,7 @@ def show(
     for path in (plot, page, table):
         require_folder(path)
     if limit is None and (reason or delta_limit):
-        raise DeclarationError("--reason and --delta-limit go with --limit: discreet ledger L --limit 3 --reason '...'")
+        raise DeclarationError("--reason and --delta-limit need --limit: discreet ledger L --limit 3 --reason '...'")
     wanted = Filter(label, group, data, since, until)
     opened = open_book(book)
     number = opened.check()
@@ -163,16 +165,18 @@ def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) ->
     show_table(title, ("entry", "label", *spent, "about", "data", "recorded"), rows)
     show_totals(ledger_totals(opened), "All charges together", opened.accountant.value)
     rule = {
-        "basic": "basic composition: all add up",
+        "basic": "basic composition: all epsilons add up",
         "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}",
-        "per unit": "all add up under the metric; the totals above are for any change whatever, and bind nothing here",
+        "per unit": (
+            "all epsilons add up under the metric; the totals above are for arbitrary changes and limit nothing here"
+        ),
     }
     say(
         "Spent "
         + ", ".join(f"{name} = {spent[name]} of {limits[name]}" for name in spent)
         + f" ({rule[opened.accountant.value]}).",
         *(_left_in_period(opened)),
-        *([] if opened.moved_to is None else [f"It was moved to {opened.moved_to}: nothing more is charged here."]),
+        *([] if opened.moved_to is None else [f"It was moved to {opened.moved_to}: no further charges are made here."]),
         f"The chain of {number} entries is intact; its head is {opened.head.digest[:16]}...",
     )
 
@@ -200,13 +204,13 @@ def _write_lines(lines: Sequence[Line], path: Path) -> None:
 @as_json
 @helpful
 def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:
-    """Check the whole chain and all sums; with --witness, that every head filed there is part of today's chain.
+    """Check the whole chain and all sums; with --witness, that every head filed there is part of the present chain.
 
     \b
     Example:  discreet ledger check study.db --witness /mnt/notary --key office.pub
     """
     if key is not None and witness is None:
-        raise DeclarationError("--key checks the heads of a witness: it goes with --witness FOLDER.")
+        raise DeclarationError("--key checks the heads that a witness keeps: it needs --witness FOLDER.")
     opened = open_book(book)
     number = opened.check()
     heads = [] if witness is None else check_witness(opened, witness, None if key is None else PublicKey.open(key))
@@ -218,7 +222,7 @@ def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> N
         signed = "" if key is None else ", and signed by the key"
         kept = f"all {len(heads)} heads that" if len(heads) > 1 else "the one head that"
         last = f"the latest is of {heads[-1].at}, entry {heads[-1].sequence}"
-        say(f"It stands on {kept} the witness keeps{signed}; {last}.")
+        say(f"It agrees with {kept} the witness keeps{signed}; {last}.")
     return None
 
 
@@ -231,7 +235,7 @@ def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> N
 def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> None:
     """Print the head of a ledger as a document, signed if a key is given; with --witness, file it in a folder.
 
-    Whoever keeps it can later tell that the ledger has only grown. It is JSON, with --json or without.
+    Whoever keeps it can later check that the ledger has only grown. It is JSON, with or without --json.
 
     \b
     Example:  discreet ledger head study.db --key office.key --witness /mnt/notary
@@ -240,7 +244,7 @@ def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> No
     found = found if key is None else found.signed(SigningKey.open(key))
     if witness is not None:
         if not witness.is_dir():
-            raise DeclarationError(f"There is no folder {str(witness)!r} of a witness. Nothing was filed.")
+            raise DeclarationError(f"There is no witness folder {str(witness)!r}. Nothing was filed.")
         found.file(witness)
     click.echo(found.to_json())
 
@@ -250,10 +254,10 @@ def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> No
 @as_json
 @helpful
 def upgrade(book: str, as_json: bool) -> None:
-    """Bring a ledger of version 0.1 into today's form, once, after a check of all of it.
+    """Convert a ledger of version 0.1 to the current format, once, after checking all of it.
 
-    Its chain stays as it is, inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure. On
-    a server this puts today's rules of the database in place, whichever version made them.
+    Its chain is kept unchanged inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure.
+    On a server, this installs the current database rules, whichever version created it.
 
     \b
     Example:  discreet ledger upgrade study.db
@@ -263,7 +267,7 @@ def upgrade(book: str, as_json: bool) -> None:
     number = opened.check()
     if as_json:
         return show_json({"ledger": opened.id, "entries": number})
-    return say(f"Upgraded {opened.place}: {number} entries, all old hashes as they were. Its id is {opened.id}.")
+    return say(f"Upgraded {opened.place}: {number} entries, all earlier hashes unchanged. Its id is {opened.id}.")
 
 
 @ledger.command()
@@ -272,10 +276,10 @@ def upgrade(book: str, as_json: bool) -> None:
 @as_json
 @helpful
 def move(book: str, to: str, as_json: bool) -> None:
-    """Move a ledger to TO, a server's address or a new file, after a check of all of it.
+    """Move a ledger to TO, a server's address or a new file, after checking all of it.
 
-    All entries go along with their hashes, so releases and witnesses' heads still fit. The old place is closed: it can
-    be read, but nothing more is charged there. Keep it. If this is interrupted, say the same again.
+    All entries are moved with their hashes, so releases and witnesses' heads still match. The old ledger is closed: it
+    can be read, but takes no further charges. Keep it. If the move is interrupted, run the same command again.
 
     \b
     Example:  discreet ledger move study.db "postgresql://owner@server/office?schema=ward7"
@@ -286,9 +290,9 @@ def move(book: str, to: str, as_json: bool) -> None:
     if as_json:
         return show_json({"from": str(opened.place), "to": str(there.place), "ledger": there.id, "entries": number})
     return say(
-        f"Moved {opened.place} to {there.place}: {number} entries, all old hashes as they were. Its id is {there.id}.",
-        f"{opened.place} is closed. Keep it: if it were gone, a study that names it would begin a new budget.",
-        f"Name the new place from now on: ledger = {str(there.place)!r} under [budget] of a study.",
+        f"Moved {opened.place} to {there.place}: {number} entries, all earlier hashes unchanged. Its id is {there.id}.",
+        f"{opened.place} is closed. Keep it: if it were deleted, a study that names it would start a new budget.",
+        f"From now on, name the new place: ledger = {str(there.place)!r} under [budget] of a study.",
     )
 
 
@@ -298,7 +302,7 @@ def move(book: str, to: str, as_json: bool) -> None:
 @as_json
 @helpful
 def grant(book: str, role: str, as_json: bool) -> None:
-    """Allow ROLE of a PostgreSQL server to append to a ledger and to read it, and nothing else.
+    """Allow ROLE of a PostgreSQL server to read a ledger and append to it, and nothing else.
 
     \b
     Example:  discreet ledger grant postgresql://owner@server/office publisher
@@ -306,8 +310,10 @@ def grant(book: str, role: str, as_json: bool) -> None:
     opened = open_book(book)
     chain = opened._chain
     if not isinstance(chain, ServerChain):
-        raise DeclarationError("Roles are for ledgers on a server; a file has an owner. Nothing was changed.")
+        raise DeclarationError(
+            "Roles apply to ledgers on a server; access to a file is set by its owner. Nothing was changed."
+        )
     chain.grant(role)
     if as_json:
         return show_json({"role": role, "may": ["append", "read"]})
-    return say(f"{role!r} may append to {opened.place} and read it. It may not change, delete, or set the limit.")
+    return say(f"{role!r} may read {opened.place} and append to it, but not change or delete entries or set the limit.")

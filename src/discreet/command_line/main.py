@@ -17,7 +17,7 @@ class _Commands(CommandsOnDemand):
         "check": Command(_HOLDING, "check", "Compare the data with the declarations, for the data holder's eyes only."),
         "plan": Command(_HOLDING, "plan", "Show how accurate a question will be, before any budget is spent."),
         "rehearse": Command(
-            _HOLDING, "rehearse", "Run a whole question on made-up data, by the same sampler and the same reading."
+            _HOLDING, "rehearse", "Try out a question on made-up data, with the same sampler and the same inference."
         ),
         "publish": Command(
             _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."
@@ -28,7 +28,9 @@ class _Commands(CommandsOnDemand):
             "Answer a query that the study declares from a draw of the posterior.",
         ),
         "infer": Command(
-            _READING, "infer", "Read one release, or several of the same counts: estimates with honest intervals."
+            _READING,
+            "infer",
+            "Infer what one release, or several of the same counts, say: estimates with honest intervals.",
         ),
         "criticise": Command(
             "discreet.command_line.criticising", "criticise", "Check whether the released tables fit the graph."
@@ -36,7 +38,7 @@ class _Commands(CommandsOnDemand):
         "predict": Command(
             "discreet.command_line.predicting",
             "predict",
-            "Predict one variable of new records, of which some values may not be known.",
+            "Predict one variable of new records, some of whose values may be unknown.",
         ),
         "verify": Command(
             _READING,
@@ -44,7 +46,9 @@ class _Commands(CommandsOnDemand):
             "Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
         ),
         "key": Command(
-            "discreet.command_line.keys", "key", "Make a pair of keys, and sign releases: readers see who issued them."
+            "discreet.command_line.keys",
+            "key",
+            "Make a key pair and sign releases, so that readers see who issued them.",
         ),
         "ledger": Command(
             "discreet.command_line.ledgers", "ledger", "Show what has been spent, and check the whole chain."
@@ -53,13 +57,13 @@ class _Commands(CommandsOnDemand):
         "serve-publisher": Command(
             _SERVING,
             "serve_publisher",
-            "Run the publisher alone: it holds records and ledger, and answers what stands in the queue.",
+            "Run only the publisher, which holds the records and the ledger and answers the queue.",
         ),
         "serve-front": Command(
-            _SERVING, "serve_front", "Run a front alone: it speaks HTTP, and knows a queue and nothing else."
+            _SERVING, "serve_front", "Run only a front: it serves HTTP and knows nothing but the queue."
         ),
         "serve-account": Command(
-            _SERVING, "serve_account", "Make an account of a server, and print its one-time link."
+            _SERVING, "serve_account", "Create an account on a server and print its one-time link."
         ),
     }
 
@@ -67,16 +71,16 @@ class _Commands(CommandsOnDemand):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="discreet")
 def main() -> None:
-    """Publish what sensitive records say, under differential privacy, and read it back honestly.
+    """Publish statistics of sensitive records under differential privacy, and read them with honest error bars.
 
     \b
-    The data holder's road:   init  check  plan  rehearse  publish  ask  ledger
-    The reader's road:        infer  criticise  predict  verify
-    A server for both:        serve
-    The papers' results:      reproduce, from the distribution discreet-papers
+    For the data holder:   init  check  plan  rehearse  publish  ask  ledger
+    For readers:           infer  criticise  predict  verify
+    A server for both:     serve
+    The papers' results:   reproduce, from the distribution discreet-papers
 
-    Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 called wrongly,
-    3 the budget is spent, 4 the data cannot be counted, 5 a document or ledger is not what it should be.
+    Every command takes --json, and --help shows an example. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3
+    the budget is spent, 4 the data cannot be counted, 5 a document or ledger is not what it should be.
     """
 
 

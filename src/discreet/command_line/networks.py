@@ -40,7 +40,10 @@ def plan_network(
         [(f"{r['epsilon']:g}", str(r["size"]), f"{r['count_sd']:.4g}", f"{r['share']:.2%}") for r in rows],
     )
     say(*chosen_by(question))
-    say("The noise is a standard deviation, within a row whose total is known; the number of records does not matter.")
+    say(
+        "The noise is given as a standard deviation within a row whose total is known; it does not depend on the "
+        "number of records."
+    )
     if (classes := mechanism.class_sd) is not None:
         share = f"epsilon = {exact_text(mechanism.guarantee.epsilon)}"
         say(f"The counts of the classes themselves get noise of standard deviation {classes:.4g} at {share}.")
@@ -71,9 +74,9 @@ def _noise(mechanism: Mechanism) -> dict[str, float | None]:
 
 def _expectation(question: Question, mechanism: Mechanism, found: ExpectedNetwork | None, level: float) -> list[str]:
     if question.refusal:
-        return [f"It cannot be published as it stands, because nobody could read it: {question.refusal}."]
+        return [f"It cannot be published as it is, because nobody could read it: {question.refusal}."]
     if found is None:
-        why = "reading this one takes long" if mechanism.model.target else "only naive Bayes networks are simulated"
+        why = "reading this one takes too long" if mechanism.model.target else "only naive Bayes networks are simulated"
         return [
             f"How wide intervals will be is not planned here: {why}. "
             f"One made-up study shows it: discreet rehearse STUDY --ask {question.name}"
@@ -84,5 +87,5 @@ def _expectation(question: Question, mechanism: Mechanism, found: ExpectedNetwor
         "with exact counts in brackets:",
         f"  mean width of {level:.0%} intervals {found.width:.4f} ({found.non_private_width:.4f})",
         f"  mean error of a probability {found.error:.4f} ({found.non_private_error:.4f})",
-        f"  new records classified rightly {found.classified:.1%} ({found.non_private_classified:.1%})",
+        f"  new records classified correctly {found.classified:.1%} ({found.non_private_classified:.1%})",
     ]

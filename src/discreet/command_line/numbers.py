@@ -60,7 +60,7 @@ def plan_number(
     low, high = float(model.bounds.low), float(model.bounds.high)
     ends = f"{model.shown(low)} to {model.shown(high)}"
     say(
-        f"Averages over made-up {who} that are spread between the bounds; the first width is due to privacy alone.",
+        f"Averages over made-up {who} spread between the bounds; the first width is due to privacy alone.",
         f"Noise is proportional to how far the bounds are apart ({ends}): bounds half as far apart would "
         "make it half as wide, and cut off what lies beyond.",
         *_wish(stated, width, needed, exact_text(mechanism.guarantee.epsilon), who),
@@ -81,7 +81,11 @@ def _wish(stated: NumberWidths, width: float | None, needed: float | None, epsil
     """Say which epsilon, or which bounds, give a wished width for the records."""
     if width is None:
         return []
-    first = f"about epsilon = {needed:.2g}" if needed else "no epsilon up to 100, as cells limit it; ask for more cells"
+    first = (
+        f"about epsilon = {needed:.2g}"
+        if needed
+        else ("no epsilon up to 100, because the cells are too coarse; ask for more cells")
+    )
     share = width / stated.records if stated.records > 0 else 1.0
     second = f"bounds {share:.2g} times as far apart" if share < 1 else "the declared bounds"
     return [f"A width of {width:g} for these {who} needs {first}; at epsilon = {epsilon}, {second}."]
@@ -98,7 +102,7 @@ def _wish_of_population(stated: NumberWidths, width: float | None, needed: float
         f"For the population no epsilon gives it: sampling alone leaves {stated.exact_population:.4g}. It needs about "
         f"{more:,.0f} {who}."
         if more > stated.size
-        else "For the population no epsilon up to 100 gives it, as cells limit it; ask for more cells."
+        else "For the population no epsilon up to 100 gives it, because the cells are too coarse; ask for more cells."
     ]
 
 
@@ -106,4 +110,6 @@ def _poor(stated: NumberWidths, span: float, who: str) -> list[str]:
     """Warn if intervals will be most of the range."""
     if stated.unit == "probability" or stated.records < 0.5 * span:
         return []
-    return [f"These intervals will hold most of what the bounds allow: more {who} or a larger epsilon are needed."]
+    return [
+        f"These intervals will cover most of the range between the bounds: more {who} or a larger epsilon is needed."
+    ]

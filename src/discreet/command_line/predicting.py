@@ -21,15 +21,13 @@ _MOST_SHOWN = 20
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("records", type=click.Path(path_type=Path))
 @click.option("--target", help="The variable to predict; the class of a naive Bayes network needs no name.")
-@click.option(
-    "--unknown", multiple=True, help='A value that says that nothing is known, such as "?" or "" (repeat it).'
-)
+@click.option("--unknown", multiple=True, help='A value that stands for a missing one, such as "?" or "" (repeat it).')
 @click.option(
     "--level",
     type=float,
     default=0.9,
     show_default=True,
-    help="The probability that a regression's intervals hold (credible level).",
+    help="The probability that a regression's intervals contain the truth (credible level).",
 )
 @click.option("--prior", help="The prior to read under: declared, learnt, none, a number, or JSON.")
 @click.option("--own", type=click.Path(path_type=Path), help="Also learn from your own records, in this file.")
@@ -49,11 +47,11 @@ def predict(
     patience: float,
     as_json: bool,
 ) -> None:
-    """Predict one variable of new records, of which some values may not be known.
+    """Predict one variable of new records, some of whose values may be unknown.
 
-    RECORDS is a CSV file with a heading. A variable without a column is not known, nor is a value that --unknown names;
-    any other value that was not declared, an empty one too, belongs to the level that is declared for such values. What
-    is not known is summed out, and the noise of the release is averaged over.
+    RECORDS is a CSV file with a header. A variable without a column is unknown, and so is a value that --unknown names;
+    any other undeclared value, including an empty one, goes to the level declared for such values. Unknown values are
+    summed out, and predictions are averaged over the noise of the release.
 
     \b
     Example:  discreet predict risks.release.json patients.csv --target cancer --unknown "" --out risks.csv
@@ -91,12 +89,17 @@ def _read(path: Path) -> Mapping[str, Sequence[str]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             heading, *lines = list(csv.reader(file)) or [[]]
     except (UnicodeDecodeError, csv.Error):
-        raise SourceError(f"{path.name!r} is no CSV file in UTF-8. Nothing was predicted.") from None
+        raise SourceError(f"{path.name!r} is not a CSV file in UTF-8. Nothing was predicted.") from None
     lines = [line for line in lines if line]
     if not heading or len(set(heading)) < len(heading):
-        raise SourceError(f"{path.name!r} needs a heading in which every column has its own name.")
+        raise SourceError(
+            f"{path.name!r} needs a header that gives every column a different name. Nothing was predicted."
+        )
     if any(len(line) != len(heading) for line in lines):
-        raise SourceError(f"Every line of {path.name!r} must have {len(heading)} values, as its heading says.")
+        raise SourceError(
+            f"Every line of {path.name!r} must have {len(heading)} values, as many as its header has names. Nothing "
+            "was predicted."
+        )
     return {name: [line[place] for line in lines] for place, name in enumerate(heading)}
 
 

@@ -28,6 +28,6 @@ def plan_program(question: Question, epsilons: Sequence[Exact], sizes: Sequence[
     )
     return say(
         f"From the Fisher information of {RELEASES} made-up releases at each of some parameters from the prior; at a "
-        f"tiny epsilon it says too little. One made-up study: discreet rehearse STUDY --ask {question.name}",
+        f"tiny epsilon this is not reliable. One made-up study: discreet rehearse STUDY --ask {question.name}",
         *chosen_by(question),
     )

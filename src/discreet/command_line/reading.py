@@ -61,22 +61,20 @@ _file = click.Path(path_type=Path)
     type=float,
     default=0.9,
     show_default=True,
-    help="The probability that an interval holds the truth (credible level).",
+    help="The probability that an interval contains the truth (credible level).",
 )
 @click.option(
     "--that", "statements", multiple=True, help="Show the probability of a statement, such as 'current > 0.3'."
 )
 @click.option("--event", help="Show the probability of an event, such as 'fall=yes'.")
 @click.option("--given", help="With --event: only among records with another event, such as 'ward=A'.")
-@click.option("--by", help="With --event: in each group, the levels of this column.")
+@click.option("--by", help="With --event: in each group, defined by the levels of this column.")
 @click.option(
     "--pool",
     is_flag=True,
     help="With --event and --by: let small groups borrow strength from the others (partial pooling).",
 )
-@click.option(
-    "--differ", is_flag=True, help="With --event and --by: say whether the groups differ, and with what probability."
-)
+@click.option("--differ", is_flag=True, help="With --event and --by: show the probability that the groups differ.")
 @click.option(
     "--margin", "margin", multiple=True, help="Show and write this column alone, summed over the others (its margin)."
 )
@@ -122,17 +120,17 @@ def infer(
     patience: float,
     as_json: bool,
 ) -> None:
-    """Read one release, or several of the same counts: estimates with honest intervals.
+    """Infer what one release, or several of the same counts, say: estimates with honest intervals.
 
-    Of a network, all conditional tables are shown: each variable given its parents. Of a regression, the coefficients
-    in their units. Of a family, its parameter. Every file below is written for all of them.
+    For a network, all conditional tables are shown: each variable given its parents. For a regression, the coefficients
+    in their units. For a family, its parameter. Every kind of file below can be written for all of them.
 
     Where no prior was declared, shares and rates are read from their own noisy sums, and the column of means from one
-    joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are of one column
-    (or of several: --margin ward --margin fall); questions about events are still asked of all columns.
+    joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are about one
+    column (or several: --margin ward --margin fall); events may still involve all columns.
 
-    With --own the reader's own records are added: others of the same population, in a file with the same columns. No
-    noise hides them, so everything that is shown or written is then as confidential as they are.
+    With --own the reader's own records are added: other records of the same population, in a file with the same
+    columns. No noise protects them, so everything that is shown or written is then as confidential as they are.
 
     \b
     Example:  discreet infer smoking-2026.release.json --plot smoking.png --that "current > 0.2"
@@ -145,7 +143,7 @@ def infer(
     """
     _check_options(event, given, by, pool or differ, synthesize, out, account)
     if program is not None and prior is not None:
-        raise DeclarationError("--prior is of a plain table; the priors of a model are written with it: --model '...'.")
+        raise DeclarationError("--prior is for plain tables; the priors of a model are part of it: --model '...'.")
     files = [path for path in (plot, table, draws, arviz, bif, out, page, account) if path is not None]
     for path in files:
         require_folder(path)
@@ -256,17 +254,19 @@ def _check_options(
 ) -> None:
     """Refuse options that do not go together."""
     if event is None and (given is not None or by is not None):
-        raise DeclarationError("--by and --given go with --event: discreet infer R --event fall=yes --by ward")
+        raise DeclarationError("--by and --given need --event: discreet infer R --event fall=yes --by ward")
     if given is not None and by is not None:
-        raise DeclarationError("--given asks about one group and --by about all of them; choose one of the two.")
+        raise DeclarationError("--given asks about one group and --by about all groups; choose one of the two.")
     if pool and by is None:
         raise DeclarationError(
-            "--pool and --differ go with --event and --by: discreet infer R --event fall=yes --by ward --pool"
+            "--pool and --differ need --event and --by: discreet infer R --event fall=yes --by ward --pool"
         )
     if (synthesize is None) != (out is None):
-        raise DeclarationError("--synthesize and --out go together: discreet infer R --synthesize 1000 --out new.csv")
+        raise DeclarationError(
+            "--synthesize and --out need each other: discreet infer R --synthesize 1000 --out new.csv"
+        )
     if account is not None and account.suffix not in (".md", ".html"):
-        raise DeclarationError(f"A statement is written as .md or .html; got {account.name!r}.")
+        raise DeclarationError(f"A statement must be a .md or .html file; got {account.name!r}.")
 
 
 def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
@@ -275,7 +275,7 @@ def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callab
     for option in options:
         if option not in able:
             raise DeclarationError(
-                f"{option} does not go with {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it answers "
+                f"{option} is not available for {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it supports "
                 f"{', '.join(able) or 'none'}. Nothing was written."
             )
     return able
@@ -313,8 +313,8 @@ def read_document(path: Path) -> Release:
     type=float,
     is_flag=False,
     flag_value=ERROR,
-    help="Say how many such releases an adversary would need to tell neighbours apart, with error rates of at most "
-    "this; 0.05 if no value is given.",
+    help="Show how many such releases an adversary would need to tell neighbouring data sets apart with error rates "
+    "of at most this; 0.05 if no value is given.",
 )
 @patient
 @as_json
@@ -333,8 +333,8 @@ def verify(
     """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
 
     Every line says what was done: recomputed, compared, drawn, looked up, or by proof alone. With --mechanism no data
-    are involved: a mechanism, given by its document or that of a release, is checked in the same way, and its sampler
-    is audited by draws on made-up data.
+    are involved: a mechanism, given by its document or by a release, is checked in the same way, and its sampler is
+    audited with draws on made-up data.
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
@@ -344,15 +344,15 @@ def verify(
     """
     require_folder(plot)
     if error is not None and release is None:
-        raise DeclarationError("--distinguish goes with a release.")
+        raise DeclarationError("--distinguish needs a release.")
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
         if book is not None or key is not None:
-            raise DeclarationError("--ledger and --key go with a release: a mechanism alone was never charged.")
+            raise DeclarationError("--ledger and --key need a release: a mechanism by itself was never charged.")
         return examine_file(mechanism, draws, plot, patience, as_json)
     if release is None or plot is not None:
-        raise DeclarationError("--plot draws an audit: it goes with --mechanism.")
+        raise DeclarationError("--plot draws an audit: it needs --mechanism.")
     document = read_document(release)
     holder = None if key is None else PublicKey.open(key)
     certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
@@ -376,7 +376,7 @@ def verify(
                 "distinguish": None if apart is None else apart.document(),
             }
         )
-    console.print("[bold green]The promise holds.[/]")
+    console.print("[bold green]The guarantee holds.[/]")
     lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
     return say(
         *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])

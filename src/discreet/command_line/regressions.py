@@ -52,11 +52,11 @@ def plan_regression(
         words=2,
     )
     say(
-        "An effect is what the target changes by if a feature goes from one of its bounds to the other, or from the "
-        "first level to another.",
+        "An effect is the change in the target when a feature goes from its lower bound to its upper bound, or from "
+        "the first level to another.",
         "Widths are approximations for evenly spread features and a standard deviation of "
-        f"{_assumed_noise(mechanism):.3g} {target} around the line{_why_assumed(mechanism)}; more makes them wider. "
-        f"One made-up study: discreet rehearse STUDY --ask {question.name}",
+        f"{_assumed_noise(mechanism):.3g} {target} around the line{_why_assumed(mechanism)}; a larger one makes them "
+        f"wider. One made-up study: discreet rehearse STUDY --ask {question.name}",
         *chosen_by(question),
         *([] if plot is None else [f"Wrote {plot}."]),
     )

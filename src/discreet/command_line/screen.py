@@ -61,7 +61,7 @@ def helpful(command: Callable[Given, None]) -> Callable[Given, None]:
         except OSError as problem:
             words, code = f"{problem.strerror}: {problem.filename}", 1
         except Exception as problem:  # noqa: BLE001 - its message and traceback may hold records
-            words, code = f"An unforeseen {type(problem).__name__} stopped this; its words are withheld.", 1
+            words, code = f"An unexpected {type(problem).__name__} stopped this; its message is withheld.", 1
         _stop(words, code, bool(options.get("as_json")))
 
     return wrapped

@@ -62,8 +62,8 @@ def serve(
 ) -> None:
     """Serve a study: analysts ask, stewards decide, everybody sees the budget. Prints a one-time steward link.
 
-    Two processes are started: the front, which speaks HTTP and never holds records, and the publisher, which holds
-    records and ledger and speaks to nobody. [serve] in the study says who decides and when answers are shown.
+    Two processes are started: the front, which serves HTTP and never holds records, and the publisher, which holds the
+    records and the ledger and talks to nobody. [serve] in the study sets who decides and when answers are shown.
 
     \b
     Example:  discreet serve study.toml
@@ -86,11 +86,11 @@ def serve(
 @_key
 @click.option(
     "--front-role",
-    help="On a database server: the role that the front signs in with; it is granted only what it needs.",
+    help="On a database server: the role that the front logs in with; it is granted only what it needs.",
 )
 @helpful
 def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role: str | None) -> None:
-    """Run the publisher alone: it holds records and ledger, and answers what stands in the queue.
+    """Run only the publisher, which holds the records and the ledger and answers the queue.
 
     \b
     Example:  discreet serve-publisher study.toml --queue postgresql://publisher@db/queue --front-role front
@@ -112,7 +112,7 @@ def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role
 @_reached
 @helpful
 def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[str], user_header: str | None) -> None:
-    """Run a front alone: it speaks HTTP, and knows a queue and nothing else.
+    """Run only a front: it serves HTTP and knows nothing but the queue.
 
     \b
     Example:  discreet serve-front --queue postgresql://front@db/queue --address 10.0.0.7:8000
@@ -128,10 +128,10 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
 @click.argument("name")
 @click.option("--role", required=True, type=click.Choice(["steward", "analyst", "auditor"]))
 @click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
-@click.option("--again", is_flag=True, help="Make a new sign-in link for an existing account.")
+@click.option("--again", is_flag=True, help="Create a new sign-in link for an existing account.")
 @helpful
 def serve_account(name: str, role: str, queue: str, again: bool) -> None:
-    """Make an account of a server, and print its one-time link. It is for a first steward, or a lost password.
+    """Create an account on a server and print its one-time link. Use it for a first steward, or a lost password.
 
     \b
     Example:  discreet serve-account anna --role steward --queue study.serve/queue.db
@@ -146,4 +146,4 @@ def serve_account(name: str, role: str, queue: str, again: bool) -> None:
         link = People(found).invite(name, role, "(command line)", again)
     finally:
         found.engine.dispose()
-    say(f"This path works once, within a day, behind the front's address: /welcome/{link}")
+    say(f"This path, after the front's address, works once and within a day: /welcome/{link}")

@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Adjacency(Enum):
-    """Which data sets count as neighbours."""
+    """Which data sets count as neighbours (the neighbouring relation)."""
 
     REPLACE_ONE = "replace one record"
     REPLACE_WITHIN_GROUP = "replace one record within its public group"
@@ -17,7 +17,7 @@ class Adjacency(Enum):
 
 
 class Evidence(Enum):
-    """Why a guarantee may be believed."""
+    """What a guarantee rests on: a proof, a computation, or a mere claim."""
 
     PROVED = "proved"
     ENUMERATED = "enumerated"
@@ -25,7 +25,7 @@ class Evidence(Enum):
 
 
 class Accountant(Enum):
-    """The rule by which a ledger adds up what has been spent."""
+    """The rule by which a ledger adds up what has been spent (composition)."""
 
     BASIC = "basic"
     ZCDP = "zcdp"

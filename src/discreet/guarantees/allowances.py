@@ -36,7 +36,10 @@ def stated_allowance(per: str | None, allowance: Exact | None, epsilon: Exact) -
         )
     share = positive(allowance, "allowance") / positive(epsilon, "epsilon")
     if share > 1:
-        raise DeclarationError("An allowance is at most the limit: epsilon in one period, out of epsilon in all.")
+        raise DeclarationError(
+            "An allowance must not exceed the limit: it is the part of the total epsilon that may be spent in one "
+            "period."
+        )
     return {"per": per, "share": exact_text(share)}
 
 

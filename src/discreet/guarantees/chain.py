@@ -100,7 +100,7 @@ class Chain(ChainFace):
     def at(place: str | os.PathLike[str]) -> "Chain":
         """Return the chain at a place: a file, or a server's address."""
         if not isinstance(place, str | os.PathLike):
-            raise DeclarationError("A ledger lies in a file or on a server: give a path, or postgresql://...")
+            raise DeclarationError("A ledger is a file or on a server: pass a path, or postgresql://...")
         if not isinstance(place, str) or "://" not in place:
             return Chain(Path(place))
         from discreet.guarantees.postgresql import ServerChain  # which is one of these
@@ -164,7 +164,7 @@ class Chain(ChainFace):
         except (SQLAlchemyError, DocumentError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, DeclarationError):
                 raise
-            problem = str(getattr(error, "orig", "an entry is not readable")).strip().split("\n")[0].rstrip(".")
+            problem = str(getattr(error, "orig", "an entry cannot be read")).strip().split("\n")[0].rstrip(".")
         if problem:
             raise LedgerError(f"Cannot use the ledger {str(self.place)!r}: {problem}. Nothing was published.")
 

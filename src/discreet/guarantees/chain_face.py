@@ -18,8 +18,8 @@ committed, nothing is drawn; the output is drawn; the ledger is locked again; th
 not yet returned."""
 
 WRITTEN_BY_0_1 = (
-    "This ledger was written by version 0.1 of discreet: it can be read, checked and verified, and what was paid for "
-    "is given again, but it is not charged. Nothing was charged. Run `discreet ledger upgrade` once."
+    "This ledger was written by version 0.1 of discreet: it can be read and verified, and releases already paid for "
+    "can be fetched again, but it takes no new charges. Nothing was charged. Run `discreet ledger upgrade` once."
 )
 UNREADABLE = (
     "Entry {} of the ledger cannot be read: it was edited, or written by a later version of discreet. Nothing was "
@@ -63,7 +63,7 @@ class ChainFace(ABC):
 
     def upgrade(self) -> "Chain":
         """Bring the ledger into today's form, and return its chain."""
-        raise LedgerError(f"{str(self.place)!r} is in today's form already. Nothing was changed.")
+        raise LedgerError(f"{str(self.place)!r} already has the current format. Nothing was changed.")
 
     def declared(self, connection: "Connection") -> dict[str, str]:
         """Return the limit as it was stated last."""
@@ -76,24 +76,24 @@ def not_made(place: str | Path, problem: OSError | ValueError) -> LedgerError:
     """Say why there is no new ledger."""
     if isinstance(problem, FileExistsError):
         return LedgerError(
-            f"{str(place)!r} exists already. Nothing was changed. Open it with Ledger.open, or choose another name; "
-            "mind that a new ledger is a new budget."
+            f"{str(place)!r} already exists. Nothing was changed. Open it with Ledger.open, or choose another name; "
+            "keep in mind that a new ledger is a new budget."
         )
-    why = problem.strerror if isinstance(problem, OSError) else "this is no name of a file"
+    why = problem.strerror if isinstance(problem, OSError) else "this is not a file name"
     return LedgerError(f"Cannot create a ledger at {str(place)!r}: {why}.")
 
 
 def went_back(place: str | Path, sequence: int) -> LedgerError:
     """Say that a ledger has lost what it had."""
     return LedgerError(
-        f"The ledger {str(place)!r} no longer holds its entry {sequence}, which was there before: its end was cut off, "
-        "or an older copy was put in its place. Nothing was charged."
+        f"The ledger {str(place)!r} no longer has the entry {sequence} that it had before: its end was cut off, or "
+        "it was replaced by an older copy. Nothing was charged."
     )
 
 
 def moved_away(place: str) -> LedgerError:
     """Say that a ledger goes on elsewhere."""
     return LedgerError(
-        f"This ledger was moved to {place!r} and is closed here: it can be read, checked and verified, and what was "
-        "paid for is given again. Nothing was charged. Use the ledger there."
+        f"This ledger was moved to {place!r} and is closed here: it can be read and verified, and releases already "
+        "paid for can be fetched again. Nothing was charged. Use the ledger there."
     )

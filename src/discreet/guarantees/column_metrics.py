@@ -18,7 +18,7 @@ MOST_PLACES = 100_000
 
 @dataclass(frozen=True, init=False, repr=False)
 class Line(Metric):
-    """Cells in a row at public positions of a column: |x_i - x_j|; `missing` is the number that a gap counts as.
+    """Cells at public positions of a column, with the distance |x_i - x_j|; missing values count as `missing`.
 
     >>> Line("age", [0, 1, 2, 5]).distance(1, 3)
     Fraction(4, 1)
@@ -32,7 +32,7 @@ class Line(Metric):
         found = tuple(exact(each, "a position") for each in positions)
         rising = all(one < two for one, two in pairwise(found))
         if not _is_name(column) or not 2 <= len(found) <= MOST_PLACES or not rising:
-            raise DeclarationError("A line needs the name of a column and two or more rising positions.")
+            raise DeclarationError("A Line needs the name of a column and at least two positions in increasing order.")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "positions", found)
         object.__setattr__(self, "missing", None if missing is None else exact(missing, "missing"))
@@ -49,7 +49,7 @@ class Line(Metric):
 
     @property
     def gap(self) -> Fraction | None:
-        """Return what a gap counts as."""
+        """Return what a missing value counts as."""
         return self.missing
 
     @property
@@ -63,7 +63,7 @@ class Line(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance of both ends."""
+        """Return the distance between the two ends."""
         return self.positions[-1] - self.positions[0]
 
     @property
@@ -89,7 +89,7 @@ class Line(Metric):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Steps(Metric):
-    """Places evenly between two bounds of a column: |i - j| (high - low) / steps.
+    """Evenly spaced positions between two bounds of a column, with the distance |i - j| (high - low) / steps.
 
     >>> Steps("age", 0, 100, 50).distance(1, 4)
     Fraction(6, 1)
@@ -104,7 +104,7 @@ class Steps(Metric):
     def __init__(self, column: str, low: Exact, high: Exact, steps: int, missing: Exact | None = None) -> None:
         ends = exact(low, "a bound"), exact(high, "a bound")
         if not _is_name(column) or ends[0] >= ends[1]:
-            raise DeclarationError("Steps need the name of a column and two rising bounds.")
+            raise DeclarationError("Steps need the name of a column and two bounds, the lower one first.")
         gap = None if missing is None else exact(missing, "missing")
         values = (column, *ends, whole(steps, "steps", 1, MOST_PLACES), gap)
         for name, value in zip(("column", "low", "high", "steps", "missing"), values, strict=True):
@@ -126,7 +126,7 @@ class Steps(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance of both bounds."""
+        """Return the distance between the two bounds."""
         return self.high - self.low
 
     @property
@@ -153,9 +153,9 @@ class Steps(Metric):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Tree(Metric):
-    """Cells on a tree: cell i hangs on `parents[i]`, a later one, by an edge of this length; the last is the root.
+    """Cells on a tree: an edge of the given length joins cell i to the later cell `parents[i]`; the last is the root.
 
-    `names` are those of the cells, in their order, if they have any; `missing` is the one that all else counts as.
+    `names` are the names of the cells in order, if they have any; `missing` is the cell that any other value counts as.
 
     >>> Tree("place", (2, 2), (1, "1/2")).distance(0, 1)
     Fraction(3, 2)
@@ -179,12 +179,13 @@ class Tree(Metric):
         hung = all(place < parent <= len(parents) for place, parent in enumerate(parents))
         if not _is_name(column) or not parents or not hung or len(found) != len(parents):
             raise DeclarationError(
-                "In a tree every cell hangs on a later one, by an edge of a length; the last is root."
+                "In a Tree every cell needs a parent that comes later and an edge with a length; the last cell is "
+                "the root."
             )
         if min(found) <= 0 or len(parents) >= MOST_PLACES:
-            raise DeclarationError("The edges of a tree have lengths above 0.")
+            raise DeclarationError("The lengths of a Tree's edges must be above 0.")
         if names and (len(names) != len(parents) + 1 or len(set(names)) < len(names)):
-            raise DeclarationError("The cells of a tree have a name each, the root too, or none has.")
+            raise DeclarationError("Either every cell of a Tree has a name, the root included, or none has.")
         values = (column, tuple(map(int, parents)), found, tuple(names), missing)
         for name, value in zip(("column", "parents", "lengths", "names", "missing"), values, strict=True):
             object.__setattr__(self, name, value)
@@ -224,7 +225,7 @@ class Tree(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the longest path: the two deepest ways that meet."""
+        """Return the length of the longest path."""
         depths, longest = [Fraction(0)] * (len(self.parents) + 1), Fraction(0)
         for place, parent in enumerate(self.parents):
             reach = depths[place] + self.lengths[place]
@@ -247,10 +248,10 @@ class Tree(Metric):
         if value in self.names:
             return self.names.index(value)
         if self.names:
-            raise DeclarationError(f"{value!r} is none of the levels {', '.join(map(repr, self.names))}.")
+            raise DeclarationError(f"{value!r} is not one of the levels {', '.join(map(repr, self.names))}.")
         number = exact(value, "a cell")
         if number.denominator != 1 or not 0 <= number <= len(self.parents):
-            raise DeclarationError(f"Cells of this tree are numbered from 0 to {len(self.parents)}.")
+            raise DeclarationError(f"The cells of this tree are numbered from 0 to {len(self.parents)}.")
         return int(number)
 
     def facts(self) -> Document:

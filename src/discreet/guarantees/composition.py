@@ -72,10 +72,10 @@ def _masses(loss: PrivacyLoss) -> tuple[dict[int, float], dict[int, float]]:
 
 @dataclass(frozen=True)
 class Totals:
-    """The cost of several releases together, at one delta, by each rule; infinite where a rule says nothing.
+    """The total cost of several releases at one delta, by each rule of composition; infinite where one does not apply.
 
-    `basic` and `zcdp` hold for questions chosen one after the other, `advanced` (a closed form) for epsilons that were
-    fixed beforehand, `planned` only for a plan fixed before the first draw. `sum_of_deltas` is what basic needs.
+    `basic` and `zcdp` hold for adaptively chosen questions, `advanced` (a closed form) for epsilons fixed in advance,
+    `planned` only for a plan fixed before the first draw. `sum_of_deltas` is the delta that `basic` needs.
     """
 
     delta: Fraction
@@ -88,7 +88,7 @@ class Totals:
 
     @property
     def best(self) -> tuple[str, Fraction]:
-        """Return the least sound epsilon for a plan, and the rule that gives it."""
+        """Return the smallest valid epsilon for a plan, and the rule that gives it."""
         name = min(("basic", "zcdp", "planned"), key=lambda rule: getattr(self, rule))
         return name, Fraction(getattr(self, name))
 
@@ -101,7 +101,7 @@ class Totals:
 
 
 def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals:
-    """Return what mechanisms cost together at one delta, for up to `rows` records of a unit; each is asked once."""
+    """Return the total cost of mechanisms at one delta (composition), for units with up to `rows` records."""
     allowed = probability(delta, "delta")
     deltas = rho = leak = Fraction(0)
     epsilons: list[Fraction] = []
@@ -136,11 +136,12 @@ def _advanced(epsilons: Sequence[Fraction], delta: Fraction) -> Fraction:
 
 
 def across_groups(guarantees: Sequence[Guarantee], adjacency: Adjacency = Adjacency.REPLACE_ONE) -> Guarantee:
-    """Return what separate releases about disjoint groups promise together.
+    """Return the joint guarantee of separate releases about disjoint groups (parallel composition).
 
-    Sizes of groups are public. If it is public, too, who belongs to which (REPLACE_WITHIN_GROUP), only one release sees
-    a record: the largest epsilon holds. Otherwise two people may exchange groups, which touches two of them: the two
-    largest add up. One histogram of group x level costs its epsilon once and needs neither condition.
+    The sizes of the groups are public. If it is also public who belongs to which group (REPLACE_WITHIN_GROUP), each
+    record affects only one release, so the largest epsilon holds. Otherwise two people may exchange groups, which
+    affects two releases, so the two largest epsilons add up. One histogram of group x level costs its epsilon only once
+    and needs neither condition.
     """
     if not guarantees:
         raise DeclarationError("across_groups needs at least one guarantee.")

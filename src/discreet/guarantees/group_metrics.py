@@ -28,7 +28,7 @@ class InGroups(Metric):
     def __init__(self, inside: Steps | Line, by: str, groups: Sequence[Level], between: Exact) -> None:
         away = exact(between, "between")
         if len(groups) < 2 or len(set(groups)) < len(groups) or by == inside.column or away <= 0:
-            raise DeclarationError("Groups need a column of their own, two or more levels, and a distance above 0.")
+            raise DeclarationError("Groups need a separate column, at least two levels, and a distance above 0.")
         for name, value in (("inside", inside), ("by", by), ("groups", tuple(groups)), ("between", away)):
             object.__setattr__(self, name, value)
 
@@ -65,7 +65,7 @@ class InGroups(Metric):
         """Return the place of a pair: a group, and a value."""
         group, number = value
         if group not in self.groups:
-            raise DeclarationError(f"{group!r} is none of the groups {', '.join(map(repr, self.groups))}.")
+            raise DeclarationError(f"{group!r} is not one of the groups {', '.join(map(repr, self.groups))}.")
         return self.groups.index(group) * self.inside.places + self.inside.place(number)
 
     def facts(self) -> Document:
@@ -94,7 +94,9 @@ class GroupSteps(InGroups):
     def __init__(self, inside: Steps | Line, by: str, groups: Sequence[Level], between: Exact) -> None:
         super().__init__(inside, by, groups, between)
         if 2 * self.between < inside.diameter:
-            raise DeclarationError("Groups are at least half as far apart as both bounds: else it would be no metric.")
+            raise DeclarationError(
+                "Groups must be at least half as far apart as the two bounds; otherwise this is not a metric."
+            )
 
     def across(self, first: int, second: int) -> Fraction:
         """Return the one distance between groups."""

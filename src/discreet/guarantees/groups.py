@@ -20,7 +20,7 @@ def for_several(guarantee: Guarantee, rows: int) -> Guarantee:
     grown = float((growth * ball(guarantee.delta)).upper()) if guarantee.delta else 0.0
     delta = rounded_up(grown) if grown < 1 else Fraction(1)
     if delta >= 1:
-        raise DeclarationError(f"With {rows} rows for each unit no delta below 1 is left.")
+        raise DeclarationError(f"With {rows} rows for each unit, delta would reach 1 and promise nothing.")
     reason = f"{guarantee.reason}; times {rows} for up to {rows} rows of one unit (group privacy)"
     return Guarantee(guarantee.epsilon * rows, delta, guarantee.adjacency, guarantee.evidence, reason)
 
@@ -56,14 +56,17 @@ def neighbours_of(groups: Sequence[str], adjacency: Adjacency) -> Adjacency:
     if not is_list or not all(isinstance(name, str) and name.strip() for name in groups):
         raise DeclarationError("groups must be a sequence of names.")
     if not is_text("".join(groups)) or len(set(groups)) < len(groups):
-        raise DeclarationError("The groups must be proper texts, each named once.")
+        raise DeclarationError("The groups must be valid strings, each named once.")
     if adjacency not in [name for each in Adjacency for name in (each, each.value)]:
         raise DeclarationError(
-            f"Neighbours are {', '.join(repr(each.value) for each in Adjacency)}; got {adjacency!r}."
+            f"Neighbouring data sets (adjacency) are one of {', '.join(repr(each.value) for each in Adjacency)}; got "
+            f"{adjacency!r}."
         )
     asked = Adjacency(adjacency)
     if asked is Adjacency.METRIC:
-        raise DeclarationError("A ledger under a metric is created with the metric: metric=Line('age', range(100)).")
+        raise DeclarationError(
+            "A ledger under a metric is created by passing the metric: metric=Line('age', range(100))."
+        )
     if asked is not Adjacency.REPLACE_ONE and not groups:
         raise DeclarationError(f"Neighbours that '{asked.value}' need groups: name them with groups=(...).")
     return Adjacency.REPLACE_OR_EXCHANGE if groups and asked is Adjacency.REPLACE_ONE else asked
@@ -73,7 +76,7 @@ def check_group(label: str, group: str, known: Sequence[str]) -> None:
     """Refuse a group that a ledger does not know."""
     if group not in known:
         raise PublishError(
-            f"Cannot publish {label!r}: {group!r} is none of the groups that this ledger was created with. Nothing was "
-            "published and nothing was charged. Ask one histogram of group x level instead: it costs its epsilon once "
-            "and needs no groups."
+            f"Cannot publish {label!r}: {group!r} is not one of the groups that this ledger was created with. "
+            "Nothing was published and nothing was charged. Ask one histogram of group x level instead: it costs "
+            "its epsilon once and needs no groups."
         )

@@ -35,8 +35,8 @@ EVERYONE = ""
 class Guarantee:
     """A stated privacy guarantee. Epsilon and delta are exact rational numbers.
 
-    `reason` says in words why it holds; two guarantees that differ in their words alone are equal. `metric` is what
-    holds besides for data sets at any distance, if the mechanism gives that.
+    `reason` says in words why it holds; guarantees that differ only in their reasons are equal. `metric` is a further
+    guarantee for data sets at any distance, if the mechanism has one (metric differential privacy).
 
     >>> Guarantee("0.5", reason="two-sided geometric noise")
     Guarantee(epsilon=0.5, delta=0, replace one record, proved: two-sided geometric noise)
@@ -66,7 +66,7 @@ class Guarantee:
             object.__setattr__(self, name, value)
 
     def for_rows(self, rows: int) -> "Guarantee":
-        """Return what holds for a person with up to `rows` records (group privacy)."""
+        """Return the guarantee for a person with up to `rows` records (group privacy)."""
         if rows == 1:
             return self
         from discreet.guarantees.groups import for_several  # which is made of what stands here
@@ -81,7 +81,7 @@ class Guarantee:
 
 @dataclass(frozen=True, repr=False)
 class Amount(AmountInWords):
-    """What two fields say: an amount of privacy. Amounts of one kind add and compare field by field."""
+    """An amount of privacy, in two fields. Amounts of the same kind are added and compared field by field."""
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in self._beside(other)))
@@ -111,7 +111,7 @@ class Budget(Amount):
 
 @dataclass(frozen=True, repr=False)
 class Concentrated(Amount):
-    """An amount of privacy as rho of zero-concentrated differential privacy, and the delta up to which it is known."""
+    """An amount of zero-concentrated differential privacy (zCDP): rho, and the delta up to which it holds."""
 
     rho: Fraction
     delta: Fraction
@@ -122,7 +122,7 @@ KINDS: dict[Accountant, type[Amount]] = {Accountant.BASIC: Budget, Accountant.ZC
 
 
 def read_amount(document: object) -> Amount:
-    """Read what `document` wrote, however many digits a sum has."""
+    """Read an amount that `document` wrote, whatever its number of digits."""
     found = document if isinstance(document, Mapping) else {}
     kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
     if kind is None:
@@ -131,7 +131,9 @@ def read_amount(document: object) -> Amount:
         if is_per_unit(found):
             ((name, number),) = found.items()
             return PerUnit(_read_sum(number), name)
-        raise LedgerError("An amount of a ledger has the fields epsilon and delta, or rho and delta. It was edited.")
+        raise LedgerError(
+            "An amount in a ledger has the fields epsilon and delta, or rho and delta. This one was edited."
+        )
     return kind(*(_read_sum(found[field.name]) for field in fields(kind)))
 
 
@@ -141,11 +143,11 @@ def _read_sum(text: object) -> Fraction:
             return Fraction(text)
     except (ValueError, ZeroDivisionError):  # more digits than Python reads, or nothing to divide by
         pass
-    raise LedgerError(f"An amount of a ledger is written as {str(text)[:40]!r}, which is no number. It was edited.")
+    raise LedgerError(f"An amount in the ledger reads {str(text)[:40]!r}, which is not a number: it was edited.")
 
 
 def nothing(accountant: Accountant) -> Amount:
-    """Return the amount of a ledger on which nothing has been spent."""
+    """Return the amount spent on a new ledger: zero."""
     return KINDS[accountant](*[Fraction(0)] * len(fields(KINDS[accountant])))
 
 
@@ -157,11 +159,11 @@ def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Amount:
     """
     stated = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
     if 0 < stated.delta < Fraction(1, 10**30):
-        raise DeclarationError("A limit's delta is 0 or at least 1e-30.")
+        raise DeclarationError("The delta of a limit must be 0 or at least 1e-30.")
     if accountant is Accountant.BASIC:
         return stated
     if not stated.delta:
-        raise DeclarationError("A zCDP ledger needs a delta above 0, such as 1e-6: its limit is converted at it.")
+        raise DeclarationError("A zCDP ledger needs a delta above 0, such as 1e-6, to convert its limit to rho.")
     return Concentrated(zcdp_limit(stated.epsilon, stated.delta * Fraction(9, 10)), stated.delta / 10)
 
 

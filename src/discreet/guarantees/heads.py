@@ -43,7 +43,7 @@ class _Head(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Head:
-    """The newest entry of a ledger at some time, for others to keep."""
+    """The newest entry of a ledger at some time (its head), for a witness to keep."""
 
     ledger: str
     sequence: int
@@ -66,11 +66,13 @@ class Head:
         try:
             read = convert(read_json(text.decode() if isinstance(text, bytes) else text), _Head)
         except UnicodeDecodeError:
-            raise DocumentError("A ledger's head is written in UTF-8; this is not.") from None
+            raise DocumentError("The head of a ledger must be encoded in UTF-8; this document is not.") from None
         hexadecimal = ((read.ledger, 32), (read.digest, 64))
         signed = [each for signature in read.signatures for each in ((signature.key, 64), (signature.value, 128))]
         if not all(re.fullmatch(f"[0-9a-f]{{{size}}}", value) for value, size in (*hexadecimal, *signed)):
-            raise DocumentError("A ledger's head names the ledger and the hash of an entry; this does not.")
+            raise DocumentError(
+                "The head of a ledger names the ledger and the hash of an entry; this document does not."
+            )
         signatures = tuple(Signature(each.algorithm, each.key, each.value) for each in read.signatures)
         return cls(read.ledger, read.sequence, read.digest, read.spent, read.limit, read.at, signatures)
 
@@ -95,12 +97,12 @@ class Head:
         return canonical_json(self.document() | ({"signatures": written} if written else {}))
 
     def file(self, folder: Path) -> Path:
-        """File the head in a witness's folder, never over another one."""
+        """File the head in a witness's folder, never overwriting another one."""
         path = folder / f"{self.ledger[:16]}-{self.sequence:012d}-{self.at.replace(':', '')}{ENDING}"
         try:
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
         except FileExistsError:
-            raise LedgerError(f"{str(path)!r} is filed already. Nothing was written.") from None
+            raise LedgerError(f"{str(path)!r} has already been filed. Nothing was written.") from None
         except OSError as problem:
             raise LedgerError(f"Cannot file the head in {str(folder)!r}: {problem.strerror}.") from None
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -113,7 +115,7 @@ class Head:
 def heads_in(folder: Path) -> list[Head]:
     """Return all heads that a witness keeps, of any ledger."""
     if not folder.is_dir():
-        raise LedgerError(f"There is no folder {str(folder)!r} of a witness. Nothing was checked.")
+        raise LedgerError(f"There is no witness folder {str(folder)!r}. Nothing was checked.")
     return [_filed(path) for path in sorted(folder.glob(f"*{ENDING}"))]
 
 
@@ -124,19 +126,19 @@ def _filed(path: Path) -> Head:
         words = f"{problem.strerror}."
     except DocumentError as problem:
         words = str(problem)
-    raise DocumentError(f"{str(path)!r} is no head that can be read. Nothing was checked. {words}")
+    raise DocumentError(f"{str(path)!r} cannot be read as the head of a ledger. Nothing was checked. {words}")
 
 
 def check_witness(ledger: LedgerBook, folder: Path, key: PublicKey | None = None) -> list[Head]:
-    """Find every head that a witness keeps of a ledger in today's chain; return them, the latest last.
+    """Check that every head of a ledger that a witness keeps is in its present chain; return them, the latest last.
 
-    With a key, each must be signed by it. A ledger that a witness has never seen is refused: it may be another one.
+    With a key, each must be signed with it. A ledger that the witness has never seen is refused: it may be another one.
     """
     own = sorted((head for head in heads_in(folder) if head.ledger == ledger.id), key=lambda head: head.sequence)
     if not own:
         raise LedgerError(
-            f"The witness {str(folder)!r} keeps no head of this ledger, {ledger.id or 'which has no id yet'}. Either "
-            "it was never filed there, or this is another ledger than it seems."
+            f"The witness {str(folder)!r} has no head of this ledger, {ledger.id or 'which has no id yet'}. Either "
+            "none was ever filed there, or this is not the ledger that it appears to be."
         )
     for head in own:
         if key is not None:
@@ -144,6 +146,6 @@ def check_witness(ledger: LedgerBook, folder: Path, key: PublicKey | None = None
         if not ledger.stands_on(head.sequence, head.digest):
             raise VerificationError(
                 f"On {head.at} this ledger had an entry {head.sequence} that it does not have now: its end was cut "
-                "off, an older copy was put back, or its entries were written anew. Do not trust it."
+                "off, an older copy was put back, or its entries were rewritten. Do not trust it."
             )
     return own

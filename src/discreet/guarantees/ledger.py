@@ -46,9 +46,9 @@ _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no l
 
 
 class Ledger(LedgerBook):
-    """A limit on the privacy that may be spent on one population, and all that has been spent so far.
+    """A privacy budget for one population: the limit, and everything spent so far (a privacy accountant).
 
-    A new ledger is a new budget: who may create ledgers for the same people may spend more than any of them allows.
+    A new ledger is a new budget: several ledgers for the same people can spend more than any one of them allows.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -72,18 +72,18 @@ class Ledger(LedgerBook):
     ) -> "Ledger":
         """Create a ledger with a limit, in a file that must not exist yet or on a server (`postgresql://...`).
 
-        `Unit(words, rows)` says how many rows a unit has; else the first charge fixes that. `groups` names disjoint
-        groups of public size about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public who
-        belongs to which. Otherwise two people may exchange groups: what is about everyone is charged for two records,
-        and the two largest groups count. With `per="quarter"` at most `allowance` of epsilon is spent in any quarter.
-        With a `metric` epsilon is for each unit of it, and releases under that metric are added up and no others.
+        `Unit(words, rows)` states how many rows a unit may have; otherwise the first charge fixes that. `groups` names
+        disjoint groups of public size about which separate releases may be made; with REPLACE_WITHIN_GROUP it is public
+        who belongs to which. Otherwise two people may exchange groups: what is about everyone is charged for two
+        records, and the two largest groups count. With `per="quarter"` at most `allowance` of epsilon is spent in any
+        quarter. With a `metric`, epsilon is per unit of distance, and only releases under that metric are accepted.
         """
         rule, limit = _rule(accountant), limit_of(_rule(accountant), epsilon, delta)
         is_plain = adjacency is Adjacency.REPLACE_ONE and isinstance(groups, tuple) and not groups
         neighbours = Adjacency.REPLACE_ONE if is_plain else neighbours_of(groups, adjacency)
         words, rows = (unit.description, unit.rows) if isinstance(unit, Unit) else (unit, None)
         if not is_text(f"{population}{words}"):
-            raise DeclarationError("The population and the unit must be proper texts.")
+            raise DeclarationError("The population and the unit must be valid strings.")
         body: Body = {
             "kind": "created", "at": now(), "nonce": secrets.token_hex(16), "ledger": secrets.token_hex(16),
             "accountant": rule.value, "adjacency": neighbours.value, "groups": list(groups), "period": None,
@@ -132,7 +132,7 @@ class Ledger(LedgerBook):
             if group is not None:
                 check_group(label, group, created["groups"])
             if concentrated is not None and min(concentrated.rho, concentrated.delta) < 0:
-                raise PublishError(f"Cannot publish {label!r}: a cost is never below 0. Nothing was charged.")
+                raise PublishError(f"Cannot publish {label!r}: a cost cannot be negative. Nothing was charged.")
             is_plain = group or neighbours is Adjacency.REPLACE_ONE
             charged = (guarantee, concentrated) if is_plain else charged_for(guarantee, concentrated, neighbours)
             account, cost = group or EVERYONE, cost_of(rule, *charged)
@@ -173,13 +173,13 @@ class Ledger(LedgerBook):
         return Receipt(entry.sequence, entry.digest, before["ledger"])
 
     def record(self, receipt: Receipt, releases: Sequence[str]) -> None:
-        """Write down the releases that a charge paid for: their texts, which are public, and digests. Once only."""
+        """Record the releases that a charge paid for: their public texts and digests. Possible only once."""
         with self._chain.writing() as connection:
             reached("record-begun")
             head, charge = self._chain.latest(connection), entry_at(connection, receipt.sequence)
             is_charge = (charge.kind, charge.digest) == ("charge", receipt.head)
             if not is_charge or self._chain.outcome(connection, receipt.sequence) is not None:
-                raise LedgerError(f"Entry {receipt.sequence} is no charge that still waits for its release.")
+                raise LedgerError(f"Entry {receipt.sequence} is not a charge that is waiting for its release.")
             body: Body = {"kind": "release", "charge": receipt.sequence, "releases": list(releases)}
             append(connection, head, {**head.carried, **body, "digests": [digest_of(text) for text in releases]})
             reached("record-written")
@@ -188,4 +188,4 @@ class Ledger(LedgerBook):
 def _rule(accountant: Accountant | str) -> Accountant:
     if accountant in ("basic", "zcdp", Accountant.BASIC, Accountant.ZCDP):
         return Accountant(accountant)
-    raise DeclarationError(f"An accountant is 'basic' or 'zcdp'; got {accountant!r}.")
+    raise DeclarationError(f"The accountant must be 'basic' or 'zcdp'; got {accountant!r}.")

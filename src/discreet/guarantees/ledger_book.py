@@ -52,21 +52,21 @@ class LedgerBook(Shown):
         ledger = make(chain)
         head = ledger.head
         if head.sequence < 1:
-            raise LedgerError(f"{str(ledger.place)!r} holds no entry: it is not a ledger.")
+            raise LedgerError(f"{str(ledger.place)!r} has no entries: it is not a ledger.")
         if "back" not in head.body:
             ledger._chain = FirstChain(ledger.path)
         return ledger
 
     @property
     def place(self) -> str | Path:
-        """Return where the ledger lies, in words: its file, or its server's address without a password."""
+        """Return where the ledger is, in words: its file, or its server's address without a password."""
         return self._chain.place
 
     @property
     def path(self) -> Path:
         """Return the ledger's file."""
         if not isinstance(self.place, Path):
-            raise LedgerError(f"The ledger {self.place!r} lies on a server: it has no file.")
+            raise LedgerError(f"The ledger {self.place!r} is on a server, so it has no file.")
         return self.place
 
     def _repr_html_(self) -> str:
@@ -91,7 +91,7 @@ class LedgerBook(Shown):
 
     @property
     def id(self) -> str | None:
-        """Return what tells this ledger from all others, drawn at its birth; None for one of version 0.1."""
+        """Return the random identifier that the ledger got at its creation; None for a ledger of version 0.1."""
         return self.head.body.get("ledger")
 
     @property
@@ -109,17 +109,17 @@ class LedgerBook(Shown):
 
     @property
     def accountant(self) -> Accountant:
-        """Return the rule by which this ledger adds up."""
+        """Return the rule by which this ledger adds up charges (composition)."""
         return Accountant(self.created["accountant"])
 
     @property
     def limit(self) -> Amount:
-        """Return how much may be spent in all, in the accountant's currency."""
+        """Return how much may be spent in total, in the accountant's units."""
         return read_amount(self.head.body["limit"])
 
     @property
     def declared_limit(self) -> Budget | PerUnit:
-        """Return the limit as it was stated: epsilon and delta, or epsilon for each unit of a metric."""
+        """Return the limit as declared: epsilon and delta, or epsilon per unit of a metric."""
         with self._chain.reading() as connection:
             found = read_amount(self._chain.declared(connection))
         return found if isinstance(found, PerUnit) else as_kind(Budget, found)
@@ -132,7 +132,7 @@ class LedgerBook(Shown):
 
     @property
     def spent(self) -> Amount:
-        """Return how much has been spent, in the accountant's currency."""
+        """Return how much has been spent, in the accountant's units."""
         return read_amount(self.head.body["spent"])
 
     @property
@@ -148,7 +148,7 @@ class LedgerBook(Shown):
         return left_in_period(created, self.head.carried) if created.get("allowance") else None
 
     def follow(self) -> Iterator[Entry]:
-        """Give all entries, oldest first, a few at a time: however many there are, few are in memory."""
+        """Iterate over all entries, oldest first, keeping only a few in memory at a time."""
         number = 0
         while True:
             with self._chain.reading() as connection:
@@ -160,7 +160,7 @@ class LedgerBook(Shown):
             number = entries[-1].sequence
 
     def entries(self) -> list[Entry]:
-        """Return all entries, oldest first, as they stand in the file."""
+        """Return all entries as stored, oldest first."""
         return list(self.follow())
 
     def charge_of(self, sequence: int, digest: str) -> tuple[Entry | None, Entry | None, int]:
@@ -183,7 +183,7 @@ class LedgerBook(Shown):
             return 1 <= sequence <= head.sequence and earlier(connection, head, sequence).digest == digest
 
     def releases(self, sequence: int) -> list[str]:
-        """Return the recorded releases that were paid for by the charge of this number; none if it was in vain."""
+        """Return the recorded releases that the charge of this number paid for; none if the charge came to nothing."""
         with self._chain.reading() as connection:
             found = self._chain.outcome(connection, sequence)
         return [] if found is None or found.kind != "release" else list(map(str, found.body["releases"]))
@@ -194,7 +194,7 @@ class LedgerBook(Shown):
             return is_answered(self._chain, connection, request)
 
     def is_charged(self, request: str) -> bool:
-        """Tell whether something was ever charged under a request's name, whatever became of it."""
+        """Tell whether anything was ever charged under a request's name, whatever its outcome."""
         with self._chain.reading() as connection:
             return bool(charges_of(self._chain, connection, request))
 
@@ -203,16 +203,18 @@ class LedgerBook(Shown):
         return self.answered(request) is not None
 
     def answering(self, request: str) -> AbstractContextManager[None]:
-        """Hold a request's name: whoever else asks under it waits for the answer."""
+        """Lock a request's name: anyone else who asks under it waits for the answer."""
         return self._chain.holding(request)
 
     def change_limit(self, epsilon: Exact, delta: Exact | None = None, reason: str = "") -> None:
-        """Set a new limit. The change is an entry of its own, with a reason, for everyone to see.
+        """Set a new limit. The change is recorded as an entry of its own, with a reason, for everyone to see.
 
         Delta stays as it is if it is left out.
         """
         if not isinstance(reason, str) or not reason.strip() or not is_text(reason):
-            raise DeclarationError("A change of the limit needs a reason; it is written into the ledger.")
+            raise DeclarationError(
+                "A change of the limit needs a reason, which is recorded in the ledger. Nothing was changed."
+            )
         with self._chain.writing() as connection:
             head, rule = self._chain.latest(connection), Accountant(entry_at(connection, 1).body["accountant"])
             before = head.carried
@@ -225,9 +227,9 @@ class LedgerBook(Shown):
             append(connection, head, {**before, **body, "limit": limit.document()})
 
     def check(self) -> int:
-        """Recompute the whole chain and all sums; raise if any entry is not what was once written.
+        """Recompute the whole hash chain and all sums; raise if any entry has been altered.
 
-        Return the number of entries. They are read once, one after the other, and not kept.
+        Return the number of entries. They are streamed, not kept in memory.
         """
         with self._chain.reading() as connection:
             streamed = connection.execution_options(stream_results=True, yield_per=_AT_A_TIME)
@@ -235,20 +237,20 @@ class LedgerBook(Shown):
 
     @property
     def moved_to(self) -> str | None:
-        """Return where the ledger goes on, if it was moved; then nothing more can be charged here."""
+        """Return where the ledger continues, if it was moved; then it accepts no further charges here."""
         head = self.head
         return head.body["to"] if head.kind == "moved" else None
 
     def move(self, place: str | os.PathLike[str]) -> Self:
-        """Move the ledger to a new file or a server, and return it there; here it is closed, and stays readable."""
+        """Move the ledger to a new file or server and return the new one; the old one is closed but stays readable."""
         target = Chain.at(place)
         moved(self._chain, target)
         return type(self).open(target.address)
 
     def upgrade(self) -> None:
-        """Bring a ledger into today's form: one of version 0.1, whose chain stays as it is inside the new one.
+        """Convert a ledger of version 0.1 to the current format; its chain is kept unchanged inside the new one.
 
-        On a server, put today's rules in place: who may write what, and that nothing is changed or deleted.
+        On a server, install the current rules: who may write what, and that nothing is changed or deleted.
         """
         self._chain = self._chain.upgrade()
 
@@ -288,8 +290,8 @@ def change_in_words(adjacency: Adjacency, unit: str) -> str:
 def other_rows(label: str, created: Body, bound: int | None, rows: int) -> str:
     """Say that a ledger's unit has another number of rows."""
     return (
-        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} with up to {bound} rows for each unit, "
-        f"not {rows}. Nothing was published and nothing was charged."
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} with up to {bound} rows per unit, but "
+        f"the release assumes {rows}. Nothing was published and nothing was charged."
     )
 
 
@@ -300,6 +302,6 @@ def other_unit(label: str, created: Body, unit: str, guarantee: Guarantee) -> st
         change_in_words(guarantee.adjacency, unit),
     )
     return (
-        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({mine}), the release "
-        f"would protect {unit!r} ({other}). Nothing was published and nothing was charged."
+        f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({mine}), but the release would protect "
+        f"{unit!r} ({other}). Nothing was published and nothing was charged."
     )

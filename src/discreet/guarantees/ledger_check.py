@@ -44,10 +44,10 @@ def check_rows(rows: "Iterable[Row[tuple[int, str, str, str]]]", place: str | Pa
         repeated = {name: entry.body.get(name) for name in ("request", "charge")}
         repeated["spent"] = canonical_json(entry.body["spent"])
         if "back" in entry.body and columns != repeated:
-            raise LedgerError(f"The columns of entry {number} of {str(place)!r} were edited: its text says else.")
+            raise LedgerError(f"The columns of entry {number} of {str(place)!r} were edited: they contradict its text.")
         sums.follow(entry)
     if not number:
-        raise LedgerError(f"{str(place)!r} holds no entry: it is not a ledger.")
+        raise LedgerError(f"{str(place)!r} has no entries: it is not a ledger.")
     return number
 
 
@@ -90,9 +90,11 @@ class _Sums:
         """Check an entry's contents against all that came before."""
         kind, body = entry.kind, entry.body
         if (kind == "created") != (not self.created):
-            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} begins a ledger where none begins.")
+            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} opens a ledger in the middle of one.")
         if (kind == "arrived") != self.is_away:
-            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} stands where the ledger was moved away.")
+            raise LedgerError(
+                f"Entry {entry.sequence} of {self.place!r} was added after the ledger was moved elsewhere."
+            )
         self.is_away = kind == "moved"
         if kind == "created":
             self._begin(body)
@@ -120,14 +122,16 @@ class _Sums:
         self.limit = read_amount(entry.body["limit"])
         declared = read_amount(entry.body["declared"])
         if not is_limit(Accountant(self.created["accountant"]), self.limit, declared):
-            raise LedgerError(f"The limit at entry {entry.sequence} of {self.place!r} is not the one that is stated.")
+            raise LedgerError(f"The limit at entry {entry.sequence} of {self.place!r} is not the one that it states.")
 
     def _close(self, entry: Entry) -> None:
         body = entry.body
         texts = map(str, body["releases"] if entry.kind == "release" else ())
         fits = entry.kind == "abandoned" or body["digests"] == [digest_of(text) for text in texts]
         if body["charge"] not in self.waiting or not fits:
-            raise LedgerError(f"Entry {entry.sequence} of {self.place!r} records a release that no charge paid for.")
+            raise LedgerError(
+                f"Entry {entry.sequence} of {self.place!r} records a release for which there is no charge."
+            )
         self.waiting.remove(body["charge"])
 
     def _carry(self, entry: Entry) -> None:
@@ -139,7 +143,9 @@ class _Sums:
         same = all(before.get(part) == now[part] or part in changes for part in now)
         rows_stay = before.get("rows") in (None, now["rows"])
         if not (born or (before and same and rows_stay)) or not self._is_period(entry):
-            raise LedgerError(f"What entry {entry.sequence} of {self.place!r} carries on is not what stood before it.")
+            raise LedgerError(
+                f"The state that entry {entry.sequence} of {self.place!r} carries over is not the state before it."
+            )
         self.carried = now
 
     def _is_period(self, entry: Entry) -> bool:
@@ -174,5 +180,7 @@ def read_as(kind: type[AmountT], document: object) -> AmountT:
 def as_kind(kind: type[AmountT], amount: Amount) -> AmountT:
     """Return an amount of this kind; refuse one of another."""
     if not isinstance(amount, kind):
-        raise LedgerError(f"An amount of a ledger is a {type(amount).__name__}, where a {kind.__name__} was written.")
+        raise LedgerError(
+            f"An amount in the ledger is a {type(amount).__name__} instead of a {kind.__name__}: it was edited."
+        )
     return amount

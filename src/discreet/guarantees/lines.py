@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Filter:
-    """Which charges are wanted: words in the label, the group, the name of the data, and days or moments between."""
+    """Which charges to show: by words in the label, group, data set, and a range of days or times."""
 
     label: str | None = None
     group: str | None = None
@@ -61,11 +61,11 @@ class Filter:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if value is not None and not isinstance(value, str):
-                raise DeclarationError(f"{name} is a text; got a {type(value).__name__}.")
+                raise DeclarationError(f"{name} must be a string; got a {type(value).__name__}.")
         for name in ("since", "until"):
             value = getattr(self, name)
             if value is not None and not _is_moment(value):
-                raise DeclarationError(f"{name} is a day such as 2026-03-31, or a year or month; got {value!r}.")
+                raise DeclarationError(f"{name} must be a day such as 2026-03-31, a month or a year; got {value!r}.")
 
     def wants(self, line: Line) -> bool:
         """Tell whether a charge is wanted. One without a time is not between any days."""
@@ -80,7 +80,7 @@ class Filter:
 
 
 def lines_of(ledger: "LedgerBook", wanted: Filter | None = None) -> list[Line]:
-    """Return the charges of a ledger, oldest first; those that are wanted, if that is said."""
+    """Return the charges of a ledger, oldest first; only those that match the filter, if one is given."""
     charges: dict[int, Line] = {}
     for entry in ledger.follow():
         body = entry.body

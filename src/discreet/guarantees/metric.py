@@ -26,7 +26,7 @@ from discreet.exact import Exact, exact, exact_text
 
 
 class Metric(ABC):
-    """A distance between records, whose places are numbered from 0 on."""
+    """A distance between records, whose possible positions are numbered from 0."""
 
     kinds: ClassVar[dict[str, type["Metric"]]] = {}
     """Every metric by the name under which it is written; each registers by itself."""
@@ -37,7 +37,7 @@ class Metric(ABC):
 
     @property
     def parts(self) -> "tuple[Metric, ...]":
-        """Return the metrics whose sum this is: itself, if it is one alone."""
+        """Return the metrics whose sum this is; a single metric returns itself."""
         return (self,)
 
     @property
@@ -47,22 +47,22 @@ class Metric(ABC):
 
     @property
     def marks(self) -> tuple[object, ...]:
-        """Return where its cells begin, or how they are called; nothing where that is not written."""
+        """Return where its cells begin, or their names; empty if neither is stored."""
         return ()
 
     @property
     def gap(self) -> object:
-        """Return what a record without a value counts as, if that is written."""
+        """Return what a record with a missing value counts as, if that is stored."""
         return None
 
     @property
     @abstractmethod
     def places(self) -> int:
-        """Return how many places there are; 0 if there is no end of them."""
+        """Return the number of positions; 0 if there are infinitely many."""
 
     @abstractmethod
     def distance(self, first: int, second: int) -> Fraction:
-        """Return the distance of two places."""
+        """Return the distance between two positions."""
 
     @property
     @abstractmethod
@@ -72,19 +72,19 @@ class Metric(ABC):
     @property
     @abstractmethod
     def nearest(self) -> Fraction:
-        """Return the smallest distance of two different places."""
+        """Return the smallest distance between two different positions."""
 
     @property
     @abstractmethod
     def unit(self) -> str:
-        """Return what a distance of 1 is, in words."""
+        """Return what a distance of 1 means, in words."""
 
     @abstractmethod
     def facts(self) -> Document:
         """Return its public facts, as they are written down."""
 
     def document(self) -> Document:
-        """Return what is written down of it: its kind and its facts."""
+        """Return the metric as a document: its kind and its public facts."""
         return {"kind": type(self).__name__, **self.facts()}
 
     @classmethod
@@ -95,7 +95,7 @@ class Metric(ABC):
 
     @abstractmethod
     def place(self, value: Any) -> int:
-        """Return the place of a value, for those who ask about values."""
+        """Return the position of a value."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(1 is {self.unit}, at most {exact_text(self.diameter)} apart)"
@@ -108,10 +108,10 @@ class Metric(ABC):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Sum(Metric):
-    """Several columns at once: the sum of their distances. Places are numbered as the cells of a crossed table.
+    """The sum of the distances in several columns. Positions are numbered like the cells of a crossed table.
 
-    Releases about single columns, each with so much epsilon for each unit of its own, promise together the largest of
-    these for each unit of the sum: one record's losses add up along all columns, and so do its distances.
+    Releases about single columns, each with its own epsilon per unit, jointly guarantee the largest of these per unit
+    of the sum: the losses of one record add up over all columns, and so do its distances.
 
     >>> from discreet.guarantees.column_metrics import Line
     >>> both = Sum([Line("age", range(101)), Line("pay", range(0, 1000, 10))])
@@ -125,9 +125,9 @@ class Sum(Metric):
         found = tuple(metrics)
         named = [column for each in found for column in each.columns]
         if len(found) < 2 or any(each.parts != (each,) or not each.places for each in found):
-            raise DeclarationError("A sum is of two or more metrics, each of one column.")
+            raise DeclarationError("A Sum needs at least two metrics, each on one column.")
         if len(set(named)) < len(named):
-            raise DeclarationError("Every column of a sum of metrics has one distance: each is named once.")
+            raise DeclarationError("A Sum of metrics may use each column only once.")
         object.__setattr__(self, "metrics", found)
 
     @property
@@ -191,7 +191,7 @@ class Sum(Metric):
 
 @dataclass(frozen=True, repr=False)
 class Records(Metric):
-    """Records that differ, whatever they say: 1. Under it, epsilon per unit is ordinary privacy of one record."""
+    """The discrete metric: different records are 1 apart. Epsilon per unit is then ordinary differential privacy."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -234,14 +234,14 @@ class Records(Metric):
 def read_metric(document: object) -> Metric:
     """Return the metric that a document describes."""
     if not isinstance(document, dict):
-        raise DocumentError("A metric is written as its kind and its public facts.")
+        raise DocumentError("A metric must be written as its kind and its public facts.")
     import discreet.guarantees.column_metrics
     import discreet.guarantees.group_metrics  # noqa: F401 - whose kinds register when they are loaded
 
     facts = {name: value for name, value in document.items() if name != "kind"}
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in Metric.kinds:
-        raise DocumentError(f"A metric is one of {', '.join(Metric.kinds)}, with its facts; got the kind {kind!r}.")
+        raise DocumentError(f"The kind of a metric must be one of {', '.join(Metric.kinds)}; got {kind!r}.")
     try:
         found = Metric.kinds[kind].of_facts(**facts)
     except (DeclarationError, TypeError, KeyError) as problem:

@@ -64,7 +64,9 @@ class PerUnit(Amount):
 
     def _like(self, other: "PerUnit") -> "PerUnit":
         if not self.is_like(other):
-            raise LedgerError(f"{self.words()} and {other.words()} are under different metrics: they never add up.")
+            raise LedgerError(
+                f"{self.words()} and {other.words()} are under different metrics, so they cannot be added."
+            )
         return other
 
     def __add__(self, other: "PerUnit") -> "PerUnit":
@@ -92,12 +94,12 @@ def metric_beginning(metric: object, epsilon: Exact, delta: Exact, is_plain: boo
     """Return the limit of a ledger under a metric, and what its first entry says of it."""
     if not isinstance(metric, Metric) or not metric.places:
         raise DeclarationError(
-            "The metric of a ledger is a Line, Steps, a Tree or a Sum of them; under Records a ledger is an ordinary "
-            "one. Nothing was created."
+            "The metric of a ledger must be a Line, Steps, a Tree or a Sum of them; a ledger under Records is an "
+            "ordinary one, created without a metric. Nothing was created."
         )
     if exact(delta, "delta") or not is_plain:
         raise DeclarationError(
-            "A ledger under a metric adds up epsilon for each unit, by basic composition: without delta, zCDP or "
+            "A ledger under a metric adds up epsilon per unit by basic composition, so it takes no delta, zCDP or "
             "groups. Nothing was created."
         )
     limit = PerUnit.under(metric, positive(epsilon, "epsilon"))
@@ -128,8 +130,8 @@ def metric_cost(created: Body, guarantee: Guarantee, label: str, told: Told | No
     whole = read_metric(created["metric"])
     if rows != 1:
         raise PublishError(
-            f"Cannot publish {label!r}: under a metric the distances of all records of a person add up, and the ledger "
-            f"counts for each unit of {whole.unit}: declare one row per unit. Nothing was published or charged."
+            f"Cannot publish {label!r}: under a metric the distances of all rows of a person add up, and this ledger "
+            f"counts epsilon per {whole.unit}: declare one row per unit. Nothing was published or charged."
         )
     for part in whole.parts:
         account = EVERYONE if part is whole else part.columns[0]
@@ -141,7 +143,7 @@ def metric_cost(created: Body, guarantee: Guarantee, label: str, told: Told | No
     raise PublishError(
         f"Cannot publish {label!r}: this ledger adds up epsilon per {whole.unit} (metric {whole.digest[:_DIGITS]}). "
         f"The release promises {_promised(guarantee)}, which says nothing about that unit. Nothing was published and "
-        "nothing was charged. Ask it about the same column and cells, or publish it on another ledger."
+        "nothing was charged. Ask about the same column and cells, or publish it on another ledger."
     )
 
 

@@ -55,8 +55,8 @@ def _require_here(head: Entry, target: Chain) -> None:
     carried = head.carried
     if head.kind == "moved" and head.body["to"] != _named(target):
         raise LedgerError(
-            f"The ledger {carried['ledger']} was moved to {head.body['to']!r} already. Nothing was changed. If that "
-            "was not finished, move it to that very place again."
+            f"The ledger {carried['ledger']} has already been moved to {head.body['to']!r}. Nothing was changed. If "
+            "that move was not completed, move it to the same place again."
         )
 
 

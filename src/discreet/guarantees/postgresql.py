@@ -98,7 +98,7 @@ class ServerChain(Chain):
         asked = dict(parse_qsl(parts.query))
         self.schema = asked.pop("schema", None)
         if self.schema is not None and not (is_text(self.schema) and '"' not in self.schema):
-            raise DeclarationError("The schema of a ledger is a plain name.")
+            raise DeclarationError("The schema of a ledger must be a plain name of letters, digits and '_'.")
         self._url = f"postgresql+psycopg://{parts.netloc}{parts.path}?{urlencode(asked)}"
         where = parts.netloc.rpartition("@")
         user = where[0].split(":")[0] + where[1]
@@ -119,8 +119,8 @@ class ServerChain(Chain):
             is_there = run(connection, "SELECT to_regclass('entries')").scalar() is not None
         if not may_flush:
             raise LedgerError(
-                f"Cannot use the ledger {self.place!r}: this role may not call pg_logical_emit_message, by which a "
-                "charge waits for the disk. Nothing was done. Grant it EXECUTE on that function."
+                f"Cannot use the ledger {self.place!r}: this role may not call pg_logical_emit_message, which makes "
+                "a charge wait for the disk. Nothing was done. Grant it EXECUTE on that function."
             )
         return is_there
 
@@ -129,8 +129,8 @@ class ServerChain(Chain):
         """Make the table where none is yet, for entries to be written in one transaction: both or none."""
         if self.exists():
             raise LedgerError(
-                f"There is a ledger at {self.place!r} already. Nothing was changed. Open it with Ledger.open, or name "
-                "another schema; mind that a new ledger is a new budget."
+                f"There is already a ledger at {self.place!r}. Nothing was changed. Open it with Ledger.open, or "
+                "name another schema; keep in mind that a new ledger is a new budget."
             )
         with self._transaction("READ WRITE") as connection:
             for statement in (TABLE.format(number="BIGINT"), *INDEXES):
@@ -147,7 +147,7 @@ class ServerChain(Chain):
     def grant(self, role: str) -> None:
         """Allow a role to append and to read, and nothing else."""
         if not isinstance(role, str) or not role or '"' in role or not is_text(role):
-            raise DeclarationError("A role is named by a plain text.")
+            raise DeclarationError("The name of a role must be a plain string. Nothing was changed.")
         with self._transaction("READ WRITE") as connection:
             connection.exec_driver_sql(f'REVOKE ALL ON entries FROM "{role}"')
             connection.exec_driver_sql(f'GRANT SELECT, INSERT ON entries TO "{role}"')
@@ -307,8 +307,8 @@ def _split(address: str) -> SplitResult:
             return parts
     what = "this address cannot be read" if kind in ("", "postgresql", "postgres") else f"this is of the kind {kind!r}"
     raise DeclarationError(
-        f"A ledger lies in a file or on a server, postgresql://USER@HOST:PORT/DATABASE?schema=NAME; {what}. Nothing "
-        "was done."
+        f"A ledger is a file or on a server, postgresql://USER@HOST:PORT/DATABASE?schema=NAME; {what}. Nothing was "
+        "done."
     )
 
 

@@ -36,11 +36,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, init=False)
 class MetricGuarantee:
-    """A guarantee for data sets at any distance: epsilon and delta for each unit of a pseudo-metric.
+    """A guarantee of metric differential privacy: epsilon and delta per unit of distance in a pseudo-metric.
 
-    The metric is data, such as a `Line` or a `Tree`; words alone serve for what papers claim. Of a metric that is data,
-    `at` takes two values, and `everywhere` is what holds for any change of one record whatever: epsilon times the
-    diameter, or less, `most`, where that is known.
+    The metric is an object such as a `Line` or a `Tree`; a description in words serves for claims in papers. With an
+    object, `at` takes two values, and `everywhere` is the guarantee for an arbitrary change of one record: epsilon
+    times the diameter, or a smaller known bound `most`.
 
     >>> MetricGuarantee("0.5", metric="|x - y| in years").at(3)
     Guarantee(epsilon=1.5, delta=0, replace one record, proved: at distance 3 (|x - y| in years))
@@ -58,18 +58,22 @@ class MetricGuarantee:
     ) -> None:
         number = exact(epsilon, "epsilon")
         if number < 0 or not (isinstance(metric, Metric) or (isinstance(metric, str) and metric.strip())):
-            raise DeclarationError("A guarantee under a metric needs epsilon >= 0 and the metric, as data or in words.")
+            raise DeclarationError(
+                "A guarantee under a metric needs epsilon >= 0 and the metric, either as data or described in words."
+            )
         if isinstance(metric, Metric) and exact(delta, "delta"):
-            raise DeclarationError("Under a metric that is data a guarantee is pure: delta is 0.")
+            raise DeclarationError("A guarantee under a metric given as data must be pure: its delta must be 0.")
         object.__setattr__(self, "epsilon", number)
         object.__setattr__(self, "delta", probability(delta, "delta"))
         object.__setattr__(self, "metric", metric)
         object.__setattr__(self, "most", None if most is None else exact(most, "most"))
         if self.most is not None and not 0 <= self.most <= number * self.known_metric.diameter:
-            raise DeclarationError("What holds for any change whatever is at most epsilon times the diameter.")
+            raise DeclarationError(
+                "The guarantee for an arbitrary change must be at most epsilon times the diameter of the metric."
+            )
 
     def document(self) -> Document:
-        """Return what is written down of it."""
+        """Return the guarantee as a document."""
         metric = self.metric.document() if isinstance(self.metric, Metric) else self.metric
         most = {} if self.most is None else {"most": exact_text(self.most)}
         return {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta), "metric": metric, **most}
@@ -78,12 +82,14 @@ class MetricGuarantee:
     def known_metric(self) -> Metric:
         """Return the metric where it is data."""
         if not isinstance(self.metric, Metric):
-            raise DeclarationError(f"This guarantee measures {self.metric!r}, in words alone: name the distance.")
+            raise DeclarationError(
+                f"This guarantee's metric, {self.metric!r}, is described only in words: pass the distance itself."
+            )
         return self.metric
 
     @property
     def everywhere(self) -> Guarantee:
-        """Return what holds for any change of one record whatever."""
+        """Return the guarantee for an arbitrary change of one record."""
         metric = self.known_metric
         reason = f"the largest distance is {exact_text(metric.diameter)} ({metric.unit})"
         return Guarantee(self.epsilon * metric.diameter if self.most is None else self.most, reason=reason)
@@ -112,7 +118,7 @@ class MetricGuarantee:
         return cls(guarantee.epsilon, guarantee.delta)
 
     def at(self, distance: Any, other: Any = None) -> Guarantee:
-        """Return what holds for two data sets at a distance, epsilon rho and delta rho; or for records of two values.
+        """Return the guarantee for data sets at a distance rho, epsilon rho and delta rho, or for two values.
 
         Values are rounded to cells: rho is the distance between these.
         """
@@ -123,7 +129,10 @@ class MetricGuarantee:
             return Guarantee(allowed, reason=f"{exact_text(apart)} apart, {self.words}")
         far = exact(distance, "distance")
         if far < 0 or self.delta * far >= 1:
-            raise DeclarationError(f"At distance {exact_text(far)} no delta below 1 is left, or it is below 0.")
+            raise DeclarationError(
+                f"At distance {exact_text(far)} there is no guarantee: the distance is negative, or delta would "
+                "reach 1."
+            )
         named = self.metric.unit if isinstance(self.metric, Metric) else self.metric
         reason = f"at distance {exact_text(far)} ({named})"
         return Guarantee(self.epsilon * far, self.delta * far, reason=reason)
@@ -135,7 +144,7 @@ class MetricGuarantee:
         return self.at(records)
 
     def holds(self, first: ArrayLike, second: ArrayLike, distance: Exact) -> bool:
-        """Tell whether two laws, given by probabilities of the same outcomes, keep the promise at this distance.
+        """Tell whether two distributions over the same outcomes satisfy the guarantee at this distance.
 
         The worst event B holds the outcomes with P > e^(epsilon rho) Q; both directions are compared.
         """

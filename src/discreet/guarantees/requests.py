@@ -89,7 +89,7 @@ def _locked(path: Path, place: Path) -> int | None:
         raise PublishError("Requests need file locks, which this system does not have. Nothing was charged.") from None
     except OSError as problem:
         raise LedgerError(
-            f"Cannot hold a request beside {str(place)!r}: {problem.strerror}. Nothing was published and nothing was "
+            f"Cannot lock a request beside {str(place)!r}: {problem.strerror}. Nothing was published and nothing was "
             "charged."
         ) from None
     with suppress(BlockingIOError, FileNotFoundError):
@@ -103,6 +103,6 @@ def _locked(path: Path, place: Path) -> int | None:
 def waited_too_long(request: str, seconds: float) -> str:
     """Say that somebody else is answering a request."""
     return (
-        f"Somebody else is answering the request {request!r}, and has not finished within {seconds:g} seconds. Nothing "
-        "was published and nothing was charged. Ask again later: the same name will be given the same release."
+        f"Another process is answering the request {request!r} and has not finished within {seconds:g} seconds. "
+        "Nothing was published and nothing was charged. Ask again later: the same request gets the same release."
     )

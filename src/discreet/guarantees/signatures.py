@@ -24,7 +24,7 @@ _MISSING = "Signatures need the library cryptography: pip install 'discreet[sign
 
 @dataclass(frozen=True)
 class Signature:
-    """A signature of a canonical text without signatures: public key and value in hexadecimal digits."""
+    """A signature of a document's canonical text: the public key and the value, in hexadecimal digits."""
 
     algorithm: str
     key: str
@@ -33,7 +33,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A key that checks signatures, and whose it is in the words of its file."""
+    """A key that checks signatures, and the name of its owner as stated in its file."""
 
     key: str
     owner: str
@@ -52,7 +52,9 @@ class PublicKey:
         except ValueError:
             found = None
         if not isinstance(found, Ed25519PublicKey):
-            raise DocumentError(f"{str(path)!r} is no public key that `discreet key new` wrote. Nothing was checked.")
+            raise DocumentError(
+                f"{str(path)!r} is not a public key written by `discreet key new`. Nothing was checked."
+            )
         return cls(found.public_bytes_raw().hex(), owner)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -99,13 +101,13 @@ class SigningKey:
         return f"<signing key of {self.public.owner!r}, public part {self.public.key[:16]}...>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise SecretError("A signing key is not copied, stored or sent: open its file instead.")
+        raise SecretError("A signing key cannot be copied, stored or sent: open its file instead.")
 
     @classmethod
     def new(cls, owner: str) -> "SigningKey":
-        """Make a key for somebody, from the system's secure bits."""
+        """Create a key for an owner, from the operating system's secure random bits."""
         if not isinstance(owner, str) or not owner.strip() or not is_text(owner) or len(owner) > 200:
-            raise DeclarationError("Whose key it is must be said in 1 to 200 plain characters.")
+            raise DeclarationError("The owner of a key must be named in 1 to 200 printable characters.")
         try:
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         except ImportError:
@@ -114,13 +116,13 @@ class SigningKey:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "SigningKey":
-        """Read a private key's file, which nobody but its owner may be able to read."""
+        """Read a private key from its file, which only its owner may be able to read."""
         place = Path(path)
         owner, text = _read(place, "a private key")
         if "PRIVATE KEY" in text and stat.S_IMODE(place.stat().st_mode) & 0o077:
             raise DeclarationError(
-                f"The private key {str(path)!r} can be read by others. Nothing was signed. Say chmod 600 {path}, and "
-                "think about whether somebody has read it."
+                f"The private key {str(path)!r} can be read by others. Nothing was signed. Run `chmod 600 {path}`, "
+                "and consider whether someone may have read it."
             )
         try:
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -132,7 +134,9 @@ class SigningKey:
         except (ValueError, TypeError):
             found = None
         if not isinstance(found, Ed25519PrivateKey):
-            raise DocumentError(f"{str(path)!r} is no private key that `discreet key new` wrote. Nothing was signed.")
+            raise DocumentError(
+                f"{str(path)!r} is not a private key written by `discreet key new`. Nothing was signed."
+            )
         return cls(found, owner)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -152,7 +156,7 @@ def issuers(signatures: tuple[Signature, ...]) -> str:
     if not signatures:
         return "It is unsigned: nobody vouches for who issued it."
     keys = ", ".join(f"{each.key[:16]}..." for each in signatures)
-    return f"It names the key {keys} as its issuer's; that was not checked. Give the issuer's public key with --key."
+    return f"It names {keys} as its issuer's key, which was not checked. Pass the issuer's public key with --key."
 
 
 def _public(key: str) -> "Ed25519PublicKey":
@@ -166,9 +170,9 @@ def _read(path: Path, what: str) -> tuple[str, str]:
     try:
         first, _, text = path.read_text(encoding="utf-8").partition("\n")
     except (OSError, UnicodeDecodeError):
-        raise DocumentError(f"There is no file {str(path)!r} with {what} in it. Nothing was done.") from None
+        raise DocumentError(f"There is no file {str(path)!r} to read {what} from. Nothing was done.") from None
     if not first.startswith(_OWNER) or not is_text(first):
-        raise DocumentError(f"{str(path)!r} does not say whose key it holds. `discreet key new` writes {what}.")
+        raise DocumentError(f"{str(path)!r} does not say whose key it holds. Use {what} written by `discreet key new`.")
     return first.removeprefix(_OWNER), text
 
 
@@ -176,7 +180,7 @@ def _write(path: Path, owner: str, text: str, mode: int) -> None:
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     except FileExistsError:
-        raise DeclarationError(f"{str(path)!r} exists already. Nothing was written: a key is never replaced.") from None
+        raise DeclarationError(f"{str(path)!r} already exists. Nothing was written: a key is never replaced.") from None
     except OSError as problem:
         raise DeclarationError(f"Cannot write {str(path)!r}: {problem.strerror}.") from None
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -12,10 +12,10 @@ PERSON = "one person"
 
 @dataclass(frozen=True, init=False)
 class Unit:
-    """The unit of protection: in words, and the most rows that one unit may have in the table.
+    """The unit of privacy: in words, whom the guarantee protects, and the most rows that one unit may have.
 
-    That no unit has more rows must hold by how the table is made; it is not checked here, because an error that
-    depends on the records would leak.
+    That no unit has more rows must follow from how the table is made; it is not checked here, because an error that
+    depends on the records would leak information.
 
     >>> Unit("one patient", rows=3)
     Unit(description='one patient', rows=3)
@@ -28,7 +28,7 @@ class Unit:
         if not isinstance(description, str) or not description.strip():
             raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
         if any("\ud800" <= letter <= "\udfff" for letter in description):
-            raise DeclarationError("The description of the unit holds half of a character: a lone surrogate.")
+            raise DeclarationError("The description of the unit contains an invalid character (a lone surrogate).")
         object.__setattr__(self, "description", description)
         object.__setattr__(self, "rows", whole(rows, "rows per unit", most=10_000))
 

@@ -35,7 +35,7 @@ def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
 
 
 def zcdp_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell, certified in ball arithmetic, that rho-zCDP gives (epsilon, delta): some order proves it."""
+    """Tell whether rho-zCDP implies (epsilon, delta)-DP, certified in ball arithmetic by some Renyi order."""
     with ctx.workprec(_BITS):
         return bool(_converted(rho, delta) <= ball(epsilon))
 

@@ -20,10 +20,11 @@ _ABSENT = object()
 def codes_of(rows: object, columns: Sequence[Column]) -> Counts:
     """Return the level codes (rows, columns) of records: a list of mappings, a mapping of lists, or a data frame.
 
-    A value that no level declares belongs to the level that the column declares for such values.
+    A band may be given by its name. A value that no level declares belongs to the level that the column declares for
+    such values.
     """
     values = _by_column(rows, [column.name for column in columns])
-    codes = [[column.code(value) for value in values[column.name]] for column in columns]
+    codes = [[column.meant(value) for value in values[column.name]] for column in columns]
     if len({len(column) for column in codes}) > 1:
         raise SourceError("The columns must have one value for each record: their lengths differ.")
     return np.array(codes, dtype=np.int64).T.reshape(-1, len(columns))
@@ -58,7 +59,7 @@ def partial_codes_of(
     for place, column in enumerate(columns):
         for row, value in enumerate(values.get(column.name, ())):
             if not is_unknown(value, unknown):
-                codes[row, place] = column.code(value)
+                codes[row, place] = column.meant(value)
     return codes
 
 

@@ -11,7 +11,7 @@ out exactly, and the pair (mu, kappa) on a grid that is laid twice: coarsely ove
 the posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -48,7 +48,11 @@ class _Point:
 
 
 class PooledRates(Posterior[Categories]):
-    """The rate of an event in each of many groups, with partial pooling: each group borrows from all others."""
+    """The rate of an event in each of many groups, with partial pooling: each group borrows from all others.
+
+    `sizes(level)` are intervals for the number of records in each group; a group that may be empty has no rate of its
+    own.
+    """
 
     subject = "pooled rates"
 
@@ -58,10 +62,11 @@ class PooledRates(Posterior[Categories]):
         releases: Sequence[Release[Categories]],
         event: object,
         by: str,
+        sizes: Callable[[float], Sequence[Interval]],
         patience: float = 1.0,
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
-        self.event, self.by = event, by
+        self.event, self.by, self._group_sizes = event, by, sizes
         points = prod(_COARSE) + prod(_FINE)
         self._groups = groups_of(releases, model, event, by, least=3, points=points, patience=patience)
         self._points = self._grid()
@@ -73,13 +78,12 @@ class PooledRates(Posterior[Categories]):
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for the rate of each group."""
-        return tuple(
-            Row(
-                str(self.event), f"{self.by}={name}", self.mean[name], law.median, *law.interval(level), law.sd, None,
-                PROBABILITY,
-            )
-            for name, law in ((name, self.rate(name)) for name in self.groups)
-        )  # fmt: skip
+        found = []
+        for name, size in zip(self.groups, self._group_sizes(level), strict=True):
+            law, given = self.rate(name), f"{self.by}={name}"
+            figures = self.mean[name], law.median, *law.interval(level), law.sd
+            found.append(Row(str(self.event), given, *figures, None, PROBABILITY, None, size.low, size.high))
+        return tuple(found)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.errors import DeclarationError
-from discreet.models.network import Family, Network
+from discreet.models.family_tables import Family
+from discreet.models.network import Network
 
 Block = tuple[str, ...]
 """The names of a block's variables, in the order of the network."""

@@ -10,7 +10,8 @@ import numpy as np
 from discreet.arrays import Counts, NumbersT
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Cells, Quantities, unit_moves
-from discreet.models.network import Family, Network
+from discreet.models.family_tables import Family
+from discreet.models.network import Network
 from discreet.noise.laplace_kernel import by_block
 
 

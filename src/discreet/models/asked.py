@@ -51,9 +51,8 @@ class Declared:
         missing = [column for column in wanted if column not in self.columns]
         if missing or not wanted:
             raise DeclarationError(
-                f"{key} names {', '.join(map(repr, missing)) or 'nothing'}; declare it as [columns.NAME], with levels "
-                "or bands."
-                f"{meant(missing[0], self.columns) if missing else ''}"
+                f"{key} names {', '.join(map(repr, missing)) or 'no column'}, which needs a declaration "
+                f"[columns.NAME] with levels or bands.{meant(missing[0], self.columns) if missing else ''}"
             )
         return {column: self.columns[column] for column in wanted}
 

@@ -76,13 +76,13 @@ def asked_number(
     low, high = (low, high) if total_bounds is None else total_bounds
     if not set(wanted) & set(_TABLES):
         if (cells, edges, growing_from) != (None, None, None):
-            raise DeclarationError("cells and edges belong to quantiles and distributions; sums have none.")
+            raise DeclarationError("cells and edges are for quantiles and distributions; sums do not use them.")
         return NumberSums(column, (low, high), wanted, group, missing, persons=persons)
     count = suitable_cells(declared.size, declared.epsilon) if cells is None else cells
     shares = USUAL if quantiles is None else _shares(quantiles, declared.size)
     if growing_from is not None:
         if edges is not None:
-            raise DeclarationError("growing_from stands instead of edges.")
+            raise DeclarationError("growing_from replaces edges: give one of the two.")
         return NumberTable.growing(
             column, (low, high), growing_from, count,
             asks=wanted, quantiles=shares, by=group, missing=missing, is_whole=is_whole, persons=persons,
@@ -98,8 +98,8 @@ def _shares(quantiles: Sequence[Exact], size: int) -> Sequence[Exact]:
     for each in exact_shares(quantiles):
         if min(each, 1 - each) * size < 1:
             raise DeclarationError(
-                f"quantiles names {exact_text(each)}: of {size:,} records that would be beyond the outermost one. Ask "
-                f"for shares from {exact_text(Fraction(1, size))} to {exact_text(1 - Fraction(1, size))}."
+                f"quantiles names {exact_text(each)}, which with {size:,} records lies beyond the outermost record. "
+                f"Ask for shares from {exact_text(Fraction(1, size))} to {exact_text(1 - Fraction(1, size))}."
             )
     return quantiles
 
@@ -112,8 +112,8 @@ def _rows(declared: Declared, rule: str | None, most: int | None) -> PersonRows 
         raise DeclarationError("rows_per_person needs unit_column, the column of ids, in [data].")
     if rule != ROWS or most is None:
         raise DeclarationError(
-            f"per_person = {ROWS!r}, where every row counts, goes with rows_per_person, the most rows with which a "
-            "person counts, such as 20."
+            f"per_person = {ROWS!r}, where every row counts, needs rows_per_person, the number of rows up to which a "
+            "person counts in full, such as 20."
         )
     return PersonRows(declared.unit_column, declared.persons, most)
 
@@ -121,7 +121,9 @@ def _rows(declared: Declared, rule: str | None, most: int | None) -> PersonRows 
 def _weights(declared: Declared, column: str | None, are: str | None) -> Weights:
     """Return the weights that a question names."""
     if declared.unit_column is not None:
-        raise DeclarationError("weights count records, and unit_column puts the rows of a person together: use one.")
+        raise DeclarationError(
+            "weights apply to records, but unit_column combines the rows of a person: use one of the two."
+        )
     if column is None or column not in declared.numbers:
         raise DeclarationError(
             f"weight names {column!r}; declare it as [columns.NAME] with bounds from 0 on, such as [0, 50]."
@@ -129,7 +131,7 @@ def _weights(declared: Declared, column: str | None, are: str | None) -> Weights
         )
     low, high, *_ = declared.numbers[column]
     if exact(low, "a bound") != 0:
-        raise DeclarationError(f"The bounds of weights begin at 0; those of {column!r} begin at {low}.")
+        raise DeclarationError(f"The lower bound of a weight must be 0; that of {column!r} is {low}.")
     return Weights(column, high, are)
 
 
@@ -137,8 +139,8 @@ def _refuse_more(wanted: Sequence[str], others: Sequence[object]) -> None:
     """Refuse what weighted questions do not have."""
     if set(wanted) - {number_sums.MEAN, number_sums.SUM} or any(each is not None for each in others):
         raise DeclarationError(
-            "Of weighted records, and of all rows of persons, the mean and the sum can be asked, without cells, edges "
-            "and total_bounds."
+            "For weighted records, and for all rows of persons, only the mean and the sum can be asked, without "
+            "cells, edges or total_bounds."
         )
 
 
@@ -152,16 +154,16 @@ def _persons(
         return None
     if rule is None:
         raise DeclarationError(
-            f"the study puts all rows of one {declared.unit_column} together: say by per_person which value a person "
-            f"has, one of {', '.join(RULES)}, or {ROWS} if each of their rows counts."
+            f"the study combines all rows with the same {declared.unit_column}: state with per_person which value a "
+            f"person has, one of {', '.join(RULES)}, or {ROWS} if every row counts."
         )
     if rule == TOTAL and total is None:
         raise DeclarationError(
-            "per_person = 'total' needs total_bounds, such as [0, 5000], between which the total of a person is cut "
-            "off; the bounds of the column are those of one row."
+            "per_person = 'total' needs total_bounds, such as [0, 5000], at which the total of a person is clipped; "
+            "the bounds of the column apply to a single row."
         )
     if rule != TOTAL and total is not None:
-        raise DeclarationError(f"total_bounds belong to per_person = 'total'; here it is {rule!r}.")
+        raise DeclarationError(f"total_bounds are only for per_person = 'total'; got per_person = {rule!r}.")
     if total is not None and len(total) != 2:
         raise DeclarationError("total_bounds must be two numbers, such as [0, 5000].")
     return Persons(declared.unit_column, declared.persons, rule, bounds if rule == TOTAL else ())
@@ -172,11 +174,13 @@ def _wanted(ask: str | Sequence[str], quantiles: Sequence[Exact] | None) -> tupl
     given = [ask] if isinstance(ask, str) else list(ask)
     given += [number_table.QUANTILES] if quantiles is not None and number_table.QUANTILES not in given else []
     if not given:
-        raise DeclarationError(f"ask is empty; it may name {', '.join(map(repr, _KNOWN))}.")
+        raise DeclarationError(f"ask is empty; it must name one or more of {', '.join(map(repr, _KNOWN))}.")
     for each in given:
         if each not in _KNOWN:
             known = ", ".join(map(repr, _KNOWN))
             raise DeclarationError(f"ask names {each!r}; it may name {known}.{meant(each, _KNOWN)}")
     if set(given) & set(_TABLES) and set(given) & set(_SUMS):
-        raise DeclarationError("Sums and variances are read from sums, quantiles from a table: ask them separately.")
+        raise DeclarationError(
+            "Sums and variances come from sums, quantiles from a table: ask for them in separate questions."
+        )
     return tuple(given)

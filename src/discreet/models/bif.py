@@ -38,7 +38,7 @@ def bif_text(path_or_text: str | PathLike[str]) -> str:
     try:
         return Path(path_or_text).read_text(encoding="utf-8")
     except (OSError, ValueError):
-        raise DeclarationError(f"There is no BIF file that can be read at {str(path_or_text)[:200]!r}.") from None
+        raise DeclarationError(f"There is no readable BIF file at {str(path_or_text)[:200]!r}.") from None
 
 
 def read_bif(text: str) -> tuple[Network, Tables]:
@@ -66,7 +66,9 @@ def read_bif(text: str) -> tuple[Network, Tables]:
             raise DeclarationError(f"BIF blocks are network, variable and probability; got {keyword[:80]!r}.")
     if set(columns) != set(entries):
         odd = ", ".join(map(repr, sorted(set(columns) ^ set(entries))))
-        raise DeclarationError(f"Every variable of a BIF text needs one variable and one probability block: {odd}.")
+        raise DeclarationError(
+            f"Every variable in a BIF text needs exactly one variable block and one probability block; check {odd}."
+        )
     network = Network(list(columns.values()), [entries[name][0] for name in columns])
     return network, {f[-1]: _table([columns[name] for name in f], entries[f[-1]][1]) for f in network.families}
 
@@ -126,12 +128,12 @@ class _Tokens:
         for sign in signs:
             found, is_sign = self._next()
             if found != sign or not is_sign:
-                raise DeclarationError(f"The BIF text should have {sign!r} where it has {found[:80]!r}.")
+                raise DeclarationError(f"The BIF text must have {sign!r} where it has {found[:80]!r}.")
 
     def word(self) -> str:
         found, is_sign = self._next()
         if is_sign:
-            raise DeclarationError(f"The BIF text should have a name where it has {found!r}.")
+            raise DeclarationError(f"The BIF text must have a name where it has {found!r}.")
         return found
 
     def words_until(self, sign: str) -> list[str]:
@@ -220,7 +222,9 @@ def _table(family: list[Column], rows: _Rows) -> NDArray[np.float64]:
             raise DeclarationError(f"The table of {child.name!r} needs {np.prod(shape)} numbers; it has {cells.size}.")
         return _checked(np.moveaxis(cells.reshape(shape[-1], *shape[:-1]), 0, -1), shape, child.name)
     if unknown := set(rows) - set(settings) - {"default"}:
-        raise DeclarationError(f"{child.name!r} has a row for {unknown.pop()!r}, which its parents cannot be.")
+        raise DeclarationError(
+            f"{child.name!r} has a row for {unknown.pop()!r}, which is not a setting of its parents."
+        )
     found = [rows.get(setting, rows.get("default", [])) for setting in settings]
     if any(len(row) != shape[-1] for row in found):
         raise DeclarationError(f"{child.name!r} needs {shape[-1]} numbers for each of {len(settings)} parent settings.")
@@ -231,7 +235,7 @@ def _checked(given: ArrayLike | None, shape: tuple[int, ...], name: str) -> NDAr
     """Return a table with rows of sum 1, or say what is wrong with it."""
     table = np.asarray(() if given is None else given, dtype=float)
     if table.shape != shape or not (table >= 0).all():
-        raise DeclarationError(f"The table of {name!r} must have the shape {shape} and no number below 0.")
+        raise DeclarationError(f"The table of {name!r} must have the shape {shape} and no negative numbers.")
     sums = table.sum(axis=-1, keepdims=True)
     if not (np.abs(sums - 1) <= _SLACK).all():
         raise DeclarationError(f"Every row of the table of {name!r} must sum to 1.")
@@ -253,5 +257,5 @@ def _shown(name: Level) -> str:
     """Return a name as BIF writes it, in quotes if it is no plain word."""
     text = str(text_of(name))
     if '"' in text:
-        raise DeclarationError(f"BIF cannot write the name {text!r}: it has a quotation mark.")
+        raise DeclarationError(f"The name {text!r} cannot be written in BIF, because it contains a quotation mark.")
     return text if _PLAIN.fullmatch(text) else f'"{text}"'

@@ -30,9 +30,9 @@ _FIELDS = ("name", "trials", "alpha", "beta", "outside")
 
 @dataclass(frozen=True, init=False)
 class Binomial(ReadableFamily, kind="Binomial"):
-    """The chance of success from a column of successes among `trials` tries each.
+    """The probability of success, from a column with the number of successes in `trials` trials for each record.
 
-    What is missing, or no whole number from 0 to `trials`, is counted as the level `outside`, 0 unless one is named.
+    Missing values, and those that are not whole numbers from 0 to `trials`, count as the level `outside`, by default 0.
 
     >>> Binomial("caught", trials=3, alpha=2, beta=2).posterior((1, 0, 0, 2))
     BetaLaw(a=Fraction(8, 1), b=Fraction(5, 1))

@@ -298,7 +298,7 @@ def _log_mass(below: Curve, above: Curve, log_density: Curve, cell: tuple[Floats
 
 
 class BoundedFamily(Model["FamilyPosterior"]):
-    """A family with one parameter and bounded records; see the module for what each part is for.
+    """A family of distributions with one parameter and bounded records; the module explains each part.
 
     `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to
     `power`. `neighbours(size, power)` gives pairs of posteriors (P, Q) such that every pair of neighbouring posteriors
@@ -337,8 +337,8 @@ class BoundedFamily(Model["FamilyPosterior"]):
     def unreadable(self) -> str | None:
         """Tell why nobody can read a draw of this family; None of one that says how records come about."""
         return (
-            f"a {type(self).__name__} does not say how likely its levels are (level_probabilities) and what is drawn "
-            "given a total (posterior_given_total, draw_log_mass): it is no ReadableFamily"
+            f"a {type(self).__name__} does not define how likely its levels are (level_probabilities) and what is "
+            "drawn given a total (posterior_given_total, draw_log_mass), so it is not a ReadableFamily"
         )
 
     @property

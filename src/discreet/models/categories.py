@@ -31,9 +31,9 @@ class Categories(CategoryQuestions, kind="Categories"):
     """The distribution of one categorical column, or of several columns crossed.
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
-    is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell; None says that
-    none is declared: readers learn its strength, and mechanisms that draw from a posterior take 1. `outside` names the
-    level for undeclared and missing values (see `Column`).
+    is one Dirichlet parameter for all cells, a sequence in the order of the cells, or a mapping by cell; None means
+    that none is declared: readers then learn its strength, and mechanisms that draw from a posterior use 1. `outside`
+    names the level for undeclared and missing values (see `Column`).
 
     >>> Categories("smoking", levels=("never", "former", "current"), prior=1, outside="never")
     Categories('smoking', levels=('never', 'former', 'current'), outside='never', prior=1)
@@ -61,7 +61,7 @@ class Categories(CategoryQuestions, kind="Categories"):
         declared = _declared(given, levels, outside)
         names = [column.name for column in declared]
         if not names or len(set(names)) < len(names):
-            raise DeclarationError(f"A model needs one or more columns, each once; got {names}.")
+            raise DeclarationError(f"A model needs at least one column, and each only once; got {names}.")
         object.__setattr__(self, "columns", declared)
         count = prod(len(column.levels) for column in declared)
         if count > MOST_CELLS:
@@ -91,7 +91,7 @@ class Categories(CategoryQuestions, kind="Categories"):
 
     @property
     def is_prior_open(self) -> bool:
-        """Tell whether the strength of the prior is to be learnt; that of two levels is not, they are uniform."""
+        """Tell whether the strength of the prior is to be learnt; with two levels it is not: their prior is uniform."""
         return not self.is_prior_declared and len(self.cells) > 2
 
     def strengthened(self, strength: float) -> "Categories":

@@ -150,7 +150,7 @@ def check_size(numbers: int) -> None:
     """Refuse a table of more numbers than are held at a time."""
     if numbers > _MOST_NUMBERS:
         raise DeclarationError(
-            f"This question needs a table of about {numbers:.0e} numbers, and at most {_MOST_NUMBERS:.0e} are allowed: "
-            "too many variables of the graph depend on each other at once. Nothing was worked out. Ask about fewer "
-            "variables, or condition on one that separates them."
+            f"This question needs a table of about {numbers:.0e} numbers, and at most {_MOST_NUMBERS:.0e} are "
+            "allowed: too many variables of the graph depend on each other at once. Nothing was computed. Ask about "
+            "fewer variables, or condition on one that separates them."
         )

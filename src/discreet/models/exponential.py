@@ -23,8 +23,8 @@ from discreet.records.columns import Column
 class Exponential(GammaRate, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
-    What is missing, no number, or outside the range is a level of its own that stands for `high`, so that long times
-    are clipped.
+    Missing, non-numeric and out-of-range values are a level of their own that stands for `high`, so long times are
+    clipped.
 
     >>> model = Exponential("wait", high=10, bands=5)
     >>> [str(value) for value in model.values]

@@ -57,8 +57,8 @@ def read_formula(formula: str, declared: Collection[str] = ()) -> Formula:
 def _misread(formula: str, wrong: str) -> DeclarationError:
     return DeclarationError(
         "A formula is written as 'income ~ age + education', with a:b for an interaction, a*b for a + b + a:b and "
-        f"age^2 for a power; got {formula!r}, where {wrong!r} is none of these. Functions (log(a)), '.', '- 1' "
-        "and '0 +' are not supported: there is always an intercept. Odd names stand between backquotes."
+        f"age^2 for a power; got {formula!r}, where {wrong!r} is none of these. Functions (log(a)), '.', '- 1' and "
+        "'0 +' are not supported: there is always an intercept. Put unusual names in backquotes."
     )
 
 
@@ -112,7 +112,7 @@ def asked_regression(
     The prior is the precision of the coefficients.
     """
     if not isinstance(prior, int | float | None):
-        raise DeclarationError("The prior of a regression is one number, the precision of its coefficients.")
+        raise DeclarationError("The prior of a regression must be one number, the precision of its coefficients.")
     columns, numbers = declared.columns, declared.numbers
     target, names, terms = read_formula(formula, {*columns, *numbers})
     if target not in numbers:
@@ -124,8 +124,8 @@ def asked_regression(
     for term in terms:
         if missing := [name for name in term if name not in names]:
             raise DeclarationError(
-                f"The formula has {written(term)!r} and not {missing[0]!r} itself: which part belongs to either "
-                f"depends on where zero lies. Add '+ {missing[0]}', or write a*b for a + b + a:b."
+                f"The formula has {written(term)!r} but not {missing[0]!r} itself, so its meaning would depend on "
+                f"where zero lies. Add '+ {missing[0]}', or write a*b for a + b + a:b."
             )
     features = [name if name in numbers else _levels_of(name, columns, numbers) for name in names]
     measured = {name: numbers[name] for name in (target, *names) if name in numbers}
@@ -146,8 +146,9 @@ def _unsupported(term: str) -> str:
     if not re.search(r"[/|-]|^[01.]$", term):
         return ""
     return (
-        f"{term!r} is no declared column. '.', '- 1', '0 +' and quotients are not supported: features are columns, "
-        "their products (a:b, a*b) and their powers (a^2) with '+' between them, and there is always an intercept."
+        f"{term!r} is not a declared column. '.', '- 1', '0 +' and quotients are not supported: features are "
+        "columns, their products (a:b, a*b) and their powers (a^2) with '+' between them, and there is always an "
+        "intercept."
     )
 
 

@@ -90,7 +90,7 @@ def own_counts(model: "Categories | Network", own: object) -> Counts:
     if _are_counts(own):
         counts = model.counts(np.asarray(own))
         if counts.ndim != 1:
-            raise DeclarationError("own is one row of counts, or records. Nothing was read.")
+            raise DeclarationError("own must be one row of counts, or records. Nothing was read.")
         return counts
     tables = as_source(own).count_families(model.tables)
     return np.concatenate([table.ravel() for table in tables]).astype(np.int64)
@@ -110,8 +110,8 @@ def informed_network(model: Network, own: object) -> Informed:
     totals = {int(table.sum()) for table in model.split(counts)}
     if len(totals) > 1:
         raise DeclarationError(
-            f"The own counts of the network's tables add up to {sorted(totals)}: every table must hold the same "
-            "records. Nothing was read."
+            f"The tables of own counts of the network have different totals, {sorted(totals)}: every table must "
+            "count the same records. Nothing was read."
         )
     (known,) = model.proposals(is_evidence_known=False) if model.is_prior_open else (model,)
     return Informed((InformedNetwork.of(known, counts),), (0.0,), totals.pop())
@@ -121,7 +121,7 @@ def informed_regression(model: LinearRegression, own: object) -> Informed:
     """Return a regression with the moments of own records in its prior."""
     _refuse_statistics(own)
     if _are_counts(own):
-        raise DeclarationError("Own records of a regression are given as records, not as counts. Nothing was read.")
+        raise DeclarationError("For a regression, pass your own records themselves, not counts. Nothing was read.")
     sums, records = sum_moments(own, model.layout.plan)
     moments = model.layout.unpack(sums * model.layout.weights, records)
     return Informed((InformedRegression.of(model, moments, records),), (0.0,), records)
@@ -139,6 +139,6 @@ def _are_counts(own: object) -> bool:
 def _refuse_statistics(own: object) -> None:
     if isinstance(own, Statistics):
         raise SecretError(
-            "Statistics are secret and go to discreet.publish. Nothing was read. Give own records themselves, as a "
-            "frame, a file or lists, or their counts."
+            "Statistics are secret and may only go to discreet.publish. Nothing was read. Pass your own records, as "
+            "a frame, a file or lists, or their counts."
         )

@@ -24,7 +24,8 @@ _FIELDS = ("name", "reach", "centre", "bands", "shape", "rate")
 class LaplaceScale(GammaRate, kind="LaplaceScale"):
     """The inverse scale of a column of errors around `centre`, read in `bands` equal bands on each side, up to `reach`.
 
-    What is missing, no number, or farther away is a level of its own that stands for `reach`: large errors are clipped.
+    Missing, non-numeric and more distant values are a level of their own that stands for `reach`: large errors are
+    clipped.
 
     >>> [str(value) for value in LaplaceScale("error", reach=4, bands=2).values]
     ['3', '1', '1', '3', '4']

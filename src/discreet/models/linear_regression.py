@@ -57,19 +57,19 @@ LARGEST_GRID = 2**15
 
 @dataclass(frozen=True, init=False)
 class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
-    """The regression of one bounded column on others.
+    """Bayesian linear regression of one bounded column on others.
 
-    `features` are names of columns of numbers, or a `Column` with declared levels. `bounds` gives each column of
-    numbers its public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the
-    number that stands for a missing value; left out, it is the middle of the range. Bounds that are dates, such as
-    ('2026-01-01', '2026-12-31'), make a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
-    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
-    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
-    only `BallDraw` needs it, and only there the prior is cut off at B. A `prior_precision` of None says that none is
-    declared, which is read as 1. Without an `intercept` the line goes through the
-    middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M of steps
-    from 0 to a bound. `terms` are products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all
-    parts of a product must be there too.
+    `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
+    public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the number that
+    replaces a missing value; the default is the middle of the range. Bounds that are dates, such as ('2026-01-01',
+    '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`, `norm_bound`
+    and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is the standard
+    deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||; only
+    `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
+    declared, which is read as 1. Without an `intercept` the line goes through the middle of all bounds, which is the
+    origin only if they are symmetric around zero. `grid` is the number M of steps from 0 to a bound. `terms` are
+    products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all parts of a product must be
+    included too.
 
     >>> model = LinearRegression("y", ["a", "b"], {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}, noise="0.2")
     >>> model.names
@@ -123,7 +123,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             object.__setattr__(self, name, value)
         if not 1 <= self.dimension <= MOST_COORDINATES:
             raise DeclarationError(
-                f"These features have {self.dimension} coordinates; 1 to {MOST_COORDINATES} are allowed."
+                f"These features have {self.dimension} coefficients; 1 to {MOST_COORDINATES} are allowed."
             )
         if len(set(self.names)) < len(self.names):
             raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
@@ -215,7 +215,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return self.layout.plan.most_records
 
     def statistics(self, data: object) -> Statistics:
-        """Sum the moments of the records of a frame or another source. The result is secret."""
+        """Compute the moments of the records in a frame or another source. The result is secret."""
         sums, records = sum_moments(data, self.layout.plan)
         return Statistics(self, sums * self.layout.weights, records)
 
@@ -361,13 +361,14 @@ def _columns_of_numbers(target: str, features: tuple[str | Column, ...]) -> list
     """Return the names that need bounds, after checking all names."""
     names = [feature.name if isinstance(feature, Column) else feature for feature in (target, *features)]
     if isinstance(target, Column) or not all(isinstance(name, str) and name and is_text(name) for name in names):
-        raise DeclarationError("The target and the features are names of columns; a feature may also be a Column.")
+        raise DeclarationError("The target and the features must be names of columns; a feature may also be a Column.")
     if len(set(names)) < len(names):
         raise DeclarationError(f"Each column may appear once, as the target or as a feature; got {names}.")
     for feature in features:
         if isinstance(feature, Column) and (feature.edges or len(feature.levels) > MOST_LEVELS):
             raise DeclarationError(
-                f"{feature.name!r} must be a column of at most {MOST_LEVELS} plain levels; numbers have bounds."
+                f"{feature.name!r} must be a column of at most {MOST_LEVELS} levels; for numbers, give bounds "
+                "instead of bands."
             )
     return [target, *(feature for feature in features if isinstance(feature, str))]
 
@@ -379,5 +380,5 @@ def _bounds(
         given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
         raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
     if not isinstance(missing, Mapping) or not set(missing) <= set(names):
-        raise DeclarationError(f"missing may name the columns {sorted(names)}.")
+        raise DeclarationError(f"missing may only name the columns {sorted(names)}.")
     return tuple(bounds_of(name, bounds[name], missing.get(name)) for name in names)

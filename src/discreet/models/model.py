@@ -67,9 +67,10 @@ class Placed(Protocol):
 
 
 class Model(DocumentedModel, ABC, Generic[ReadAs]):
-    """What is learnt: public declarations that turn records into statistics, with a prior.
+    """A statistical model: public declarations that turn records into statistics, and a prior.
 
-    For type checkers a model names the posterior as which `infer` reads it: `class NewModel(Model["NewPosterior"])`.
+    For type checkers, a model names the type of posterior that `infer` returns: `class
+    NewModel(Model["NewPosterior"])`.
     """
 
     is_prior_declared: bool = True
@@ -138,10 +139,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
         return ()
 
     def informed_by(self, own: object) -> "Informed":
-        """Return this model with a reader's own records of the same population in its prior."""
+        """Return this model with a reader's own records from the same population added to its prior."""
         raise DeclarationError(
-            f"Own records are added to the prior of categories, networks and regressions; this is a "
-            f"{type(self).__name__}. Nothing was read. Give a prior that holds what they tell."
+            "Own records can be added to the prior of categories, networks and regressions; this is a "
+            f"{type(self).__name__}. Nothing was read. Pass a prior that expresses what they say."
         )
 
     @property
@@ -161,7 +162,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     @abstractmethod
     def statistics(self, data: object) -> Statistics:
-        """Summarise the records of a frame or another source. The result is secret."""
+        """Compute the statistics of the records in a frame or another source. The result is secret."""
 
     @abstractmethod
     def contributions(self, most: int) -> tuple[Counts, bool]:
@@ -174,7 +175,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
         """Draw parameters from the prior and statistics of so many records from these."""
         raise DeclarationError(
-            f"Studies of a {type(self).__name__} cannot be made up: it does not say how likely its records are. "
+            f"Studies of a {type(self).__name__} cannot be simulated: it does not define how likely its records are. "
             "Nothing was simulated."
         )
 
@@ -184,7 +185,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return for each row of a posterior the mean and the width of the interval that exact statistics give."""
-        raise DeclarationError(f"A {type(self).__name__} does not say what exact statistics tell.")
+        raise DeclarationError(f"A {type(self).__name__} does not define what exact statistics say.")
 
     def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
         """Return neighbouring data sets to look at: all other records alike, or drawn from all kinds of records."""
@@ -206,18 +207,18 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     @abstractmethod
     def by_name(self, parameters: Parameters) -> object:
-        """Return drawn parameters by name, or the one parameter that there is."""
+        """Return drawn parameters by name, or the single parameter if there is only one."""
 
     @abstractmethod
     def even_parameters(self) -> Parameters:
         """Return parameters that depend on no record, to try a question on."""
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
-        """Return the probability of an event, among the records in another one if that is given."""
+        """Return the probability of an event, conditional on another event if one is given."""
         self._without_events()
 
     def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
-        """Return the expectation of a number that `values` gives for events, which cover every cell exactly once."""
+        """Return the expectation of a quantity whose `values` are given for events that cover each cell once."""
         self._without_events()
 
     def _without_events(self) -> NoReturn:

@@ -29,7 +29,7 @@ from discreet.records.columns import Column
 
 @dataclass(frozen=True, init=False, repr=False)
 class ModelledTable(Categories, kind="ModelledTable"):
-    """A table of declared columns, crossed, and the program by which it is proposed to be read."""
+    """A table of declared columns, crossed, and the program (a reader's model) proposed for reading it."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
     is_table: ClassVar[bool] = False
@@ -38,7 +38,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     def __init__(self, columns: Sequence[Column], program: Program, prior: None = None) -> None:
         if not isinstance(program, Program):
-            raise DeclarationError(f"A program is one of discreet.programs; got a {type(program).__name__}.")
+            raise DeclarationError(f"A program must be one of discreet.programs; got a {type(program).__name__}.")
         super().__init__(columns)
         object.__setattr__(self, "program", program)
         self.bound  # noqa: B018 - refuses a program that does not fit the columns
@@ -57,7 +57,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     def forecast_of(cls, model: object) -> "ModelledTable":
         """Return a table with a program; refuse any other model, as a forecast is about the program's parameters."""
         if not isinstance(model, cls):
-            raise DeclarationError(f"A forecast is of a program; this mechanism publishes a {type(model).__name__}.")
+            raise DeclarationError(f"A forecast needs a program; this mechanism publishes a {type(model).__name__}.")
         return model
 
     def tables_too(self) -> dict[str, Categories]:

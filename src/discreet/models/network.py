@@ -5,12 +5,12 @@ row of a variable given its parents is Dirichlet(prior + counts of that row). A 
 of it, so only the tables of the maximal families are counted. The graph is declared, never learnt from the records.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked, Key, of_levels
 from discreet.models.contributions import all_or_some
+from discreet.models.family_tables import Family, FamilyTables
 from discreet.models.model import MadeUp, Parameters
 from discreet.models.network_graph import (
     ancestral_parts,
@@ -33,21 +34,17 @@ from discreet.models.row_priors import RowPriors
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
-from discreet.records.nearest import meant
 
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
-Family = tuple[str, ...]
-"""The names of a family's columns: the parents, then the variable itself."""
-
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(RowPriors, kind="Network"):
-    """A directed graph without cycles over categorical variables.
+class Network(FamilyTables, RowPriors, kind="Network"):
+    """A Bayesian network: a directed acyclic graph over categorical variables, with a Dirichlet prior.
 
-    `parents` stand in the order of the variables as they are given; the network keeps its variables with parents before
-    children. Use `from_edges`, `naive_bayes` or `from_bif` to write one down.
+    `parents` are in the order of the variables as given; the network stores its variables with parents before children.
+    Use `from_edges`, `naive_bayes` or `from_bif` to create one.
 
     >>> levels = dict.fromkeys(("smoker", "cancer", "age"), (0, 1))
     >>> net = Network.from_edges("smoker -> cancer", "age", levels=levels, outside=0)
@@ -110,10 +107,10 @@ class Network(RowPriors, kind="Network"):
         prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
-        """Return the network of arrows such as 'smoker -> cancer'; a name alone stands for itself.
+        """Return the network with edges such as 'smoker -> cancer'; a name alone adds a variable without edges.
 
-        `levels` declares every variable: its levels, or a `Column`. `outside` names the level for undeclared values, of
-        all variables or by name (see `Column`).
+        `levels` declares every variable by its levels or a `Column`. `outside` names the level for undeclared values,
+        for all variables or by name (see `Column`).
         """
         parents = parents_by_edges(edges)
         return cls(columns_named(parents, levels, outside), list(parents.values()), prior)
@@ -127,9 +124,9 @@ class Network(RowPriors, kind="Network"):
         prior: NetworkPrior = None,
         outside: Level | Mapping[str, Level] | None = None,
     ) -> "Network":
-        """Return the network in which every feature depends on the target alone; see `from_edges` for the rest."""
+        """Return the network in which every feature depends only on the target; see `from_edges` for the rest."""
         if isinstance(features, str) or not features:
-            raise DeclarationError("Naive Bayes needs one or more features: a sequence of names.")
+            raise DeclarationError("Naive Bayes needs at least one feature: pass a sequence of names.")
         names = (target, *features)
         return cls(columns_named(names, levels, outside), [(), *((target,) for _ in features)], prior)
 
@@ -142,9 +139,9 @@ class Network(RowPriors, kind="Network"):
     ) -> "Network":
         """Return the graph of a BIF file, or of its text; the file's probabilities are not used, the prior is.
 
-        Such a file lists all levels that its tables know. So undeclared and missing values go to the level that the
-        file names as `outside`, else to 'other' if that is listed, else to the first. `outside` says otherwise, for all
-        variables or by name; it becomes a level of its own where it is not listed.
+        Such a file lists all levels of its tables. Undeclared and missing values therefore go to the level that the
+        file names as `outside`, otherwise to 'other' if that is listed, otherwise to the first. `outside` overrides
+        this, for all variables or by name; it is added as a level where it is not listed.
         """
         from discreet.models.bif import bif_text, read_bif
 
@@ -171,17 +168,17 @@ class Network(RowPriors, kind="Network"):
 
     @classmethod
     def learn(cls, *_: object, **__: object) -> NoReturn:
-        """Refuse: a graph that was chosen by looking at the records would be a release by itself."""
+        """Refuse: a graph chosen by looking at the records would itself be a release."""
         raise DeclarationError(
-            "A network's graph is declared, never learnt from the data: a graph that was chosen by looking at the "
-            "records tells something about them, so it would be a release by itself, without a guarantee. "
-            "Draw it from knowledge of the field, or from public data, with Network.from_edges."
+            "The graph of a network is declared, never learnt from the data: a graph chosen by looking at the "
+            "records says something about them, so it would itself be a release, without a guarantee. Base it on "
+            "knowledge of the field or on public data, with Network.from_edges."
         )
 
     def to_bif(self, tables: Mapping[str, ArrayLike] | None = None) -> str:
         """Return the network as BIF text. `tables` holds P(variable | parents), axes (parents..., variable).
 
-        Left out, the tables are the means of the prior.
+        By default, the tables are the means of the prior.
         """
         from discreet.models.bif import write_bif
 
@@ -252,36 +249,6 @@ class Network(RowPriors, kind="Network"):
         return f"Network({shown})"
 
     @cached_property
-    def families(self) -> tuple[Family, ...]:
-        """Return the family of each variable: its parents, then itself."""
-        return tuple((*above, v.name) for v, above in zip(self.variables, self.parents, strict=True))
-
-    @cached_property
-    def maximal_families(self) -> tuple[Family, ...]:
-        """Return the families that lie in no other one, in the order of the variables.
-
-        No two families are the same set: each of the two variables would be a parent of the other.
-        """
-        around: dict[str, list[frozenset[str]]] = {variable.name: [] for variable in self.variables}
-        for family in self.families:
-            for name in family:
-                around[name].append(frozenset(family))
-        return tuple(f for f in self.families if not any(frozenset(f) < other for other in around[f[-1]]))
-
-    @cached_property
-    def _column(self) -> dict[str, Column]:
-        return {variable.name: variable for variable in self.variables}
-
-    def shape(self, family: Iterable[str]) -> tuple[int, ...]:
-        """Return the number of levels of each column of a family."""
-        return tuple(len(self._column[name].levels) for name in family)
-
-    @cached_property
-    def cells(self) -> int:
-        """Return how many cells the tables of all maximal families have together."""
-        return sum(prod(self.shape(family)) for family in self.maximal_families)
-
-    @cached_property
     def target(self) -> str | None:
         """Return the class variable if this is a naive Bayes network: one root, the only parent of all others."""
         root = self.variables[0].name
@@ -292,47 +259,6 @@ class Network(RowPriors, kind="Network"):
     def is_tree(self) -> bool:
         """Tell whether every variable has at most one parent."""
         return all(len(above) <= 1 for above in self.parents)
-
-    def split(self, values: ArrayLike) -> list[NDArray[Any]]:
-        """Return one table for each maximal family, from their cells in one row (C order); leading axes are kept."""
-        return [self._part(values, place) for place in range(len(self.maximal_families))]
-
-    def table(self, name: str, values: ArrayLike) -> NDArray[Any]:
-        """Return the table (parents..., variable) of a variable, a marginal of the first maximal family around it."""
-        if name not in self._homes:
-            raise DeclarationError(f"There is no variable {name!r} in this network.{meant(name, self._homes)}")
-        family, place = self._homes[name]
-        return self.marginal(self._part(values, place), self.maximal_families[place], family)
-
-    @cached_property
-    def _homes(self) -> dict[str, tuple[Family, int]]:
-        """Return for each variable its family, and the place of the first maximal family around it."""
-        around: dict[str, list[int]] = {variable.name: [] for variable in self.variables}
-        for place, family in enumerate(self.maximal_families):
-            for name in family:
-                around[name].append(place)
-        names = [frozenset(family) for family in self.maximal_families]
-        return {f[-1]: (f, next(i for i in around[f[-1]] if names[i].issuperset(f))) for f in self.families}
-
-    @cached_property
-    def _edges(self) -> NDArray[np.int64]:
-        """Return where the table of each maximal family begins, and where the last one ends."""
-        return np.cumsum([0, *(prod(self.shape(family)) for family in self.maximal_families)])
-
-    def _part(self, values: ArrayLike, place: int) -> NDArray[Any]:
-        rows = np.asarray(values)
-        if rows.shape[-1:] != (self.cells,):
-            raise DeclarationError(f"The tables of this network have {self.cells} cells in all.")
-        part = rows[..., self._edges[place] : self._edges[place + 1]]
-        return part.reshape(*rows.shape[:-1], *self.shape(self.maximal_families[place]))
-
-    @staticmethod
-    def marginal(table: NDArray[Any], around: Family, family: Family) -> NDArray[Any]:
-        """Return the marginal of a table with axes (..., *around) to the axes (..., *family)."""
-        batch = table.ndim - len(around)
-        summed = table.sum(axis=tuple(batch + i for i, name in enumerate(around) if name not in family))
-        left = [name for name in around if name in family]
-        return np.asarray(summed.transpose(*range(batch), *(batch + left.index(name) for name in family)))
 
     def statistics(self, data: object) -> Statistics:
         """Count the records of a frame or another source in every maximal family. The result is secret."""

@@ -52,7 +52,7 @@ def _and(one: NDArray[np.bool_] | None, two: NDArray[np.bool_] | None) -> NDArra
 def chance_under(model: Network, event: object, parameters: Parameters, given: object = None) -> float:
     """Return P(event), or P(event | given), under one set of tables with axes (parents..., levels)."""
     if not isinstance(parameters, Mapping):
-        raise DeclarationError("The parameters of a network are tables by the name of their variable.")
+        raise DeclarationError("The parameters of a network must be tables, keyed by the name of their variable.")
     tables = {name: table.reshape(-1, table.shape[-1]) for name, table in parameters.items()}
     wanted = read_event(event, model)
     if given is None:

@@ -26,7 +26,7 @@ def columns_named(
     if named != set(wanted):
         differing = sorted(map(str, named ^ set(wanted)))
         raise DeclarationError(
-            f"levels must declare each variable of the network and no other; look at {', '.join(map(repr, differing))}."
+            f"levels must declare every variable of the network and no others; check {', '.join(map(repr, differing))}."
         )
     homes = outside if isinstance(outside, Mapping) else dict.fromkeys(wanted, outside)
     if strange := set(homes) - named:
@@ -38,7 +38,7 @@ def _column(name: str, declared: Sequence[Level] | Column, outside: Level | None
     if not isinstance(declared, Column):
         return Column(name, declared, outside)
     if declared.name != name:
-        raise DeclarationError(f"levels[{name!r}] declares another column, {declared.name!r}.")
+        raise DeclarationError(f"levels[{name!r}] declares a column with another name, {declared.name!r}.")
     return declared
 
 
@@ -73,18 +73,20 @@ def checked_graph(
 def check_graph(variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]) -> None:
     """Refuse what is no graph over columns: names that are declared twice, or parents that are not declared."""
     if not variables or not all(isinstance(variable, Column) for variable in variables):
-        raise DeclarationError("A network needs one or more variables, each a Column.")
+        raise DeclarationError("A network needs at least one variable, and each must be a Column.")
     names = [variable.name for variable in variables]
     if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise DeclarationError(f"Every variable of a network is declared once; twice: {', '.join(map(repr, twice))}.")
+        raise DeclarationError(
+            f"Every variable of a network must be declared only once; declared twice: {', '.join(map(repr, twice))}."
+        )
     if len(parents) != len(names):
         raise DeclarationError(f"A network of {len(names)} variables needs {len(names)} lists of parents.")
     known = set(names)
     for name, above in zip(names, parents, strict=True):
         if unknown := [parent for parent in above if parent not in known]:
             raise DeclarationError(
-                f"{name!r} has the parent {unknown[0]!r}, which is no variable of the network."
-                f"{meant(unknown[0], names)}"
+                f"{name!r} has the parent {unknown[0]!r}, which is not a variable of the "
+                f"network.{meant(unknown[0], names)}"
             )
         if len(set(above)) < len(above):
             raise DeclarationError(f"{name!r} names a parent twice: {', '.join(map(repr, above))}.")
@@ -109,9 +111,7 @@ def parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> lis
                 heappush(ready, child)
     if len(order) < len(names):
         stuck = [name for number, name in enumerate(names) if missing[number]]
-        raise DeclarationError(
-            f"The arrows must not run in a circle; there is one among {', '.join(map(repr, stuck))}."
-        )
+        raise DeclarationError(f"The graph must not contain a cycle; there is one among {', '.join(map(repr, stuck))}.")
     return order
 
 

@@ -11,13 +11,15 @@ from discreet.records.columns import Column
 
 @dataclass(frozen=True)
 class EquivalentSize:
-    """A prior worth `records` imagined records for each variable: records / (rows * levels) in every cell."""
+    """A prior worth `records` imagined records for each variable (BDeu): records / (rows * levels) in every cell."""
 
     records: float
 
     def __post_init__(self) -> None:
         if isinstance(self.records, bool) or not isinstance(self.records, int | float) or not self.records > 0:
-            raise DeclarationError(f"An equivalent size is a number of records above 0; got {self.records!r}.")
+            raise DeclarationError(
+                f"An equivalent sample size must be a number of records above 0; got {self.records!r}."
+            )
 
 
 NetworkPrior = float | EquivalentSize | Mapping[str, float | Sequence[float]] | None

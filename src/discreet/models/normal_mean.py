@@ -35,8 +35,8 @@ _FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_reco
 class NormalMean(ReadableFamily, kind="NormalMean"):
     """The mean of a column of measurements from `low` to `high` with a known variance, read in `bands` equal bands.
 
-    What is missing, no number, or outside the range is a level of its own that stands for the prior mean, which is the
-    middle of the range unless it is given.
+    Missing, non-numeric and out-of-range values are a level of their own that stands for the prior mean, by default the
+    middle of the range.
 
     >>> NormalMean("height", low=100, high=200, variance=100, bands=10).values[:2]
     (Fraction(105, 1), Fraction(115, 1))

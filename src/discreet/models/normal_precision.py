@@ -26,7 +26,7 @@ _FIELDS = ("name", "reach", "mean", "bands", "shape", "rate")
 class NormalPrecision(GammaRate, kind="NormalPrecision"):
     """The precision of a column of normal records with a known `mean`, in `bands` equal bands on each side, to `reach`.
 
-    What is missing, no number, or farther away is a level of its own that stands for what the outermost band does.
+    Missing, non-numeric and more distant values are a level of their own that counts like the outermost band.
 
     >>> [str(value) for value in NormalPrecision("error", reach=4, bands=2).values]
     ['9/2', '1/2', '1/2', '9/2', '9/2']

@@ -53,9 +53,9 @@ def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bound
     least = max(max(abs(low), abs(high)) / 10**9, LEAST_WIDTH)
     if high - low < least or max(abs(low), abs(high)) > 2**52:
         raise DeclarationError(
-            f"The bounds of {name!r} must rise and lie within 2^52 of zero, not closer together than 1e-60 or a "
-            f"billionth of their size; got {exact_text(low)} and {exact_text(high)}. A column that is constant by "
-            "declaration tells nothing: leave it out."
+            f"The bounds of {name!r} must rise, lie within 2^52 of zero, and be at least 1e-60 and a billionth of "
+            f"their size apart; got {exact_text(low)} and {exact_text(high)}. A column declared to be constant says "
+            "nothing: leave it out."
         )
     middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
     if not low <= middle <= high:

@@ -44,7 +44,7 @@ MOST_GROUPS = 10_000
 class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     """The mean, the sum or the variance of a column with public bounds, overall or by the levels of another column.
 
-    `missing` is a number that stands for a gap; left out, records without a value are left out.
+    `missing` is a number that replaces missing values; by default, records without a value are left out.
 
     >>> NumberSums("age", bounds=(0, 100), by=Column("ward", ("A", "B"), outside="A")).groups
     ('ward=A', 'ward=B')
@@ -68,12 +68,14 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         persons: Persons | None = None,
     ) -> None:
         if whole(unit, "unit", 2, UNIT).bit_count() != 1:
-            raise DeclarationError("unit, the whole numbers that a record is divided into, is a power of two.")
+            raise DeclarationError("unit, the number of steps that a record is divided into, must be a power of two.")
         self._declare(column, bounds, by, missing, persons, asks=asked_of(asks, ASKED), unit=int(unit))
         if self.bounds.dates and SUM in self.asks:
-            raise DeclarationError(f"Dates have no sum; of {self.column!r} the mean or the variance can be asked.")
+            raise DeclarationError(f"Dates have no sum; ask for the mean or the variance of {self.column!r}.")
         if len(self.groups) > MOST_GROUPS:
-            raise DeclarationError(f"{self.column!r} is asked in {len(self.groups)} groups; at most {MOST_GROUPS}.")
+            raise DeclarationError(
+                f"{self.column!r} is asked for in {len(self.groups)} groups; at most {MOST_GROUPS} are allowed."
+            )
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
@@ -162,7 +164,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         """Return made-up sums as an array, after checking that each half adds up."""
         rows = self.numbers(values, 2 * self.ends)
         if (rows.reshape(*rows.shape[:-1], 2, self.ends).sum(axis=-1) != size * self.unit).any():
-            raise DeclarationError(f"Both halves of the sums add up to {size} records of {self.unit} each.")
+            raise DeclarationError(f"The two halves of the sums must add up to {size} records of {self.unit} each.")
         return rows
 
     def at_places(self, places: Counts) -> Counts:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +41,7 @@ _NO_VALUE = "no value"
 
 
 def suitable_cells(size: int, epsilon: Exact) -> int:
-    """Return how many cells suit so many records at an epsilon: public facts alone decide.
+    """Return a suitable number of cells for this many records at an epsilon, from public facts alone.
 
     >>> [suitable_cells(size, 1) for size in (100, 1000, 10_000)]
     [16, 64, 256]
@@ -50,12 +50,24 @@ def suitable_cells(size: int, epsilon: Exact) -> int:
     return 16 if told < 300 else 64 if told <= 2000 else 256
 
 
+def suitable_path_cells(size: int, epsilon: Exact) -> int:
+    """Return how many cells suit noise along a path, a power of two.
+
+    Below an edge of K cells it is about K / epsilon, and a cell has size / K records: both are alike at the root.
+
+    >>> [suitable_path_cells(size, 1) for size in (300, 1000, 10_000)]
+    [8, 16, 64]
+    """
+    told = size * exact(epsilon, "epsilon") / 2
+    return 2 ** min(max(int(log2(told) / 2), 2), 8)
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     """The table of a column with public bounds, in `cells` equal cells or between declared `edges`.
 
-    `is_whole` declares whole numbers: cells begin at whole numbers, and intervals hold both of their ends. `missing` is
-    a number that stands for a gap; left out, records without a value are left out of all shares.
+    `is_whole` declares whole numbers: cells begin at whole numbers, and intervals include both ends. `missing` is a
+    number that replaces missing values; by default, records without a value are left out of all shares.
 
     >>> NumberTable("age", bounds=(0, 100), cells=4).edges
     (Fraction(0, 1), Fraction(25, 1), Fraction(50, 1), Fraction(75, 1), Fraction(100, 1))
@@ -113,12 +125,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def _declared(self, edges: Sequence[Exact], cells: int | None) -> tuple[Fraction, ...]:
         found = tuple(exact(edge, "an edge") for edge in edges)
         if cells is not None or len(found) < 3 or any(b <= a for a, b in pairwise(found)):
-            raise DeclarationError("edges are three or more rising numbers, and stand instead of cells.")
+            raise DeclarationError(
+                "edges must be at least three numbers in increasing order, and replace cells: give one of the two."
+            )
         low, high = self.bounds.low, self.bounds.high + (1 if self.is_whole else 0)
         if found[0] != low or found[-1] not in (high, self.bounds.high):
-            raise DeclarationError(f"edges begin and end at the bounds of {self.column!r}.")
+            raise DeclarationError(f"edges must begin and end at the bounds of {self.column!r}.")
         if self.is_whole and any(edge.denominator != 1 for edge in found):
-            raise DeclarationError("The edges of a column of whole numbers are whole numbers.")
+            raise DeclarationError("The edges of a column of whole numbers must be whole numbers.")
         return (*found[:-1], high)
 
     @classmethod
@@ -133,10 +147,10 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @classmethod
     def growing(cls, column: str, bounds: Sequence[Exact], first: Exact, cells: int = 64, **more: Any) -> "NumberTable":
-        """Return a table whose cells grow by a constant factor from the edge `first` on, for skewed columns."""
+        """Return a table whose cells grow by a constant factor from the edge `first` onwards, for skewed columns."""
         low, high, start = (exact(each, "an edge") for each in (*bounds, first))
         if not low < start < high:
-            raise DeclarationError("The first edge of growing cells lies between the bounds.")
+            raise DeclarationError("growing_from, the first edge of the growing cells, must lie between the bounds.")
         grown = np.geomspace(float(start - low), float(high - low), whole(cells, "cells", 2, MOST_CELLS))
         inner = [low + Fraction(f"{each:.4g}") for each in grown[1:-1]]
         return cls(column, bounds, edges=(low, start, *inner, high), **more)

@@ -52,9 +52,11 @@ class BoundedNumber(Model[ReadAs]):
         persons: Persons | None = None, **others: object,
     ) -> None:  # fmt: skip
         if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("A question about a number needs the name of its column: a text that is not empty.")
+            raise DeclarationError(
+                "A question about a number needs the name of its column: a string that is not empty."
+            )
         if by is not None and (not isinstance(by, Column) or by.name == column):
-            raise DeclarationError("by is another Column, whose declared levels make the groups.")
+            raise DeclarationError("by must be a different Column, whose declared levels define the groups.")
         declared, leaves_out = bounds_of(column, bounds, missing), missing is None
         if persons is not None:
             declared, leaves_out = _of_persons(persons, declared, by, leaves_out)
@@ -72,7 +74,9 @@ class BoundedNumber(Model[ReadAs]):
         make: Callable[..., Self] = cls
         found = make(own.name, ends, missing=None if out else missing, **values)
         if found.bounds != own:
-            raise DeclarationError(f"What stands for a gap of {own.name!r} is not what its declaration gives.")
+            raise DeclarationError(
+                f"The value used for missing entries of {own.name!r} is not the one that follows from its declaration."
+            )
         return found
 
     @property
@@ -159,7 +163,7 @@ class BoundedNumber(Model[ReadAs]):
         if rows.shape[-1:] != (length,) or rows.dtype.kind not in "iu" or (rows < 0).any():
             raise DeclarationError(f"Statistics must be {length} whole numbers >= 0.")
         if total is not None and (rows.sum(axis=-1) != total).any():
-            raise DeclarationError(f"The statistics must sum to {total}, as the number of records is public.")
+            raise DeclarationError(f"The statistics must sum to {total}, because the number of records is public.")
         return rows.astype(np.int64)
 
     def made_up_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
@@ -198,7 +202,7 @@ class BoundedNumber(Model[ReadAs]):
 def _of_persons(persons: Persons, bounds: Bounds, by: Column | None, leaves_out: bool) -> tuple[Bounds, bool]:
     """Return the bounds of a person's value, and whether persons without one are left out."""
     if not isinstance(persons, Persons) or persons.column in (bounds.name, None if by is None else by.name):
-        raise DeclarationError("persons is a Persons, whose column of ids is another than those that are asked about.")
+        raise DeclarationError("persons must be a Persons whose column of ids is not one of the columns asked about.")
     if not persons.is_total or not leaves_out:
         return bounds, leaves_out
     if bounds.dates:
@@ -219,5 +223,5 @@ def exact_shares(quantiles: Sequence[Exact]) -> tuple[Fraction, ...]:
     """Return declared quantiles as exact shares between 0 and 1, each once and rising."""
     found = sorted({exact(each, "a quantile") for each in quantiles})
     if any(not 0 < each < 1 for each in found):
-        raise DeclarationError("Quantiles are shares between 0 and 1, such as 0.5 for the median.")
+        raise DeclarationError("Quantiles must be shares between 0 and 1, such as 0.5 for the median.")
     return tuple(found)

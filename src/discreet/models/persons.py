@@ -28,10 +28,10 @@ _ORDERED = ("first", "last", "any", "random", "latest", "earliest")
 
 @dataclass(frozen=True, init=False)
 class Persons:
-    """The column of ids, how many persons there are, and the rule that gives a person one value.
+    """The column of ids, the public number of persons, and the rule that gives each person one value.
 
-    `size` is public and counts everybody who could have rows, with or without them. Of totals `row_bounds` are the
-    bounds of one row, and the bounds of the question those of a person's total.
+    `size` is public and counts everybody who could have rows, whether they have any or not. For totals, `row_bounds`
+    are the bounds of a single row, and the bounds of the question are those of a person's total.
 
     >>> Persons("patient", size=5000, rule="largest").rule
     'largest'
@@ -44,20 +44,22 @@ class Persons:
 
     def __init__(self, column: str, size: int, rule: str = TOTAL, row_bounds: Sequence[Exact] = ()) -> None:
         if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("unit_column is the name of the column of ids: a text that is not empty.")
+            raise DeclarationError("unit_column must be the name of the column of ids: a string that is not empty.")
         if rule in _ORDERED:
             raise DeclarationError(
                 f"The value of a person cannot be that of the {rule} row: which row that is depends on how the table "
-                "is stored, which other persons' rows may change, so that nothing about it could be promised. It may "
-                f"be {_listed(RULES)}, which are the same in any order."
+                "is stored, which other people's rows may change, so there would be no guarantee. It may be "
+                f"{_listed(RULES)}, which do not depend on the order."
             )
         if rule not in RULES:
-            raise DeclarationError(f"The value of a person is {_listed(RULES)}; got {rule!r}.{meant(str(rule), RULES)}")
+            raise DeclarationError(
+                f"The value of a person must be {_listed(RULES)}; got {rule!r}.{meant(str(rule), RULES)}"
+            )
         if (rule == TOTAL) != bool(row_bounds):
             raise DeclarationError(
-                "A total needs bounds for one row, and bounds for all rows of a person."
+                "A total needs bounds for a single row, and bounds for all rows of a person together."
                 if rule == TOTAL
-                else f"Bounds of one row beside those of a person belong to totals; the {rule} of rows has one pair."
+                else f"Separate bounds for a single row are only for totals; the {rule} of rows has one pair of bounds."
             )
         ends = bounds_of(f"a row of {column}", row_bounds, None) if row_bounds else None
         if ends is not None and ends.dates:

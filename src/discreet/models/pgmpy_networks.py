@@ -29,7 +29,7 @@ def read_pgmpy(model: "DiscreteBayesianNetwork") -> tuple[Network, Tables]:
         cpds = list(model.get_cpds())
         names, edges = [str(node) for node in model.nodes()], list(model.edges())
     except (AttributeError, TypeError):
-        raise DeclarationError(f"A discrete network of pgmpy is needed; got a {type(model).__name__}.") from None
+        raise DeclarationError(f"Expected a discrete network from pgmpy; got a {type(model).__name__}.") from None
     found = {str(cpd.variables[0]): cpd for cpd in cpds}
     if missing := [name for name in names if name not in found]:
         raise DeclarationError(f"The network has no table of probabilities for {', '.join(map(repr, missing))}.")
@@ -42,7 +42,7 @@ def read_pgmpy(model: "DiscreteBayesianNetwork") -> tuple[Network, Tables]:
         tables[name] = np.moveaxis(np.asarray(cpd.values, dtype=float), 0, -1)
     arrows = {(parent, name) for name, above in zip(names, parents, strict=True) for parent in above}
     if {(str(one), str(two)) for one, two in edges} != arrows:
-        raise DeclarationError("The arrows of the network and the parents in its tables are not the same.")
+        raise DeclarationError("The edges of the network do not agree with the parents in its tables.")
     return Network(columns, parents), tables
 
 
@@ -52,7 +52,7 @@ def write_pgmpy(network: Network, tables: Mapping[str, ArrayLike] | None = None)
         from pgmpy.factors.discrete import TabularCPD
         from pgmpy.models import DiscreteBayesianNetwork
     except ImportError:
-        raise DiscreetError('Objects of pgmpy need another package: pip install "discreet[pgmpy]".') from None
+        raise DiscreetError('Networks from pgmpy need that package: pip install "discreet[pgmpy]".') from None
     columns = {column.name: column for column in network.variables}
     edges = [(parent, c.name) for c, above in zip(network.variables, network.parents, strict=True) for parent in above]
     model = DiscreteBayesianNetwork(edges)

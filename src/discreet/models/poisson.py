@@ -29,10 +29,10 @@ MOST_LEVELS = 100_000
 
 @dataclass(frozen=True, init=False)
 class Poisson(ReadableFamily, kind="Poisson"):
-    """The rate of a column of event numbers, each clipped to 0..most.
+    """The Poisson rate of a column of event counts, each clipped to 0..most.
 
-    What is above `most`, missing or no whole number from 0 on is counted as the level `outside`, which is `most` unless
-    another level is named: large numbers are clipped, and a gap is taken for a large number too.
+    Values above `most`, missing values and anything else that is not a count go to the level `outside`, by default
+    `most`: large counts are clipped, and a missing value is treated as a large count too.
 
     >>> Poisson("falls", most=5, shape=2, rate=1).posterior((3, 2, 1, 0, 0, 0))
     GammaLaw(shape=Fraction(6, 1), rate=Fraction(7, 1))

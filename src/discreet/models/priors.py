@@ -20,7 +20,7 @@ from discreet.errors import DeclarationError
 
 @dataclass(frozen=True)
 class Law(ABC):
-    """The prior law of one parameter.
+    """The prior distribution of one parameter.
 
     >>> Normal(0, 2.5)
     Normal(0, 2.5)
@@ -33,7 +33,7 @@ class Law(ABC):
             value = getattr(self, field.name)
             if not isinstance(value, int | float) or not isfinite(value) or (value <= 0 and field.name != "mean"):
                 wanted = "a finite number" if field.name == "mean" else "a finite number above 0"
-                raise DeclarationError(f"{field.name} of {type(self).__name__} is {wanted}; got {value!r}.")
+                raise DeclarationError(f"{field.name} of {type(self).__name__} must be {wanted}; got {value!r}.")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{getattr(self, each.name):g}' for each in fields(self))})"
@@ -124,7 +124,7 @@ class LogNormal(PositiveLaw):
 
 @dataclass(frozen=True, repr=False)
 class HalfNormal(PositiveLaw):
-    """The absolute value of a normal number with mean 0: the usual prior of a spread."""
+    """The absolute value of a normal variable with mean 0: the usual prior for a standard deviation."""
 
     sd: float
 
@@ -201,7 +201,7 @@ LAWS: dict[str, type[Law]] = {each.__name__: each for each in (Normal, LogNormal
 
 
 def law_of(written: "str | Law", what: str, support: str | None = None) -> Law:
-    """Return a law as it is written in a study or a document, such as 'Normal(0, 2.5)'.
+    """Return the distribution that a study or a document writes as text, such as 'Normal(0, 2.5)'.
 
     >>> law_of("Gamma(4, 3)", "rate")
     Gamma(4, 3)
@@ -209,7 +209,9 @@ def law_of(written: "str | Law", what: str, support: str | None = None) -> Law:
     found = written if isinstance(written, Law) else _read(written, what)
     if support is not None and found.support != support:
         kinds = ", ".join(name for name, law in LAWS.items() if law.support == support)
-        raise DeclarationError(f"The prior of {what} is a law of a {support} parameter ({kinds}); got {found!r}.")
+        raise DeclarationError(
+            f"The prior of {what} must be a distribution for a {support} parameter ({kinds}); got {found!r}."
+        )
     return found
 
 
@@ -217,7 +219,8 @@ def _read(written: object, what: str) -> Law:
     match = re.fullmatch(r"\s*([A-Za-z]+)\s*\(([^()]*)\)\s*", written) if isinstance(written, str) else None
     if match is None or match[1] not in LAWS:
         raise DeclarationError(
-            f"The prior of {what} is a law such as 'Normal(0, 2.5)', one of {', '.join(LAWS)}; got {written!r}."
+            f"The prior of {what} must be a distribution such as 'Normal(0, 2.5)', one of {', '.join(LAWS)}; got "
+            f"{written!r}."
         )
     kind = LAWS[match[1]]
     try:
@@ -226,5 +229,7 @@ def _read(written: object, what: str) -> Law:
         numbers = []
     if len(numbers) != len(fields(kind)):
         wanted = ", ".join(each.name for each in fields(kind))
-        raise DeclarationError(f"The prior of {what} has the numbers of {kind.__name__}({wanted}); got {written!r}.")
+        raise DeclarationError(
+            f"The prior of {what} must be written as {kind.__name__}({wanted}) with numbers; got {written!r}."
+        )
     return kind(*numbers)

@@ -19,9 +19,9 @@ from discreet.models.model import MadeUp
 
 
 class ReadableFamily(BoundedFamily):
-    """A family whose draws a reader can take for what they are: it says how records come about, and what is drawn.
+    """A family whose published draws can be used for inference: it defines how records arise and what is drawn.
 
-    Its posterior depends on the records through their number and their total alone.
+    Its posterior depends on the records only through their number and their total.
     """
 
     strength: ClassVar[tuple[str, ...]] = ()
@@ -30,7 +30,9 @@ class ReadableFamily(BoundedFamily):
     def stronger(self, times: Fraction) -> Self:
         """Return the family under a prior of the same mean that is worth so many times as many records."""
         if not self.strength:
-            raise DeclarationError(f"A {type(self).__name__} does not say which of its fields make the prior stronger.")
+            raise DeclarationError(
+                f"A {type(self).__name__} does not define which of its fields make the prior stronger."
+            )
         made: Callable[..., Any] = type(self)
         facts: Any = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         found: Self = made(**facts | {name: facts[name] * times for name in self.strength})
@@ -42,7 +44,7 @@ class ReadableFamily(BoundedFamily):
 
     def natural(self, parameter: arb) -> arb:
         """Return the natural parameter eta, where ln p(x | theta) = eta(theta) value(x) + h(x) - A(theta)."""
-        raise DeclarationError(f"A {type(self).__name__} does not say what multiplies the value of a record.")
+        raise DeclarationError(f"A {type(self).__name__} does not define what multiplies the value of a record.")
 
     @property
     def unreadable(self) -> None:
@@ -63,7 +65,7 @@ class ReadableFamily(BoundedFamily):
 
     def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:
         """Return the ends of an interval around a parameter on which eta takes values `rate` apart; `unit` is tiny."""
-        raise DeclarationError(f"A {type(self).__name__} does not say which parameters are within a rate.")
+        raise DeclarationError(f"A {type(self).__name__} does not define which parameters lie within a rate.")
 
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> Law:
         """Return the posterior of the parameter given one row of counts."""

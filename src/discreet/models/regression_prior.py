@@ -13,15 +13,15 @@ from discreet.exact import Exact, exact_text, positive
 
 LEAST_PARAMETER, MOST_PARAMETER = Fraction(1, 10**9), Fraction(10**9)
 _FORMS = (
-    'A reader\'s prior of a regression is the precision of its coefficients, such as 2, or {"precision": 2, "noise": '
-    "...}, where noise is a standard deviation in the units of the target if sigma was declared as known, else "
-    '{"shape": 2, "scale": 0.1}, an Inverse-Gamma prior of its variance in public units'
+    'A reader\'s prior for a regression must be the precision of its coefficients, such as 2, or {"precision": 2, '
+    '"noise": ...}, where noise is a standard deviation in the units of the target if sigma was declared as known, '
+    'else {"shape": 2, "scale": 0.1}, an Inverse-Gamma prior of its variance in public units'
 )
 
 
 @dataclass(frozen=True, init=False)
 class InverseGamma:
-    """A prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
+    """An inverse-gamma prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
 
     shape: Fraction
     scale: Fraction

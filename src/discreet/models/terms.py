@@ -87,9 +87,13 @@ def checked_terms(terms: Sequence[Sequence[str]], features: Sequence[str | Colum
         if isinstance(term, str) or not isinstance(term, Sequence) or not 2 <= len(term) <= MOST_FACTORS:
             raise DeclarationError(f"A term is a product of 2 to {MOST_FACTORS} columns, by name; got {term!r}.")
         if strange := [name for name in term if name not in columns]:
-            raise DeclarationError(f"The term {':'.join(map(str, term))} is made of features; {strange[0]!r} is none.")
+            raise DeclarationError(
+                f"The term {':'.join(map(str, term))} must be made of features; {strange[0]!r} is not one."
+            )
         if any(isinstance(columns[name], Column) and times > 1 for name, times in Counter(term).items()):
-            raise DeclarationError(f"The term {':'.join(term)} has a column of levels twice, which is that column.")
+            raise DeclarationError(
+                f"The term {':'.join(term)} has a categorical column twice, which is the same as once: write it once."
+            )
         found.append(tuple(sorted(term, key=order.index)))
     if len(set(found)) < len(found):
         raise DeclarationError("Each term may appear once.")
@@ -97,8 +101,8 @@ def checked_terms(terms: Sequence[Sequence[str]], features: Sequence[str | Colum
         parts = {part for size in range(2, len(term)) for part in combinations(term, size)}
         if missing := sorted(parts - set(found)):
             raise DeclarationError(
-                f"The term {written(term)} needs the term {written(missing[0])} as well: which part of it belongs to "
-                "either depends on where zero lies. Every part of a product must be in the model."
+                f"The term {written(term)} needs the term {written(missing[0])} as well: without it, its meaning "
+                "would depend on where zero lies. Every part of a product must be in the model."
             )
     return tuple(found)
 

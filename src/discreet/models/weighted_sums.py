@@ -24,7 +24,7 @@ from discreet.exact import Exact
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import MadeUp
-from discreet.models.number_bounds import measure_of
+from discreet.models.number_bounds import Bounds, measure_of
 from discreet.models.number_sums import MEAN, SUM, NumberSums
 from discreet.models.numbers import RECORDS, asked_of
 from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
@@ -43,7 +43,7 @@ _LEVELS = 8  # shares of made-up units
 class WeightedSums(NumberSums, kind="WeightedSums"):
     """The weighted mean or total of a column with public bounds, overall or by the levels of another column.
 
-    Either `weights` or `rows` says with which share a unit counts.
+    Either `weights` or `rows` determines how much each unit counts.
 
     >>> WeightedSums("pay", (0, 100), weights=Weights("w", 50, "fixed by design")).row_words[0]
     'mean of pay weighted by w (these records)'
@@ -65,7 +65,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         persons: Persons | None = None,
     ) -> None:
         if persons is not None or (weights is None) == (rows is None):
-            raise DeclarationError("Weighted sums need either weights or the rows of persons, and nothing else.")
+            raise DeclarationError("Weighted sums need either weights or the rows of persons, not both.")
         super().__init__(column, bounds, asked_of(asks, (MEAN, SUM)), by, missing, unit)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "rows", rows)
@@ -92,6 +92,12 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         return f"WeightedSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self._weighed.words})"
+
+    @property
+    def declared_bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of the column, and those of the weights, of which a gap weighs nothing."""
+        own = super().declared_bounds
+        return own if self.weights is None else (*own, self.weights.bounds)
 
     @property
     def largest(self) -> float:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
+from discreet.models.number_bounds import Bounds
 from discreet.models.persons import MOST_PERSONS
 from discreet.records.columns import is_text
 
@@ -13,18 +14,18 @@ FIXED = "fixed by design"
 MOST_ROWS = 10_000
 
 _WHY = (
-    "Weights that were raked, calibrated or post-stratified are made so that totals fit: if one record changes, those "
-    "of all others do, and no promise about one record would hold. Publish with the weights of the design; readers may "
-    "calibrate what they read."
+    "Weights that were raked, calibrated or post-stratified are made so that totals fit: if one record changes, the "
+    "weights of all others do, and no guarantee for one record would hold. Publish with the design weights; readers "
+    "may calibrate what they read."
 )
 
 
 @dataclass(frozen=True, init=False)
 class Weights:
-    """A column of weights between 0 and `most`; what lies beyond is cut off there, and a gap weighs nothing.
+    """A column of survey weights between 0 and `most`; larger weights are clipped, and a missing weight counts as 0.
 
-    `are` must say "fixed by design": that each weight was fixed before the values were known, or from its own record
-    alone. It is the holder's word, without which no guarantee holds.
+    `are` must be "fixed by design": each weight was fixed before the values were known, or from its own record alone.
+    This is the data holder's assertion, and the guarantee depends on it.
 
     >>> Weights("weight", most=50, are="fixed by design").most
     Fraction(50, 1)
@@ -36,13 +37,18 @@ class Weights:
 
     def __init__(self, column: str, most: Exact, are: str | None = None) -> None:
         if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("weight is the name of a column of weights: a text that is not empty.")
+            raise DeclarationError("weight must be the name of a column of weights: a string that is not empty.")
         if are != FIXED:
-            said = "is not said what weights are" if are is None else f"is said that weights are {are!r}"
-            raise DeclarationError(f"It {said}; they must be {FIXED!r}. {_WHY}")
+            said = "It is not stated what the weights are" if are is None else f"The weights are stated to be {are!r}"
+            raise DeclarationError(f"{said}; they must be {FIXED!r}. {_WHY}")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "most", positive(most, "the largest weight"))
         object.__setattr__(self, "are", FIXED)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Return the range of weights; a gap counts as 0."""
+        return Bounds(self.column, Fraction(0), self.most, Fraction(0))
 
     @property
     def words(self) -> str:
@@ -52,9 +58,9 @@ class Weights:
 
 @dataclass(frozen=True, init=False)
 class PersonRows:
-    """All rows of persons, each of whom counts with at most `most` of them; `size` is the public number of persons.
+    """All rows of persons, each of whom counts as at most `most` rows; `size` is the public number of persons.
 
-    The rows of somebody who has more count for less, each alike, so that together they are `most` rows.
+    If somebody has more rows, each of them is weighted down equally, so that together they count as `most` rows.
 
     >>> PersonRows("patient", size=5000, most=20).most
     20
@@ -66,7 +72,7 @@ class PersonRows:
 
     def __init__(self, column: str, size: int, most: int) -> None:
         if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("unit_column is the name of the column of ids: a text that is not empty.")
+            raise DeclarationError("unit_column must be the name of the column of ids: a string that is not empty.")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "size", whole(size, "the number of persons", most=MOST_PERSONS))
         object.__setattr__(self, "most", whole(most, "rows_per_person", most=MOST_ROWS))

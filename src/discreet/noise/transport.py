@@ -173,11 +173,19 @@ class TreeLaplace(NoiseLaw):
         return tree_sum(tuple(rate for own, parent, rate in hangs if own != parts[parent]))
 
     def cut(self, place: int) -> CutLaw | None:
-        """Return the law of the noise of the first cells of a path: that of the edge behind them."""
+        """Return the law of the noise of the first cells of a path: that of the edge behind them.
+
+        All cuts go as far as the widest one, so that each tells how far noise may go at any of them.
+        """
         if not self.is_path:
             return None
-        weights = _laplace_line(float(self.rates[place - 1]))
+        weights = _laplace_line(float(self.rates[place - 1]), float(min(self.rates)))
         return CutLaw(weights / weights.sum())
+
+    @cached_property
+    def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cells of a path take, each from two cuts."""
+        return float(np.sum((64 / self.edges.number_rates) ** 2)) if self.is_path else 0.0
 
     def single(self, place: int) -> CutLaw | None:
         """Return the law of the noise of one cell of a path: the difference of its two edges."""
@@ -200,7 +208,7 @@ def rho_of_moves(edges: Laplace, carried: Counts) -> Fraction:
     return found
 
 
-def _laplace_line(rate: float) -> Floats:
-    """Return e^(-rate |x|) as far as e^-32."""
-    half = int(32 / rate) + 2
+def _laplace_line(rate: float, least: float | None = None) -> Floats:
+    """Return e^(-rate |x|) as far as e^-32, or as far as the least rate falls by that."""
+    half = int(32 / (least or rate)) + 2
     return np.asarray(np.exp(-rate * np.abs(np.arange(-half, half + 1))))

@@ -20,7 +20,8 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.contrasts import contrast_basis
 from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models.network import Family, Network
+from discreet.models.family_tables import Family
+from discreet.models.network import Network
 from discreet.reading import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
 

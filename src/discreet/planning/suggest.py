@@ -36,7 +36,7 @@ from discreet.mechanisms.cube_counts import cube_refusal
 from discreet.mechanisms.joint_histograms import joint_refusal
 from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
 from discreet.models.model import Model
-from discreet.models.number_table import suitable_cells
+from discreet.models.number_table import suitable_cells, suitable_path_cells
 from discreet.models.programs.program import Program
 from discreet.notebook import Shown
 from discreet.planning.regression_accuracy import expected_effect
@@ -92,7 +92,11 @@ def _(model: NumberTable, size: int, epsilon_per_unit: Exact, **keys: Exact) -> 
         return Suggestion(GroupPaths.per_unit(model, size, epsilon_per_unit, **keys), why)
     if keys:
         raise DeclarationError("between is the distance between two groups, so it goes with `by`.")
-    return Suggestion(PathTable.per_unit(model, size, epsilon_per_unit), why)
+    made = PathTable.per_unit(model, size, epsilon_per_unit)
+    if model.count >= 3 * (usual := suitable_path_cells(size, made.epsilon)):
+        why += f"; its noise grows with the number of cells: cells = {usual} would give narrower intervals than these "
+        why += f"{model.count}"
+    return Suggestion(made, why)
 
 
 @_per_unit.register

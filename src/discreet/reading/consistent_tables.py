@@ -25,8 +25,8 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
+from discreet.models.family_tables import Family
 from discreet.models.model import Model
-from discreet.models.network import Family
 from discreet.reading.nearest import largest_remainders, nearest_counts
 from discreet.reading.whole_tables import made_up_counts, signed_table, subsets
 

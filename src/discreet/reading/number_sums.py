@@ -161,8 +161,13 @@ class NumberSumsReading:
         )
         return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))
 
-    def due_to_privacy(self, group: int, law: Ratio, level: float) -> float:
-        """Return which part of the width of a population's interval exact sums would save."""
+    def due_to_privacy(self, group: int, law: Ratio, level: float) -> float | None:
+        """Return which part of the width of a population's interval exact sums would save.
+
+        Nobody knows it where noise hides everything, and the interval is all that lies between the bounds.
+        """
+        if (law.low, law.high) == (0, 1):
+            return None
         count = self.known(group)
         spread = sqrt(self.spread(group).at(law.point)) / count
         plain = 2 * float(stdtrit(max(count - 1, 1.0), tails(level)[1])) * spread

@@ -22,6 +22,7 @@ class WeightedSumsReading(NumberSumsReading):
     """What was published of weighted sums, and the law of its noise in units."""
 
     model: WeightedSums
+    method: str = "read by tests that hold whatever the records are; for the population, with a normal distribution"
 
     def known(self, group: int) -> float:
         """Return about how many units a group counts for."""

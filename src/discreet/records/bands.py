@@ -21,8 +21,8 @@ def edges_of(name: str, edges: Sequence[object]) -> tuple[tuple[float, ...], boo
     near = all(abs(number) <= LARGEST_WHOLE + 1 for number in numbers)
     if len(numbers) != len(given) or len(numbers) < 2 or not rising or not near:
         raise DeclarationError(
-            f"The bands of {name!r} need two or more finite edges that rise, such as [0, 18, 65], or days such as "
-            "['2026-01-01', '2026-07-01', '2026-12-31']."
+            f"The bands of {name!r} need at least two finite edges in increasing order, such as [0, 18, 65], or days "
+            "such as ['2026-01-01', '2026-07-01', '2026-12-31']."
         )
     return numbers, are_days
 
@@ -33,7 +33,7 @@ def names_of(name: str, edges: tuple[float, ...], are_days: bool, names: Sequenc
         return band_names(edges, are_days)
     own = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
     if len(own) != len(edges) - 1 or not all(isinstance(each, str) for each in own):
-        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each; got {len(own)}.")
+        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each band; got {len(own)}.")
     return own
 
 
@@ -83,9 +83,9 @@ class Banded(ABC):
         outside: str = CATCH_ALL,
         names: Sequence[str] | None = None,
     ) -> Self:
-        """Return a column of numbers, or of days, that fall into declared bands; the last includes its upper edge.
+        """Return a column of numbers, or of days, grouped into declared bands (bins); the last includes its upper edge.
 
-        `names` are the names of the bands. What is no number (or no day), or lies in no band, goes to `outside`.
+        `names` are the names of the bands. Values that are not numbers (or days), or lie in no band, go to `outside`.
 
         >>> from discreet.records import Column
         >>> Column.banded("age", (0, 18, 65, 120)).levels
@@ -122,16 +122,33 @@ class Banded(ABC):
         return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
 
     def code(self, value: object) -> int:
-        """Return the place of the level to which a value belongs. Every value belongs to one."""
+        """Return the index of the level to which a value belongs. Every value belongs to one."""
         place = self.declares(value)
         return self.home if place is None else place
 
+    def meant(self, value: object) -> int:
+        """Return the place of the level that a reader means: by a number or day in a band, or by the band's name.
+
+        Records are counted by `code`, which takes no name for a number; this is for those who ask.
+
+        >>> from discreet.records import Column
+        >>> age = Column.banded("age", (0, 18, 65, 120))
+        >>> [age.meant(value) for value in (30, "18 to under 65", "adult")], age.code("18 to under 65")
+        ([1, 1, 3], 3)
+        """
+        text = text_of(value)
+        is_name = bool(self.edges) and text in self.codes and self._number(value) is None
+        return self.codes[str(text)] if is_name else self.code(value)
+
     def declares(self, value: object) -> int | None:
-        """Return the place of the level that declares a value, or None if none does."""
+        """Return the index of the level that declares a value, or None if no level does."""
         if not self.edges:
             text = text_of(value)
             return None if text is None else self.codes.get(text)
-        number = day_of(value) if self.dates else number_of(value)
+        number = self._number(value)
         if number is None or not self.edges[0] <= number <= self.edges[-1]:
             return None
         return min(bisect_right(self.edges, number), len(self.edges) - 1) - 1
+
+    def _number(self, value: object) -> float | None:
+        return day_of(value) if self.dates else number_of(value)

@@ -23,7 +23,7 @@ Found = TypeVar("Found")
 
 
 def as_source(data: object) -> Source:
-    """Return a source: one that is a source already, a frame of any engine, or a mapping from names to lists."""
+    """Return a source for a frame of any engine or a mapping from names to lists; a source is returned as it is."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
         return cast(Source, data)
     from discreet.records.frames import source_of  # which is made of what stands here
@@ -90,7 +90,7 @@ def require_columns(wanted: set[str], present: Sequence[str]) -> None:
     if missing:
         raise SourceError(
             f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
-            "against the table's header; the names that are there are not shown, they might be a record."
+            "against the table's header; its names are not shown, because they could be a record."
         )
 
 
@@ -113,5 +113,5 @@ def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
     with suppress(Exception):  # the engine's words may quote records
         found = work()
     if found is None:
-        raise SourceError(f"{place.name!r} cannot be read as what its name says. The engine's words are withheld.")
+        raise SourceError(f"{place.name!r} is not a readable file of its kind. The engine's message is withheld.")
     return found

@@ -34,8 +34,8 @@ class _Written(msgspec.Struct, forbid_unknown_fields=True):
 class Column(Banded):
     """A categorical column with declared levels.
 
-    `outside` names the level that takes undeclared and missing values; left out, it is 'other'. It becomes a level of
-    its own if it is not among `levels`.
+    `outside` names the level that undeclared and missing values are assigned to; the default is 'other'. It is added as
+    a level if it is not among `levels`.
 
     >>> Column("smoking", ("never", "former", "current")).levels
     ('never', 'former', 'current', 'other')
@@ -49,7 +49,7 @@ class Column(Banded):
 
     def __init__(self, name: str, levels: Sequence[Level], outside: Level | None = None) -> None:
         if not isinstance(name, str) or not name or not is_text(name):
-            raise DeclarationError("A column needs a name: a text that is not empty.")
+            raise DeclarationError("A column needs a name: a string that is not empty.")
         if isinstance(levels, str) or not isinstance(levels, Sequence):
             raise DeclarationError(f"The levels of {name!r} must be a sequence such as ('no', 'yes').")
         declared = tuple(levels)
@@ -79,7 +79,7 @@ class Column(Banded):
         else:
             column = cls(read.name, tuple(read.levels), read.outside)
         if column.levels != tuple(read.levels):
-            raise DocumentError(f"The levels of {read.name!r} are not those that its declaration gives.")
+            raise DocumentError(f"The levels of {read.name!r} are not those that follow from its declaration.")
         return column
 
     @cached_property
@@ -99,20 +99,20 @@ class Column(Banded):
 
     @cached_property
     def home(self) -> int:
-        """Return the place of the level for undeclared and missing values."""
+        """Return the index of the level for undeclared and missing values."""
         return self.levels.index(self.outside)
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """Return the place of each level, by every text that means it."""
+        """Return the index of each level, by every spelling of it."""
         return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
 
 
 def _check_levels(name: str, levels: tuple[object, ...]) -> None:
     if not all(isinstance(level, str | int) for level in levels):
-        raise DeclarationError(f"The levels of {name!r} must be texts, whole numbers or truth values.")
+        raise DeclarationError(f"The levels of {name!r} must be strings, integers or booleans.")
     if any(isinstance(level, str) and not is_text(level) for level in levels):
-        raise DeclarationError(f"The levels of {name!r} must be proper texts, without control characters.")
+        raise DeclarationError(f"The levels of {name!r} must be valid strings without control characters.")
     if any(_is_beyond(level) for level in levels):
         raise DeclarationError(f"Numbers among the levels of {name!r} must lie within 2^53 - 1 of zero.")
 

@@ -102,7 +102,7 @@ def code_kind(column: Column) -> np.dtype[np.integer]:
 
 @final
 class Statistics:
-    """The secret sufficient statistics of a model: whole numbers, and how many records they were counted from.
+    """The secret sufficient statistics of a model: integers, and the number of records that they were counted from.
 
     >>> import numpy as np
     >>> Statistics("a model", np.array([600, 400, 200]), records=1200)
@@ -121,7 +121,7 @@ class Statistics:
         return bool(self.model == model) and self._records == size
 
     def open_for_publishing(self) -> NDArray[np.int64]:
-        """Return the secret values. Only `publish` calls this; a test holds the whole library to it."""
+        """Return the secret values. Only `publish` may call this, which a test checks for the whole library."""
         return self._values.copy()
 
     def __repr__(self) -> str:
@@ -129,8 +129,8 @@ class Statistics:
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise SecretError(
-            "Statistics are secret: they are not compared, copied, stored or turned into something else. "
-            "Publish them under a guarantee with discreet.publish(mechanism, statistics, ledger=..., label=...)."
+            "Statistics are secret: they cannot be compared, copied, stored or converted. Publish them under a "
+            "guarantee with discreet.publish(mechanism, statistics, ledger=..., label=...)."
         )
 
     __reduce_ex__ = __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refuse

@@ -27,7 +27,10 @@ def parquet_file(place: Path, _: str | None, __: str | None) -> EngineSource:
 def _literal(place: Path) -> str:
     """Return a whole path; refuse one that DuckDB would take for another, because a backslash is a folder to it."""
     if os.sep != "\\" and "\\" in str(place.absolute()):
-        raise SourceError(f"DuckDB cannot open {str(place)!r}: no backslash may be in the path. Nothing was read.")
+        raise SourceError(
+            f"DuckDB cannot open {str(place)!r}, because its path contains a backslash. Nothing was read. Rename or "
+            "move the file."
+        )
     return str(place.absolute())
 
 
@@ -55,7 +58,7 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
     chosen = table or (tables[0] if len(tables) == 1 else "")
     if chosen not in tables:
         raise SourceError(
-            f"Say which table of {place.name!r} to read; there are {', '.join(map(repr, tables)) or 'none'}."
+            f"State which table of {place.name!r} to read; its tables are: {', '.join(map(repr, tables)) or 'none'}."
         )
     return opened_in_silence(place, lambda: EngineSource.of_table(connection, identifier(chosen)))
 

@@ -81,8 +81,9 @@ class DelimitedSource(BatchSource):
             names = [first.text(place) for place in range(fields)]
         if not names or len(set(names)) < len(names) or not all(name.strip() for name in names):
             raise SourceError(
-                f"The first line of {self._name!r} does not name each column once, or is not UTF-8. It is not shown, "
-                "it might be a record. Nothing was read. Write a header into the file; for pandas, also index=False."
+                f"The first line of {self._name!r} is not a header that names each column once in UTF-8. It is not "
+                "shown, because it could be a record. Nothing was read. Write the file with a header; from pandas, "
+                "also with index=False."
             )
         return names
 
@@ -104,9 +105,8 @@ class DelimitedSource(BatchSource):
                     raise OpenQuoteError(self._name)
                 if is_cut and len(self._names) == 1:
                     raise SourceError(
-                        f"{self._name!r} has one column, and its last line does not end with a line feed. If that line "
-                        "were empty, nobody could tell that it is a record. Nothing was counted. Write the file with a "
-                        "line feed at the end of every line."
+                        f"{self._name!r} has a single column and no line feed after its last line, so an empty last "
+                        "record could not be told from none. Nothing was counted. End every line with a line feed."
                     )
                 if complete:
                     yield block, ends[: lines[-1] + 1]

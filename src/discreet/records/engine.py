@@ -68,7 +68,10 @@ class EngineSource:
         self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
         self._plain = {name.casefold() for name in self._types}
         if len(self._plain) < len(relation.columns):
-            raise SourceError("DuckDB does not tell names apart by case, and two columns differ by nothing else.")
+            raise SourceError(
+                "DuckDB ignores case in column names, and two columns differ only by case. Nothing was counted. "
+                "Rename one of them."
+            )
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
@@ -165,9 +168,9 @@ class EngineSource:
             plan = str(self._ask(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall())
         if "ARROW_SCAN" in plan or "PANDAS_SCAN" in plan:
             raise SourceError(
-                "DuckDB reads moments with a time zone from a frame of another program, and would stop at one that it "
-                "cannot hold. Nothing was counted. Give that frame itself instead of a relation, or copy it into a "
-                "table of DuckDB."
+                "The DuckDB relation reads timestamps with a time zone from another library's frame, and DuckDB "
+                "would stop at one outside its range. Nothing was counted. Pass that frame itself instead of the "
+                "relation, or copy it into a DuckDB table."
             )
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:

@@ -24,18 +24,18 @@ from discreet.records.source import Source
 def read(path: str | Path | Sequence[str | Path], table: str | None = None, separator: str | None = None) -> Source:
     """Open a file of records: .csv, .tsv (also .gz), .parquet, .arrow, .feather, .duckdb or .db; or a list of files.
 
-    `table` names the table of a DuckDB file that holds several. `separator` is a comma for .csv and a tab for .tsv.
+    `table` names the table if a DuckDB file has several. `separator` is by default a comma for .csv, a tab for .tsv.
     """
     if isinstance(path, str | Path):
         return _one(Path(path), table, separator)
     if not isinstance(path, Sequence) or not path or not all(isinstance(each, str | Path) for each in path):
-        raise SourceError("Records are read from the path of a file, or from a list of such paths. Nothing was read.")
+        raise SourceError("Records are read from the path of a file, or from a list of paths. Nothing was read.")
     places = [Path(each) for each in path]
     sources = [_one(place, table, separator) for place in places]
     if len({(found.st_dev, found.st_ino) for found in map(os.stat, places)}) < len(places):
         raise SourceError(
-            "The list of files names a file twice, perhaps by two names (a link): its records would be counted twice. "
-            "Nothing was counted."
+            "The list of files contains the same file twice, perhaps under two names (a link), so its records would "
+            "be counted twice. Nothing was counted. List each file once."
         )
     return SeveralSource(sources)
 
@@ -50,7 +50,7 @@ def _one(place: Path, table: str | None, separator: str | None) -> Source:
     opener = next((opener for endings, opener in _OPENERS.items() if name.endswith(endings)), None)
     if opener is None:
         known = ", ".join(ending for endings in _OPENERS for ending in endings)
-        raise SourceError(f"Cannot tell what kind of file {place.name!r} is. Its name must end with one of {known}.")
+        raise SourceError(f"{place.name!r} was not read: its name must end with one of {known}.")
     return opener(place, table, separator)
 
 
@@ -58,9 +58,9 @@ def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSo
     is_zipped = place.name.lower().endswith(".gz")
     mark = separator or ("\t" if place.name.lower().removesuffix(".gz").endswith(".tsv") else ",")
     if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
-        raise SourceError(f"The separator of a CSV file is one character, and no quote or line end; got {mark!r}.")
+        raise SourceError(f"The separator of a CSV file must be one character, not a quote or line end; got {mark!r}.")
     if not place.stat().st_size:
-        raise SourceError(f"{place.name!r} is empty: it has not even a first line with the names of the columns.")
+        raise SourceError(f"{place.name!r} is empty: it needs at least a header with the names of the columns.")
     opened = partial(_bytes_of, place, is_zipped)
     opened_in_silence(place, lambda: _first_byte(opened))
     return DelimitedSource(opened, mark, place.name)

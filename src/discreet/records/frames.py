@@ -28,8 +28,8 @@ def source_of(data: object) -> Source:
         source = _of_frame(data)
     if source is None:
         raise SourceError(
-            f"Cannot count records in a {type(data).__name__}. Give a pandas, polars, pyarrow, DuckDB, ibis or "
-            "Spark frame with different column names, or a mapping from column names to lists."
+            f"Cannot count records in a {type(data).__name__}. Pass a pandas, polars, pyarrow, DuckDB, ibis or Spark "
+            "frame whose column names all differ, or a mapping from column names to lists."
         )
     return source
 
@@ -85,8 +85,8 @@ class _IbisSource(ArrowSource):
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         if self._table.get_backend().name == "sqlite":
             raise SourceError(
-                "SQLite keeps values of any type in any column, so that one record could stop the count. Nothing was "
-                "counted. Copy the table into a DuckDB or Parquet file, each column with a type of its own."
+                "SQLite allows values of any type in any column, so a single record could make the count fail. "
+                "Nothing was counted. Copy the table into a DuckDB or Parquet file, where each column has one type."
             )
         for batch in self._table.select(*names).to_pyarrow_batches():
             yield ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows)
@@ -103,6 +103,6 @@ def columns_of_frame(frame: object) -> dict[str, list[object]]:
         )
     except TypeError:
         raise SourceError(
-            f"Rows are a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
+            f"Rows must be a mapping from column names to lists, or a frame in memory; got a {type(frame).__name__}."
         ) from None
     return columns

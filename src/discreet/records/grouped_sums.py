@@ -97,10 +97,12 @@ def sum_groups(data: object, plan: GroupPlan) -> tuple[Wholes, int]:
     """Return the sums of every group, and the number of records, in one pass over the data."""
     source = as_source(data)
     if not hasattr(source, "sum_groups"):
-        raise SourceError(f"A {type(source).__name__} cannot sum a column. Give a frame, a file or lists.")
+        raise SourceError(f"A {type(source).__name__} cannot sum a column. Pass a frame, a file or lists.")
     found, records = source.sum_groups(plan)
     if records > plan.most_records:
-        raise SourceError(f"At most {plan.most_records} records can be summed.")
+        raise SourceError(
+            f"The data have more records than can be summed exactly: at most {plan.most_records}. Nothing was summed."
+        )
     return found, records
 
 

@@ -87,9 +87,9 @@ def _listed(column: object) -> Sequence[object]:
     """Return a column as Python has it; refuse an array whose type one record may have forced on all others."""
     if isinstance(column, np.ndarray) and not is_stable(column.dtype):
         raise SourceError(
-            f"Arrays of the type {column.dtype} are not taken: one record of another type would change what all others "
-            "mean. Nothing was counted. Give a list, a frame, or an array of whole numbers, 64-bit floats, texts or "
-            "objects."
+            f"Arrays of type {column.dtype} are not accepted, because one record of another type would change what "
+            "all the others mean. Nothing was counted. Pass a list, a frame, or an array of integers, 64-bit "
+            "floats, strings or objects."
         )
     is_array = hasattr(column, "tolist") and (hasattr(column, "iloc") or isinstance(column, np.ndarray))
     listed = methodcaller("tolist")(column) if is_array else column
@@ -108,7 +108,9 @@ def is_stable(kind: np.dtype[np.generic]) -> bool:
 def length_of(columns: Sequence[Sized]) -> int:
     """Return the number of records; refuse columns that are no lists or differ in length, without quoting them."""
     if any(isinstance(c, str | bytes) or not hasattr(c, "__len__") or hasattr(c, "to_pylist") for c in columns):
-        raise SourceError("Each column must be a list of values, one for each record; nothing was counted.")
+        raise SourceError("Each column must be a list with one value for each record. Nothing was counted.")
     if len({len(column) for column in columns}) > 1:
-        raise SourceError("The columns must have one value for each record: their lengths differ.")
+        raise SourceError(
+            "The columns must all have one value for each record, but their lengths differ. Nothing was counted."
+        )
     return len(columns[0]) if columns else 0

@@ -79,4 +79,4 @@ class _Persons(Batch):
         return self._values
 
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
-        raise SourceError("Persons have no values of their own to look at; look at their rows.")
+        raise SourceError("A table of persons holds no raw values to inspect; inspect the table of rows instead.")

@@ -170,7 +170,7 @@ def ids_in(source: object, plan: IdPlan) -> IdRows:
     """Return what the rows of each id of a source add up to."""
     if not hasattr(source, "id_rows"):
         raise SourceError(
-            f"A {type(source).__name__} cannot add up the rows of each id. Give a frame, a file or lists."
+            f"A {type(source).__name__} cannot add up the rows of each id. Pass a frame, a file or lists."
         )
     found: IdRows = source.id_rows(plan)
     return found

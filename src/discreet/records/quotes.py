@@ -18,8 +18,9 @@ class OpenQuoteError(SourceError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name!r} has a quote that is never closed, so that nobody can tell where its last records end. Nothing "
-            "was counted. `discreet check` says where; close the quote, or double it if it is data."
+            f"{name!r} contains a quote that is never closed, so it is unclear where its last records end. Nothing "
+            "was counted. Run `discreet check` to see where, then close the quote, or double it if it is part of "
+            "the data."
         )
 
 

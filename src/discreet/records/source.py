@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """Records that can be counted and summed. A source hands out totals, never a row."""
+    """Records that can be counted and summed. A source returns totals, never a row."""
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
@@ -35,13 +35,13 @@ class Source(Protocol):
         """Return weighted sums of a number in every group, and the number of records."""
 
     def id_rows(self, plan: "IdPlan") -> "IdRows":
-        """Return what the rows of each id add up to."""
+        """Return the totals of the rows of each id."""
 
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, for the data holder's eyes only."""
+        """Return the most frequent undeclared values, for the data holder's eyes only."""
 
 
 class Batch(ABC):

@@ -184,9 +184,10 @@ class SparkSource:
             if _has_workers(self._frame.sparkSession):
                 raise
         raise SourceError(
-            "Spark's workers cannot run Python functions on batches of Arrow. Nothing was counted and nothing was "
-            f"charged. They need Python {version_info[0]}.{version_info[1]}, as here, with numpy and pyarrow: install "
-            "these on the cluster, or name a Python that has them in the variable PYSPARK_PYTHON before Spark starts."
+            "Spark's workers cannot run Python functions on Arrow batches. Nothing was counted and nothing was "
+            f"charged. They need Python {version_info[0]}.{version_info[1]}, the version running here, with numpy "
+            "and pyarrow: install these on the cluster, or set the variable PYSPARK_PYTHON to a Python that has "
+            "them before Spark starts."
         )
 
 

@@ -9,5 +9,5 @@ def sum_moments(data: object, plan: MomentPlan) -> tuple[Wholes, int]:
     """Return the sum of every product of the plan, and the number of records, in one pass over the data."""
     source = as_source(data)
     if not hasattr(source, "sum_moments"):
-        raise SourceError(f"A {type(source).__name__} cannot sum products. Give a frame, a file or lists.")
+        raise SourceError(f"A {type(source).__name__} cannot sum products. Pass a frame, a file or lists.")
     return source.sum_moments(plan)

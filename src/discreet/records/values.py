@@ -34,7 +34,7 @@ _NUMBER, _DAY = re.compile(NUMBER), re.compile(DAY)
 
 
 def text_of(value: object) -> str | None:
-    """Return one text for a value: 1, 1.0 and '1' are the same, a day is written 2026-01-31; a gap is None."""
+    """Return a canonical string for a value: 1, 1.0 and '1' are the same, a day is 2026-01-31, a gap is None."""
     text = None
     with suppress(Exception):  # what an odd object raises may quote it
         text = _text(value)

@@ -102,7 +102,7 @@ def sum_weights(data: object, plan: WeightPlan) -> tuple[Wholes, int]:
     """Return the sums of every group, and the number of records, in one pass over the data."""
     source = as_source(data)
     if not hasattr(source, "sum_weights"):
-        raise SourceError(f"A {type(source).__name__} cannot sum weighted values. Give a frame, a file or lists.")
+        raise SourceError(f"A {type(source).__name__} cannot sum weighted values. Pass a frame, a file or lists.")
     found: tuple[Wholes, int] = source.sum_weights(plan)
     return found
 

@@ -19,7 +19,7 @@ def recorded(
     releases = [Release.from_json(text) for text in texts]
     if [(each.label, each.mechanism) for each in releases] != [(part.label, part.mechanism) for part in parts]:
         raise LedgerError(
-            f"{str(ledger.place)!r} records something else for {label!r} than was paid for: it was edited. Nothing was "
-            "published and nothing was charged. Check it with `discreet ledger`."
+            f"{str(ledger.place)!r} records a release of {label!r} other than the one that was paid for, so it has "
+            "been edited. Nothing was published and nothing was charged. Check it with `discreet ledger`."
         )
     return releases

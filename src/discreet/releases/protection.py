@@ -12,12 +12,13 @@ def protected(protects: Collection[str], unit: Unit, label: str) -> Unit:
     who = set(protects)
     if who != {RECORD} and unit.rows > 1:
         raise PublishError(
-            f"Cannot publish {label!r}: a person's rows are put together already, so that nothing is multiplied by "
-            f"{unit.rows} rows. Nothing was published and nothing was charged. Leave out how many rows a unit may have."
+            f"Cannot publish {label!r}: its model already combines all rows of a person, so the guarantee is not "
+            f"multiplied by {unit.rows} rows. Nothing was published and nothing was charged. Leave out the number of "
+            "rows per unit."
         )
     if len(who) > 1 and unit == ONE_RECORD:
         raise PublishError(
-            f"Cannot publish {label!r}: its parts protect {' and '.join(sorted(who))}. Nothing was published and "
-            "nothing was charged. Say by a Unit whom all of them protect, or publish them apart."
+            f"Cannot publish {label!r}: its parts protect different units, {' and '.join(sorted(who))}. Nothing was "
+            "published and nothing was charged. State a Unit that all of them protect, or publish them separately."
         )
     return Unit(who.pop()) if unit == ONE_RECORD else unit

@@ -71,13 +71,13 @@ def publish(
 ) -> Release[ModelT]:
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
-    `unit` says whom the guarantee protects, and how many rows they may have, for whom all is then charged; left out, it
-    is whom the model protects. Each call charges anew; with a `request`, a name that the caller chooses, it is safe to
-    repeat: a release that was recorded under it is returned, and nothing is charged. `group` names the one group of the
-    ledger that the records are of, `data` the data set. Only the operating system's secure bits are accepted.
+    `unit` states whom the guarantee protects and how many rows each may have, which the charge takes into account; the
+    default is the unit that the model protects. Each call is charged again; with a `request`, a name of your choice, it
+    is safe to repeat: the release recorded under that name is returned and nothing is charged. `group` names the group
+    of the ledger that the records belong to, `data` the data set. Only the system's secure random bits are accepted.
 
-    What no engine of `infer` could read is refused before anything is charged; public facts alone decide. Say
-    `reading="none"` to publish it nevertheless: the release then tells its readers that there is no posterior.
+    A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
+    `reading="none"` to publish it anyway: the release then tells its readers that there is no posterior.
     """
     bits = SystemBits() if bits is None else bits
     part = Part(mechanism, secret, label, reading)
@@ -141,14 +141,12 @@ def check_parts(
     """Refuse what public facts alone show to be wrong."""
     for part in parts:
         if not is_label(part.label):
-            raise PublishError(
-                f"Cannot publish without a label: a text of 1 to {LONGEST_LABEL} characters for readers."
-            )
+            raise PublishError(f"Cannot publish without a label of 1 to {LONGEST_LABEL} characters for readers.")
     label = parts[0].label
     if request is not None and not is_label(request):
-        raise PublishError(_nothing(label, f"a request's name is a text of 1 to {LONGEST_LABEL} characters"))
+        raise PublishError(_nothing(label, f"a request's name must have 1 to {LONGEST_LABEL} characters"))
     if (group is not None and not is_label(group)) or not (data == "" or is_label(data)):
-        raise PublishError(_nothing(label, f"group and data are names of 1 to {LONGEST_LABEL} characters"))
+        raise PublishError(_nothing(label, f"group and data must be names of 1 to {LONGEST_LABEL} characters"))
     if not isinstance(unit, Unit):
         raise PublishError(_nothing(label, "the unit of protection must be a Unit"))
     for part in parts:
@@ -169,7 +167,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
         wanted = "statistics must come from model.statistics(data); use discreet.simulate for made-up counts"
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
-        raise PublishError(_nothing(label, "the statistics were counted for another model than the mechanism's"))
+        raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))
     if not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
         raise PublishError(_nothing(label, wrong))
@@ -182,7 +180,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
 def _check_reading(part: Part, is_paid: bool) -> None:
     """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
     if part.reading not in (None, NO_READING):
-        raise PublishError(_nothing(part.label, f"reading may be {NO_READING!r} or left out; got {part.reading!r}"))
+        raise PublishError(_nothing(part.label, f"reading must be {NO_READING!r} or left out; got {part.reading!r}"))
     if part.reading is None and not is_paid and (why := why_unreadable(part.mechanism)) is not None:
         raise PublishError(
             f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "

@@ -28,7 +28,7 @@ def publish_plan(
 ) -> list[Release]:
     """Charge a whole plan at once and publish all of its releases: one charge, one record, all or nothing.
 
-    `reading` is as in `publish`, one for all or one for each of them.
+    `reading` is as in `publish`: one value for all releases, or one for each.
     """
     bits = SystemBits() if bits is None else bits
     if not isinstance(plan, Plan):
@@ -41,8 +41,8 @@ def publish_plan(
     readings = [reading] * len(plan) if reading is None or isinstance(reading, str) else list(reading)
     if len(readings) != len(plan):
         raise PublishError(
-            f"A plan of {len(plan)} mechanisms takes one reading for all, or {len(plan)} of them. "
-            "Nothing was published and nothing was charged."
+            f"A plan of {len(plan)} mechanisms takes one value of reading for all, or {len(plan)} values. Nothing "
+            "was published and nothing was charged."
         )
     parts = [Part(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     check_parts(parts, ledger, unit, request, None, data, bits)

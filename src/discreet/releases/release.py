@@ -37,10 +37,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True, repr=False)
 class Release(ReleaseFace[ModelT]):
-    """What was published under a guarantee: the mechanism, its output, and the receipt of the charge.
+    """What was published under a guarantee: the mechanism, its noisy output, and the receipt of the charge.
 
-    `reason` is the reason of the guarantee as it was written when the release was made, `reading` is "none" if the
-    holder declared that there will be no posterior. `signatures` are kept as they came; nothing here checks them.
+    `reason` is the reason for the guarantee as stated when the release was made; `reading` is "none" if the data holder
+    declared that there will be no posterior. `signatures` are kept as received, without being checked.
     """
 
     mechanism: Mechanism[ModelT]
@@ -63,15 +63,15 @@ class Release(ReleaseFace[ModelT]):
 
     @property
     def model(self) -> ModelT:
-        """Return the model under which it is read: the one whose statistics were published, or the reader's own."""
+        """Return the model used for inference: the one whose statistics were published, or the reader's own."""
         return self.mechanism.model if self.reader_model is None else self.reader_model
 
     def unsigned(self) -> str:
-        """Return the canonical text that is recorded and may be signed: all but the signatures."""
+        """Return the canonical text that is recorded and may be signed: everything but the signatures."""
         return canonical_json(self.document())
 
     def document(self) -> Document:
-        """Return all but the signatures as a document."""
+        """Return everything but the signatures as a document."""
         named = {"ledger": self.receipt.ledger} if self.receipt and self.receipt.ledger else {}
         receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head, **named}
         optional = {"group": self.group, "reading": self.reading}
@@ -103,7 +103,7 @@ def model_document(model: object) -> Document:
     """Return a model as a document."""
     if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
         raise DocumentError(
-            f"A release about a {type(model).__name__} cannot be written: documents know "
+            f"A release about a {type(model).__name__} cannot be written: documents support "
             f"{', '.join(Model.registered())}. A family of your own is for planning, checking and rehearsal."
         )
     return document_of(model)
@@ -118,7 +118,7 @@ def read_mechanism(document: object) -> Mechanism:
     """Return the mechanism that a document describes."""
     found = restored(document, DocumentedMechanism.kinds)
     if not isinstance(found, Mechanism):
-        raise DocumentError(f"A {type(found).__name__} is no mechanism.")
+        raise DocumentError(f"A {type(found).__name__} is not a mechanism.")
     return found
 
 

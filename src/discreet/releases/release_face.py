@@ -62,17 +62,17 @@ class ReleaseFace(Shown, Generic[ModelT]):
 
     @property
     def change(self) -> str:
-        """Return which change of the data is hidden, in words: that of one record, or of all rows of one person."""
+        """Return, in words, which change of the data is hidden: that of one record, or of all rows of one person."""
         return self.guarantee.adjacency.words(self.mechanism.model.protects)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Return the noisy output as an array. It is not the truth: read it with `infer`."""
+        """Return the noisy output as an array. It is not the truth: use `infer` to estimate that."""
         return np.array(self.output, dtype=np.int64)
 
     @property
     def likelihood(self) -> "Likelihood":
-        """Return what this release says about the probabilities of its table's cells: evidence for any model."""
+        """Return the likelihood of the cell probabilities given this release, for use with any model."""
         from discreet.reading.cells.likelihood import Likelihood  # which few readers need
 
         return Likelihood(cast("Release", self))
@@ -83,7 +83,7 @@ class ReleaseFace(Shown, Generic[ModelT]):
         return digest_of(self.unsigned())
 
     def signed(self, key: SigningKey) -> Self:
-        """Return the same release with a signature of its text; those that it has stay."""
+        """Return the same release with a further signature of its text."""
         remade: Callable[..., Self] = replace
         return remade(self, signatures=(*self.signatures, key.sign(self.unsigned())))
 
@@ -94,20 +94,20 @@ class ReleaseFace(Shown, Generic[ModelT]):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
-        """Read a release, strictly: what the document promises must be what its mechanism gives."""
+        """Read a release strictly: the guarantee that the document states must be the one that its mechanism gives."""
         from discreet.releases.strict_reading import read_release  # which makes what is declared here
 
         return read_release(text)
 
     def with_prior(self, prior: object) -> Self:
-        """Return the same release, read under another prior.
+        """Return the same release, to be read under another prior.
 
-        How it was made stays what it was: mechanisms that use the holder's prior keep it, and so does the document.
+        How it was made does not change: mechanisms that use the data holder's prior keep it, and so does the document.
         """
         model = self.mechanism.model
         if not hasattr(model, "with_prior"):
             raise DeclarationError(
-                f"The prior of a {type(model).__name__} is part of its model; it is not replaced by with_prior."
+                f"The prior of a {type(model).__name__} is part of its model, so with_prior cannot replace it."
             )
         remade: Callable[..., Self] = replace
         return remade(self, reader_model=model.with_prior(prior))

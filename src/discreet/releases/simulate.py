@@ -15,14 +15,14 @@ from discreet.releases.release import Release
 def simulate(
     mechanism: Mechanism[ModelT], counts: ArrayLike, bits: RandomBits, label: str = "simulated"
 ) -> Release[ModelT]:
-    """Draw an output for made-up counts, as a release that is marked as simulated.
+    """Draw an output for made-up counts and return it as a release marked as simulated.
 
-    Secret statistics are refused: that would be a release that nobody charged.
+    Secret statistics are refused: that would be a release that was never charged.
     """
     if isinstance(counts, Statistics):
         raise SecretError(
-            "simulate takes made-up counts, not secret statistics: it would publish them without a charge. "
-            "Nothing was drawn. Use discreet.publish."
+            "simulate takes made-up counts, not secret statistics, which it would publish without a charge. Nothing "
+            "was drawn. Use discreet.publish."
         )
     if not isinstance(mechanism, Mechanism):
         raise DeclarationError(f"simulate takes a mechanism; got a {type(mechanism).__name__}.")

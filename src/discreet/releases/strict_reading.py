@@ -77,7 +77,8 @@ def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signat
     fitting = all(re.fullmatch("[0-9a-f]{64}", e.key) and re.fullmatch("[0-9a-f]{128}", e.value) for e in read)
     if not read or not fitting or len({(each.key, each.value) for each in read}) < len(read):
         raise DocumentError(
-            "Signatures are a list of one or more, each once: a key of 64 and a value of 128 hexadecimal digits."
+            "Signatures must be a list of one or more, without repeats, each with a key of 64 and a value of 128 "
+            "hexadecimal digits."
         )
     return tuple(Signature(each.algorithm, each.key, each.value) for each in read)
 
@@ -86,7 +87,7 @@ def _read_receipt(read: _Receipt) -> Receipt:
     ledger = read.ledger if isinstance(read.ledger, str) else None
     named = ledger is None or re.fullmatch("[0-9a-f]{32}", ledger)
     if read.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.head) or not named:
-        raise DocumentError("The receipt does not name an entry of a ledger.")
+        raise DocumentError("The receipt does not identify an entry of a ledger.")
     return Receipt(read.sequence, read.head, ledger)
 
 
@@ -101,7 +102,7 @@ def _decoded(text: str | bytes) -> str:
     try:
         return text.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError:
-        raise DocumentError("A release is written in UTF-8; this is not.") from None
+        raise DocumentError("A release must be encoded in UTF-8; this document is not.") from None
 
 
 class _Metric(msgspec.Struct, forbid_unknown_fields=True):
@@ -144,24 +145,27 @@ def read_release(text: str | bytes) -> Release:
         )
     read = convert(plain, _Document)
     if not is_label(read.label) or not is_text(read.software):
-        raise DocumentError(f"A label is a text of 1 to {LONGEST_LABEL} characters.")
+        raise DocumentError(f"A label must be a string of 1 to {LONGEST_LABEL} characters.")
     mechanism = read_mechanism(read.mechanism)
     if mechanism_document(mechanism) != read.mechanism:
         raise DocumentError("The mechanism is not written in its canonical form.")
     stated = read_guarantee(read.guarantee)
     unit = _read_unit(read.unit)
     if read.group is not None and not is_label(read.group):
-        raise DocumentError(f"A group is a text of 1 to {LONGEST_LABEL} characters.")
+        raise DocumentError(f"A group must be a string of 1 to {LONGEST_LABEL} characters.")
     given = _promised(mechanism, unit, read.group)
     if not is_text(stated.reason) or len(stated.reason) > LONGEST_REASON:
-        raise DocumentError(f"The reason of a guarantee is a text of up to {LONGEST_REASON} characters.")
+        raise DocumentError(f"The reason of a guarantee must be a string of at most {LONGEST_REASON} characters.")
     if stated != given or read.guarantee != guarantee_document(given, stated.reason):
         raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
     if any(abs(value) >= 2**63 for value in read.output):
-        raise DocumentError("The output holds counts beyond any that can be read.")
+        raise DocumentError("The output contains counts too large to be read.")
     mechanism.check_output(np.array(read.output, dtype=np.int64))
     if (read.receipt is None) != read.simulated:
-        raise DocumentError("A release has a receipt of its charge and a simulation has none; this has it otherwise.")
+        raise DocumentError(
+            "A release must have a receipt of its charge, and a simulated one must not; this document does the "
+            "opposite."
+        )
     receipt = _read_receipt(read.receipt) if read.receipt else None
     return Release(
         mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,

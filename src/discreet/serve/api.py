@@ -74,7 +74,7 @@ def planned_width(asking: Asking, keys: object) -> dict[str, object]:
     try:
         found = asking.front.desk.ask("width", asking.front.study, keys)
     except DeclarationError as problem:
-        found = {"width": None, "words": f"No width is foretold: {problem}"}
+        found = {"width": None, "words": f"No width can be predicted: {problem}"}
     return found if isinstance(found, dict) else {}
 
 
@@ -96,7 +96,7 @@ def level_of(asking: Asking) -> float:
     except ValueError:
         level = 0.0
     if not 0 < level < 1:
-        raise Problem(400, "A level is a number between 0 and 1, such as 0.9.")
+        raise Problem(400, "A level must be a number between 0 and 1, such as 0.9.")
     return level
 
 
@@ -114,7 +114,7 @@ def number_of(asking: Asking, name: str) -> int | None:
     """Return a whole number of the address line."""
     text = asking.query(name)
     if text is not None and not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise Problem(400, f"{name} is a whole number.")
+        raise Problem(400, f"{name} must be a whole number.")
     return None if text is None else int(text)
 
 
@@ -140,7 +140,7 @@ def _ask(asking: Asking) -> Response:
 def _questions(asking: Asking) -> Response:
     state = asking.query("state")
     if state is not None and state not in STATES:
-        raise Problem(400, f"A state is one of {', '.join(STATES)}.")
+        raise Problem(400, f"The state must be one of {', '.join(STATES)}.")
     found = asking.front.questions.seen_by(asking.somebody, state)
     return as_json({"questions": [each.document() for each in found]})
 
@@ -153,7 +153,7 @@ def _decide(asking: Asking) -> Response:
     given = asking.json
     approve, words = given.get("approve"), given.get("words", "")
     if set(given) - {"approve", "words"} or not isinstance(approve, bool) or not isinstance(words, str):
-        raise DeclarationError("A decision is {approve: true or false, words: TEXT}. Nothing was decided.")
+        raise DeclarationError("A decision must be {approve: true or false, words: TEXT}. Nothing was decided.")
     return as_json(asking.front.questions.decide(asking.somebody, asking.path("id"), approve, words).document())
 
 
@@ -204,7 +204,7 @@ _QUESTION, _RELEASE = "/api/1/questions/{id}", "/api/1/releases/{id}"
 RULES: tuple[Rule, ...] = (
     Rule("GET", "/api/1/openapi.json", None, _openapi, "This document.", "api"),
     Rule("GET", "/api/1/study", READ, _study, "What the study declares: columns, levels, bounds, policy.", "api"),
-    Rule("GET", "/api/1/budget", READ, _budget, "What was spent, what is left, and for what.", "api"),
+    Rule("GET", "/api/1/budget", READ, _budget, "What has been spent, on what, and what is left.", "api"),
     Rule("POST", "/api/1/plans", READ, _plan, "Plan a question: cost, mechanism, width. Nothing is spent.", "api",
          body="Asked"),
     Rule("POST", "/api/1/questions", ASK, _ask, "Ask. With an Idempotency-Key, safe to repeat.", "api",
@@ -214,9 +214,9 @@ RULES: tuple[Rule, ...] = (
     Rule("GET", _QUESTION, READ, _question, "One question, and what became of it.", "api"),
     Rule("POST", f"{_QUESTION}/decision", DECIDE, _decide, "Approve or decline a waiting question.", "api",
          body="Decision"),
-    Rule("POST", f"{_QUESTION}/withdrawal", ASK, _withdraw, "Take back a waiting question of your own.", "api"),
+    Rule("POST", f"{_QUESTION}/withdrawal", ASK, _withdraw, "Withdraw one of your own waiting questions.", "api"),
     Rule("POST", f"{_QUESTION}/acknowledgement", DECIDE, _acknowledge,
-         "Note that a question took too long; then the next ones are taken.", "api"),
+         "Note that a question took too long, so that the next ones are answered.", "api"),
     Rule("GET", "/api/1/releases", READ, _releases, "All releases, newest first.", "api"),
     Rule("GET", _RELEASE, READ, _release, "A release: the document itself.", "api"),
     Rule("GET", f"{_RELEASE}/reading", READ, _reading, "What a release says, with intervals.", "api",

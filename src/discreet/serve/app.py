@@ -71,7 +71,7 @@ def _lost(front: Front) -> Callable[[Request, Exception], Awaitable[Response]]:
 
     async def lost(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        words = {404: "There is nothing under this address.", 405: "This address is not asked in this way."}
+        words = {404: "There is nothing at this address.", 405: "This address does not support this method."}
         problem = Problem(status, words.get(status, "This request cannot be answered."))
         response = _refused(front, request, problem, "api" if request.url.path.startswith("/api/") else "page")
         for name, value in (getattr(error, "headers", None) or {}).items():

@@ -25,7 +25,7 @@ Texts = Mapping[str, Sequence[str]]
 
 _PLAIN = ("label", "epsilon", "mechanism", "delta")
 _USUAL = "categories"
-_BEGIN = "Give a label and an epsilon, and fill in what is asked, to see the plan. Nothing is spent by planning."
+_BEGIN = "Enter a label and an epsilon and fill in the fields to see the plan. Planning spends nothing."
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _object(text: str, what: str) -> dict[str, object]:
     except DocumentError as problem:
         raise DeclarationError(f"{what}: {problem}") from None
     if not isinstance(found, dict):
-        raise DeclarationError(f'{what} are an object of JSON, such as {{"model": "network"}}.')
+        raise DeclarationError(f'{what} must be a JSON object, such as {{"model": "network"}}.')
     return found
 
 

@@ -70,6 +70,6 @@ def check(queue: Queue) -> int:
     for number, line in enumerate(found, start=1):
         own = digest_of(line.sequence, line.at, line.account, line.what, line.about, line.previous)
         if (line.sequence, line.previous, line.digest) != (number, previous, own):
-            raise QueueError(f"Line {line.sequence} of the audit log is not what was once written.")
+            raise QueueError(f"Line {line.sequence} of the audit log has been altered since it was written.")
         previous = line.digest
     return len(found)

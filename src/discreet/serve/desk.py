@@ -58,7 +58,7 @@ class Desk:
         if (known := self._known.get(question)) is not None:
             return _answer(*known)
         if not self._line.acquire(blocking=False):
-            raise BusyError("Too many plans and readings are being worked out. Nothing was done. Try again soon.")
+            raise BusyError("Too many plans and readings are being computed. Nothing was done. Try again soon.")
         try:
             with self._lock:
                 found = self._known.get(question) or self._asked(name, arguments)
@@ -84,7 +84,7 @@ class Desk:
         self.close()
         return "DeclarationError", (
             f"This takes longer than the {self._seconds:g} seconds that a server spends on it, so it was stopped. "
-            "Nothing was charged. `discreet` on your own machine has more patience."
+            "Nothing was charged. Run `discreet` on your own machine instead: it has no time limit."
         )
 
     def _open(self) -> None:
@@ -122,5 +122,5 @@ def _answer(kind: str, found: object) -> object:
         return found
     refusal = getattr(errors, kind, DeclarationError)
     if kind == "-":
-        raise DiscreetError(f"An unforeseen {found} stopped this. Nothing was charged.")
+        raise DiscreetError(f"An unexpected {found} stopped this. Nothing was charged.")
     raise (refusal if issubclass(refusal, DiscreetError) else DeclarationError)(str(found))

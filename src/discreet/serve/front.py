@@ -95,7 +95,7 @@ class Front:
     def checking_a_password(self) -> Iterator[None]:
         """Let few passwords be checked at once; whoever would wait long is sent away."""
         if not self._passwords.acquire(timeout=5):
-            raise Problem(503, "Too many people sign in just now. Nothing was done. Try again soon.")
+            raise Problem(503, "Too many people are signing in at the moment. Nothing was done. Try again soon.")
         try:
             yield
         finally:
@@ -105,7 +105,7 @@ class Front:
     def study(self) -> Fact:
         """Return the public declarations, as the publisher tells them."""
         if not (found := told(self.queue, STUDY)):
-            raise Problem(503, "The publisher has not told yet what the study declares. Try again soon.")
+            raise Problem(503, "The publisher has not yet announced what the study declares. Try again soon.")
         return found
 
     @property
@@ -198,7 +198,7 @@ class Asking:
         except (DocumentError, UnicodeDecodeError):
             raise Problem(400, "The body is not JSON in UTF-8, or repeats a key. Nothing was done.") from None
         if not isinstance(found, dict):
-            raise Problem(400, "The body is an object of JSON. Nothing was done.")
+            raise Problem(400, "The body must be a JSON object. Nothing was done.")
         return cast(dict[str, object], found)
 
     def work(self) -> None:

@@ -87,15 +87,15 @@ def require_known_way(front: Front, request: Request) -> str:
     settings = front.settings
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or hosts[0].lower() not in settings.hosts:
-        raise Problem(400, "This server is not called that. Nothing was done.")
+        raise Problem(400, "This server does not answer to that host name. Nothing was done.")
     peer = request.client.host if request.client is not None else ""
     if settings.is_proxy(peer):
         forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")[-1].strip()
         if settings.user_header is not None and len(request.headers.getlist(settings.user_header)) > 1:
-            raise Problem(400, "The proxy says more than once who somebody is. Nothing was done.")
+            raise Problem(400, "The proxy named the user more than once. Nothing was done.")
         return neighbourhood(forwarded[:64] or peer)
     if settings.user_header is not None and settings.user_header in request.headers:
-        raise Problem(400, "Only the declared proxy says who somebody is. Nothing was done.")
+        raise Problem(400, "Only the declared proxy may name the user. Nothing was done.")
     return neighbourhood(peer)
 
 

@@ -82,9 +82,9 @@ class Keys:
             raise DeclarationError("A token needs a name of 1 to 100 characters. No token was made.")
         allowed = [scope for scope in SCOPES if scope in RIGHTS[person.role]]
         if not scopes or not set(scopes) <= set(allowed):
-            raise DeclarationError(f"The scopes of a token are some of {', '.join(allowed)}. No token was made.")
+            raise DeclarationError(f"The scopes of a token must be among {', '.join(allowed)}. No token was made.")
         if not 1 <= days <= MOST_DAYS:
-            raise DeclarationError(f"A token lives for 1 to {MOST_DAYS} days. No token was made.")
+            raise DeclarationError(f"A token is valid for 1 to {MOST_DAYS} days. No token was made.")
         made, secret, now = secrets.token_hex(8), _PREFIX + secrets.token_urlsafe(32), self.clock()
         row = {"id": made, "hash": hashed(secret), "account": person.name, "name": name}
         row["scopes"] = " ".join(sorted(set(scopes)))
@@ -121,7 +121,7 @@ class Keys:
                 tokens.c.id == token, tokens.c.account == account, tokens.c.revoked_at.is_(None)
             )
             if connection.execute(mine.values(revoked_at=self.clock())).rowcount != 1:
-                raise DeclarationError("There is no such token of yours that could be revoked. Nothing was changed.")
+                raise DeclarationError("You have no such token to revoke. Nothing was changed.")
             note(connection, self.clock(), account, "token revoked", token)
 
 

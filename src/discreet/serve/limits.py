@@ -19,7 +19,7 @@ class TooOftenError(DiscreetError):
 
     def __init__(self, seconds: float) -> None:
         self.seconds = max(1, round(seconds))
-        super().__init__(f"This was asked too often. Nothing was done. Try again in {self.seconds} seconds.")
+        super().__init__(f"Too many requests. Nothing was done. Try again in {self.seconds} seconds.")
 
 
 @dataclass(frozen=True)

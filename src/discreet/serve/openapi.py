@@ -13,7 +13,10 @@ Part = dict[str, object]
 _EVENT = {"type": "string", "maxLength": 500, "minLength": 1}
 _PARAMETERS: dict[str, tuple[Part, str]] = {
     "state": ({"type": "string", "enum": list(STATES)}, "Only questions in this state."),
-    "level": ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, "The probability of intervals."),
+    "level": (
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "The probability that an interval contains the truth (credible level).",
+    ),
     "event": (_EVENT, "An event such as 'fall=yes'."),
     "by": (_EVENT, "With an event: the column whose levels are the groups."),
     "group": (_EVENT, "Only the rows of this group, such as 'ward=North'."),
@@ -78,7 +81,7 @@ def openapi(rules: Sequence[Rule]) -> Part:
             "title": "discreet",
             "version": __version__,
             "description": "Ask, wait, receive: questions about records under differential privacy. All readers are "
-            "assumed to talk to each other.",
+            "assumed to share what they learn.",
         },
         "paths": paths,
         "components": {

@@ -17,7 +17,7 @@ def _sign_in_form(asking: Asking) -> Response:
 def _sign_in(asking: Asking) -> Response:
     front, name = asking.front, asking.field("name").strip()
     if front.settings.user_header is not None:
-        raise Problem(403, "Here the proxy says who somebody is; nobody signs in by password.")
+        raise Problem(403, "This server identifies users through its proxy; passwords are not used here.")
     try:
         with front.checking_a_password():
             front.people.check(name, asking.field("password"))
@@ -82,7 +82,7 @@ def _password(asking: Asking) -> Response:
 def _make_token(asking: Asking) -> Response:
     days = asking.field("days")
     if not (days.isascii() and days.isdigit() and len(days) < 5):
-        raise DeclarationError("A token lives for a whole number of days. No token was made.")
+        raise DeclarationError("A token is valid for a whole number of days. No token was made.")
     scopes = asking.form.get("scopes", [])
     _, secret = asking.front.keys.make_token(asking.somebody, asking.field("name").strip(), scopes, int(days))
     return _you(asking, secret)

@@ -78,7 +78,7 @@ def _indented(keys: dict[str, object]) -> str:
 def _decide(asking: Asking) -> Response:
     approve = {"approve": True, "decline": False}.get(asking.field("decision"))
     if approve is None:
-        raise DeclarationError("A decision is to approve or to decline. Nothing was decided.")
+        raise DeclarationError("A decision must be to approve or to decline. Nothing was decided.")
     asking.front.questions.decide(asking.somebody, asking.path("id"), approve, asking.field("words"))
     return RedirectResponse("/questions", 303)
 
@@ -160,14 +160,14 @@ def _audit(asking: Asking) -> Response:
 
 RULES: tuple[Rule, ...] = (
     Rule("GET", "/static/{name:path}", None, _static, "Styles and scripts."),
-    Rule("GET", "/health", None, _health, "Tells whether the front answers."),
+    Rule("GET", "/health", None, _health, "Tells whether the front is up."),
     Rule("GET", "/", READ, _home, "The budget."),
     Rule("GET", "/catalogue", READ, _catalogue, "Columns, levels and bounds."),
     *ask_pages.RULES,
     Rule("GET", "/questions", READ, _questions, "The questions that you may see."),
     Rule("GET", "/questions/{id}", READ, _question, "One question."),
     Rule("POST", "/questions/{id}/decision", DECIDE, _decide, "Approve or decline."),
-    Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Take back a waiting question."),
+    Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Withdraw a waiting question."),
     Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
     Rule("GET", "/releases", READ, _releases, "All releases."),
     Rule("GET", "/releases/{id}", READ, _release, "One release, read."),

@@ -68,11 +68,11 @@ class People:
                 "digit. No account was made."
             )
         if role not in RIGHTS:
-            raise DeclarationError(f"A role is one of {', '.join(RIGHTS)}. No account was made.")
+            raise DeclarationError(f"The role must be one of {', '.join(RIGHTS)}. No account was made.")
         with self.queue.writing() as connection:
             known = self._row(connection, name)
             if known is not None and (not again or known["role"] != role):
-                raise DeclarationError(f"There is an account {name!r} already. Nothing was changed.")
+                raise DeclarationError(f"There is already an account {name!r}. Nothing was changed.")
             if known is None:
                 connection.execute(insert(accounts).values(name=name, role=role, made_at=self.clock()))
             return self._link(connection, name, by, "account made" if known is None else "link renewed")
@@ -125,7 +125,7 @@ class People:
     def check_password(password: str) -> None:
         """Refuse a password that is too short or too long."""
         if not SHORTEST <= len(password) <= LONGEST:
-            raise DeclarationError(f"A password has {SHORTEST} to {LONGEST} characters. Nothing was changed.")
+            raise DeclarationError(f"A password must have {SHORTEST} to {LONGEST} characters. Nothing was changed.")
 
     def _keep(self, connection: Connection, name: str, kept: str) -> None:
         values = {"password": kept, "failures": 0, "locked_until": 0.0}
@@ -176,7 +176,7 @@ class People:
         with self.queue.writing() as connection:
             row = self._require(connection, name)
             if name == by:
-                raise DeclarationError("Nobody closes their own account: ask another steward. Nothing was changed.")
+                raise DeclarationError("You cannot close your own account: ask another steward. Nothing was changed.")
             connection.execute(update(accounts).where(accounts.c.name == name).values(is_closed=1, password=None))
             connection.execute(sessions.delete().where(sessions.c.account == name))
             connection.execute(update(links).where(links.c.account == name).values(used_at=self.clock()))
@@ -196,5 +196,5 @@ class People:
     def _require(self, connection: Connection, name: str) -> RowMapping:
         row = self._row(connection, name)
         if row is None or row["is_closed"]:
-            raise DeclarationError("There is no open account of that name. Nothing was changed.")
+            raise DeclarationError("There is no open account with that name. Nothing was changed.")
         return row

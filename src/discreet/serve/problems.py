@@ -18,14 +18,14 @@ TITLES = {
     401: "Sign in first",
     403: "This is not allowed",
     404: "There is nothing here",
-    405: "This is not how it is asked",
-    409: "This does not go with what is there",
+    405: "This method is not supported here",
+    409: "This conflicts with what is there",
     413: "This is too much",
     415: "This is not the right kind of content",
     422: "This was refused",
-    429: "Too often",
-    500: "Something unforeseen happened",
-    503: "Not now",
+    429: "Too many requests",
+    500: "Something unexpected happened",
+    503: "Not available at the moment",
 }
 _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
     (TooOftenError, 429),
@@ -39,7 +39,7 @@ _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
     (DocumentError, 422),
     (VerificationError, 422),
 )
-UNFORESEEN = "Something unforeseen happened here. It was noted, and nothing was charged by this request."
+UNFORESEEN = "Something unexpected happened. It was logged, and this request was not charged."
 
 
 class Problem(DiscreetError):  # noqa: N818 - that is what HTTP calls it

@@ -245,7 +245,7 @@ class Publisher:
     def _words(self, problem: object) -> str:
         """Return what may be told about a problem; where files lie is no business of those who ask."""
         if not isinstance(problem, DiscreetError) or isinstance(problem, SourceError | LedgerError):
-            self._report(str(problem) if isinstance(problem, DiscreetError) else "A question ended without a word.")
+            self._report(str(problem) if isinstance(problem, DiscreetError) else "A question ended without an answer.")
             return WITHHELD
         words = str(problem)
         places = [self.study.ledger_place, self.study.path, *self.study.data_paths, self.study.path.parent]

@@ -28,7 +28,7 @@ def read_query(written: object) -> Query:
     """Read a query by the parser of study files, or refuse it in words."""
     kind = written.get("kind") if isinstance(written, dict) else None
     if not isinstance(written, dict) or not isinstance(kind, str) or kind not in KINDS:
-        raise DeclarationError(f"A query has a kind, one of {', '.join(KINDS)}, and the keys of that kind.")
+        raise DeclarationError(f"A query needs a kind, one of {', '.join(KINDS)}, and the keys of that kind.")
     records = written.get("records")
     if isinstance(records, int) and records > MOST_RECORDS:
         raise DeclarationError(f"A query is about at most {MOST_RECORDS} further records; got {records}.")

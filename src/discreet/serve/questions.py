@@ -113,7 +113,7 @@ def read_declaration(declarations: Declarations, keys: object) -> Read:
     question = declarations.asked(keys["question"])
     if not is_label(question.label) or set(question.label) & _TURNING:
         raise DeclarationError(
-            "A label is a proper text of 1 to 500 characters, none of which turns the writing around."
+            "A label must have 1 to 500 valid characters, none of which changes the direction of writing."
         )
     if question.only_claimed is not None:
         raise DeclarationError(f"This cannot be published: {question.only_claimed}.")
@@ -140,7 +140,7 @@ class Questions:
     def ask(self, person: Person, declarations: Declarations, read: Read, key: str | None) -> tuple[Asked, bool]:
         """Put a question into the queue, or find it there under its key; tell which question, and if it is new."""
         if key is not None and not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
-            raise DeclarationError("An idempotency key has 1 to 200 plain characters. Nothing was asked.")
+            raise DeclarationError("An idempotency key must have 1 to 200 plain characters. Nothing was asked.")
         cost, now = read.cost, self.clock()
         with self.queue.writing() as connection:
             if key is not None and (known := self._under(connection, person.name, key)) is not None:
@@ -149,9 +149,13 @@ class Questions:
                 return known, False
             own = self._of(connection, person.name)
             if sum(each.state in (WAITING, QUEUED, RUNNING) for each in own) >= MOST_OPEN:
-                raise ConflictError(f"{MOST_OPEN} of your questions are open. Wait for them. Nothing was asked.")
+                raise ConflictError(
+                    f"You already have {MOST_OPEN} open questions. Nothing was asked. Wait until they are answered."
+                )
             if sum(each.asked_at > now - _DAY for each in own) >= MOST_A_DAY:
-                raise ConflictError(f"You asked {MOST_A_DAY} questions within a day. Nothing was asked. Wait a while.")
+                raise ConflictError(
+                    f"You have asked {MOST_A_DAY} questions within a day. Nothing was asked. Try again later."
+                )
             automatic = declarations.serving.is_automatic and self._fits(own, cost, declarations)
             row = {
                 "id": secrets.token_hex(8), "account": person.name, "key": key, "declaration": read.declaration,
@@ -171,7 +175,7 @@ class Questions:
     def decide(self, person: Person, question: str, approve: bool, words: str) -> Asked:
         """Let a steward approve or decline a question that waits."""
         if len(words) > 1000 or (not approve and not words.strip()):
-            raise DeclarationError("A refusal says why, in 1 to 1000 characters. Nothing was decided.")
+            raise DeclarationError("A refusal must give a reason in 1 to 1000 characters. Nothing was decided.")
         state = QUEUED if approve else DECLINED
         change = {"state": state, "words": words.strip(), "decided_by": person.name, "decided_at": self.clock()}
         return self._change(person, question, (WAITING,), change, "approved" if approve else "declined")
@@ -191,7 +195,7 @@ class Questions:
             found = self._one(connection, question, person)
             change: Update = update(questions).where(questions.c.id == question, questions.c.state.in_(states))
             if connection.execute(change.values(**values)).rowcount != 1:
-                raise ConflictError(f"The question is {found.state} already. Nothing was changed.")
+                raise ConflictError(f"The question is already {found.state}. Nothing was changed.")
             note(connection, self.clock(), person.name, what, f"{question}: {found.label}")
             return self._one(connection, question)
 
@@ -247,7 +251,9 @@ def used(own: Sequence[Asked], before: int | None = None) -> Fraction:
     try:
         return sum((Fraction(each.epsilon) for each in counted), Fraction(0))
     except (ValueError, ZeroDivisionError):  # a front that was taken over may have written anything
-        raise DeclarationError("What was asked before cannot be added up: the queue holds what is no number.") from None
+        raise DeclarationError(
+            "Earlier questions cannot be added up: the queue contains an amount that is not a number."
+        ) from None
 
 
 def require_room(cost: Guarantee, label: str, budget: dict[str, object]) -> None:
@@ -256,6 +262,6 @@ def require_room(cost: Guarantee, label: str, budget: dict[str, object]) -> None
     remaining = left.get("epsilon") if isinstance(left, dict) else None
     if isinstance(remaining, str) and cost.epsilon > Fraction(remaining):
         raise BudgetError(
-            f"Cannot ask {label!r}: it needs epsilon = {exact_text(cost.epsilon)}, and {remaining} is left of the "
-            "budget. Nothing was asked and nothing was charged. Lower epsilon, or ask the steward."
+            f"Cannot ask {label!r}: it needs epsilon = {exact_text(cost.epsilon)}, but only {remaining} of the "
+            "budget is left. Nothing was asked and nothing was charged. Lower epsilon, or ask the steward."
         )

@@ -198,7 +198,7 @@ class Queue:
         """Refuse a place where no queue is."""
         with self.reading() as connection:
             if not inspect(connection).has_table("questions"):
-                raise QueueError(f"There is no queue at {self.shown!r}. Start the publisher first: it makes one.")
+                raise QueueError(f"There is no queue at {self.shown!r}. Start the publisher first: it creates one.")
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -252,7 +252,7 @@ def _file(path: Path) -> Engine:
 def _server(address: str) -> Engine:
     parts = urlsplit(address)
     if parts.scheme not in ("postgresql", "postgres"):
-        raise DeclarationError("A queue lies in a file or on a PostgreSQL server: give a path, or postgresql://...")
+        raise DeclarationError("A queue is a file or on a PostgreSQL server: pass a path, or postgresql://...")
     asked = dict(parse_qsl(parts.query))
     schema = asked.pop("schema", None)
     options = {} if schema is None else {"options": f"-csearch_path={schema}"}

@@ -80,7 +80,9 @@ class Reached:
         except ValueError:
             host, port = None, None
         if host is None or port is None:
-            raise DeclarationError(f"An address is an IP address and a port, as 127.0.0.1:8000; got {self.address!r}.")
+            raise DeclarationError(
+                f"An address must be an IP address and a port, such as 127.0.0.1:8000; got {self.address!r}."
+            )
         return host, port
 
     def settings(self, port: int) -> Settings:
@@ -89,17 +91,19 @@ class Reached:
         try:
             networks = tuple(ip_network(each) for each in self.proxies)
         except ValueError:
-            raise DeclarationError("A proxy is an address or a network, such as 10.0.0.5 or 10.0.0.0/28.") from None
+            raise DeclarationError(
+                "A proxy must be an address or a network, such as 10.0.0.5 or 10.0.0.0/28."
+            ) from None
         public = urlsplit(self.public) if self.public is not None else None
         if public is not None and (public.scheme not in ("http", "https") or not public.netloc):
-            raise DeclarationError(f"A public address is such as https://data.example; got {self.public!r}.")
+            raise DeclarationError(f"A public address must be a URL such as https://data.example; got {self.public!r}.")
         if not ip_address(host).is_loopback and (public is None or public.scheme != "https" or not networks):
             raise DeclarationError(
-                "A front that can be reached from other machines stands behind a proxy with TLS: say "
-                "--public-address https://... and --proxy ADDRESS. Nothing was started."
+                "A front that other machines can reach must be behind a proxy with TLS: use --public-address "
+                "https://... and --proxy ADDRESS. Nothing was started."
             )
         if self.user_header is not None and not networks:
-            raise DeclarationError("A header that says who somebody is needs --proxy ADDRESS. Nothing was started.")
+            raise DeclarationError("A header that names the user needs --proxy ADDRESS. Nothing was started.")
         own = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
         hosts = own if public is None else {public.netloc.lower()}
         header = None if self.user_header is None else self.user_header.lower()
@@ -126,7 +130,10 @@ def run_front(place: str, reached: Reached, say: Say) -> None:
     settings = reached.settings(listening.getsockname()[1])
     is_confined = confine(Path(place).absolute().parent if queue.is_file else None, _port(queue))
     if not is_confined:
-        say("This system has no Landlock: only its user keeps the front from records and ledger. See the docs.")
+        say(
+            "This system has no Landlock: only file permissions keep the front from the records and the ledger. See "
+            "the docs."
+        )
     app = application(Front(queue, Desk(), settings))
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, lifespan="off",
@@ -207,14 +214,14 @@ class Pair:
 
     def _greet(self, queue: Queue) -> None:
         base = self.reached.public or f"http://{self.reached.address}"
-        self.say(f"Serving {self.study} at {base}. End it with Ctrl-C.")
+        self.say(f"Serving {self.study} at {base}. Press Ctrl-C to stop.")
         if (link := first_link(queue)) is not None:
-            self.say(f"Nobody is a steward yet. This link works once, within a day: {base}/welcome/{link}")
+            self.say(f"There is no steward yet. This link works once and within a day: {base}/welcome/{link}")
 
     def _wait_for(self, queue: Queue) -> None:
         while not self._is_over:
             if self.running["publisher"].poll() is not None:
-                raise DeclarationError("The publisher could not be started; its words stand above. Nothing is served.")
+                raise DeclarationError("The publisher could not be started; its message is above. Nothing is served.")
             try:
                 queue.require()
                 return
@@ -234,7 +241,9 @@ class Pair:
         times = 0 if time.monotonic() - at > 60 else times
         self._ended[name] = (times + 1, time.monotonic())
         pause = _PAUSES[min(times, len(_PAUSES) - 1)]
-        self.say(f"The {name} ended and is started again in {pause:g} s. Nothing is lost: what was begun is taken up.")
+        self.say(
+            f"The {name} stopped and will be restarted in {pause:g} s. Nothing is lost: unfinished work is resumed."
+        )
         time.sleep(pause)
         if not self._is_over:
             self.start(name)

@@ -60,7 +60,10 @@ def width(study: Plain, keys: object) -> Plain:
     read = read_declaration(Declarations.from_document(study), keys)
     question = read.question
     if read.query is not None:
-        return {"width": None, "words": "One answer from one fresh draw of the posterior: it holds the draw's luck."}
+        return {
+            "width": None,
+            "words": ("One answer from one fresh draw of the posterior: it includes the chance of that draw."),
+        }
     if question.no_posterior is not None:
         return {"width": None, "words": f"There will be no posterior: {question.no_posterior}."}
     try:
@@ -68,7 +71,7 @@ def width(study: Plain, keys: object) -> Plain:
             warnings.simplefilter("ignore")
             return _of_shares(question) if are_read_together(question.mechanism) else _by_row(question)
     except DiscreetError as problem:
-        return {"width": None, "words": f"No width is foretold: {problem}"}
+        return {"width": None, "words": f"No width can be predicted: {problem}"}
 
 
 def _of_shares(question: Question) -> Plain:
@@ -109,7 +112,7 @@ def reading(document: str, level: float, event: str | None, by: str | None, grou
     if (why := why_unreadable(release.mechanism)) is not None:
         return {"unreadable": why, "rows": [], "chart": None, "columns": {}, "notes": []}
     if by is not None and event is None:
-        raise DeclarationError("Groups go with an event: say which event is looked at in each of them.")
+        raise DeclarationError("Groups need an event: state which event to look at in each group.")
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         posterior = _posterior(release)
@@ -215,7 +218,7 @@ def worked_out(name: str, arguments: Sequence[object]) -> tuple[str, object]:
     except DiscreetError as problem:
         return type(problem).__name__, str(problem)
     except MemoryError:
-        return "DeclarationError", "This takes more memory than a server spends on it. Nothing was charged."
+        return "DeclarationError", "This needs more memory than a server allows for it. Nothing was charged."
     except RecursionError:
         return "DeclarationError", "This is nested too deeply."
     except Exception as problem:  # noqa: BLE001 - no record is near, and yet nobody is shown a raw exception

@@ -54,12 +54,12 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
     title = f"Privacy budget: {created['population'] or str(ledger.place).split('/')[-1]}"
     facts = [f"Protects {created['unit']}; neighbours: {ledger.change}.", f"Ledger {ledger.place}"]
     facts += [f"Id {ledger.id}; {ledger.head.sequence} entries, head {ledger.head.digest[:16]}..."] if ledger.id else []
-    facts += [f"Moved to {ledger.moved_to}: nothing more is charged here."] if ledger.moved_to else []
+    facts += [f"Moved to {ledger.moved_to}: no further charges are made here."] if ledger.moved_to else []
     figures = [(f"{part} spent", f"{_short(getattr(spent, part))} of {_short(getattr(limit, part))}") for part in
                limit.document() if getattr(limit, part)]  # fmt: skip
     figures += [(f"{name} left", _short(getattr(limit - spent, name)))]
     if ledger.accountant.value == "zcdp":
-        figures += [("limit as it was stated", ledger.declared_limit.words())]
+        figures += [("limit as declared", ledger.declared_limit.words())]
     if (period := ledger.this_period if ledger.id else None) is not None:
         figures += [(f"{name} left in {period[0]}", _short(getattr(period[1], name)))]
     number = f"{len(everything)}" if len(shown) == len(everything) else f"{len(shown)} shown of {len(everything)}"
@@ -82,7 +82,7 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
 
 def _table(lines: Sequence[Line], parts: Sequence[str]) -> str:
     heads = [("entry", True), ("when (UTC)", False), ("label", False), ("about", False), ("data", False)]
-    heads += [*((part, True) for part in parts), (f"{parts[0]} in all", True), ("what became of it", False)]
+    heads += [*((part, True) for part in parts), (f"{parts[0]} in all", True), ("outcome", False)]
     cells = "".join(
         f'<th scope="col"{_figure(is_figure)}><button type="button">{_text(head)}</button></th>'
         for head, is_figure in heads

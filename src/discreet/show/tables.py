@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
+from discreet.inference.posteriors.row import shown_fields
 
 BYTE_ORDER_MARK = "\ufeff"
 """It tells Excel that a file is UTF-8. Python reads it away with encoding="utf-8-sig", R with "UTF-8-BOM"."""
@@ -19,9 +19,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 def rows_with_truth(rows: Sequence[Row], truth: Sequence[float] | None = None) -> list[dict[str, object]]:
     """Return rows as plain fields; in a rehearsal with the truth of each."""
-    fields = [asdict(row) for row in rows]
-    if all(row.records_low is None for row in rows):  # only groups have sizes
-        fields = [{k: v for k, v in each.items() if k not in ("records_low", "records_high")} for each in fields]
+    fields = [{name: getattr(row, name) for name in shown_fields(rows)} for row in rows]
     if truth is None:
         return fields
     return [each | {"truth": float(true)} for each, true in zip(fields, truth, strict=True)]

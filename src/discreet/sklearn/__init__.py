@@ -10,7 +10,7 @@ from discreet.errors import DiscreetError
 try:
     import sklearn  # noqa: F401 - the real one: imports are absolute
 except ImportError:
-    raise DiscreetError('Estimators need another package: pip install "discreet[sklearn]".') from None
+    raise DiscreetError('The estimators need scikit-learn: pip install "discreet[sklearn]".') from None
 
 from discreet.sklearn.bayesian_ridge import PrivateBayesianRidge
 from discreet.sklearn.naive_bayes import PrivateNaiveBayes

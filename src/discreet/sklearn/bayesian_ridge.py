@@ -24,15 +24,15 @@ _TARGET = "target"
 
 
 class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Bayesian linear regression, learnt under pure epsilon-differential privacy (one record replaced).
+    """Bayesian linear regression under pure epsilon-differential privacy (neighbours: one record replaced).
 
-    `feature_bounds` declares the ranges of the features: one pair (low, high) for all alike, or a list with a pair for
-    each; `target_bounds` is that of the target. They must not come from the data. Values outside are clipped, and what
-    is missing or no number counts as the middle of its range. `norm_bound` says how large coefficients may well be: in
-    public units (docs/regression.md) each has the prior N(0, norm_bound^2), which is not cut off. The variance of the
-    noise is unknown and has an Inverse-Gamma prior. `ledger` is what the release is charged to; left out, a ledger of
-    this epsilon is made for this fit alone: every further fit spends as much again. `terms` are products of features by
-    place: (0, 0) is the square of the first, (0, 1) its interaction with the second.
+    `feature_bounds` declares the ranges of the features: one pair (low, high) for all of them, or a list with a pair
+    for each; `target_bounds` is the range of the target. They must not be taken from the data. Values outside are
+    clipped; missing and non-numeric values count as the middle of the range. `norm_bound` is the plausible size of the
+    coefficients: in public units (docs/regression.md) each has the prior N(0, norm_bound^2), without truncation. The
+    variance of the noise is unknown and has an Inverse-Gamma prior. The release is charged to `ledger`; by default, a
+    ledger of this epsilon is created for this fit alone, so every further fit spends as much again. `terms` are
+    products of features by index: (0, 0) is the square of the first, (0, 1) its interaction with the second.
 
     After `fit`: `coef_` and `intercept_` (posterior means, in the units of the table; terms follow features),
     `release_` (public, may be stored and shared), `posterior_` (what it says, with intervals).
@@ -55,7 +55,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.terms = terms
 
     def fit(self, X: object, y: object) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
-        """Publish noisy moments of these records and read the release. Whatever the values are, this does not fail."""
+        """Publish noisy moments of these records and infer the coefficients. It never fails because of the values."""
         table, targets = labelled(self, X, y)
         names, size = names_of(self.n_features_in_), len(targets)
         precision = 1 / positive(self.norm_bound, "norm_bound") ** 2
@@ -79,14 +79,16 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.terms, Sequence) or not all(
             isinstance(term, Sequence) and all(place in places for place in term) for term in self.terms
         ):
-            raise DeclarationError("terms are products of features by place, such as [(0, 0), (0, 1)].")
+            raise DeclarationError("terms must list products of features by their index, such as [(0, 0), (0, 1)].")
         return [tuple(names[place] for place in term) for term in self.terms]
 
     def _bounds(self, names: list[str]) -> dict[str, Sequence[Exact]]:
         if isinstance(self.feature_bounds, str) or not isinstance(self.feature_bounds, Iterable):
-            raise DeclarationError("feature_bounds are a pair (low, high) for all features, or a list of such pairs.")
+            raise DeclarationError(
+                "feature_bounds must be one pair (low, high) for all features, or a list with one pair for each."
+            )
         if isinstance(self.target_bounds, str) or not isinstance(self.target_bounds, Iterable):
-            raise DeclarationError("target_bounds are a pair (low, high).")
+            raise DeclarationError("target_bounds must be a pair (low, high).")
         declared = list(self.feature_bounds)
         alike = not any(isinstance(each, Sequence | np.ndarray) and not isinstance(each, str) for each in declared)
         pairs = [list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else [] for pair in declared]
@@ -98,8 +100,8 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: object, return_std: bool = False) -> Floats | tuple[Floats, Floats]:  # noqa: N803
         """Return the expected target of each record; with `return_std` also its standard deviation.
 
-        The features are clipped as the records were. The deviation is that of a new target: it holds the uncertainty of
-        the coefficients, from sampling and from privacy, and the noise of the target itself.
+        The features are clipped as in `fit`. The standard deviation is that of a new target: it includes the
+        uncertainty of the coefficients, from sampling and from privacy, and the noise of the target itself.
         """
         check_is_fitted(self)
         means, deviations = self.posterior_.expected(_named(unlabelled(self, X)))

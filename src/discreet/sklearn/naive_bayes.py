@@ -26,12 +26,12 @@ _UNKNOWN = object()
 
 
 class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Naive Bayes for categorical features, learnt under pure epsilon-differential privacy (one record replaced).
+    """Naive Bayes for categorical features under pure epsilon-differential privacy (neighbours: one record replaced).
 
     `classes` declares the classes and `feature_levels` the levels of the features: one sequence of levels for all
-    features alike, or a list with a sequence of levels, or a `Column`, for each. `ledger` is what the release is
-    charged to; left out, a ledger of this epsilon is made for this fit alone: every further fit spends as much again.
-    `unknown` lists values that say in a prediction that a feature is not known, such as ('?',); it is summed out then.
+    features, or a list with a sequence of levels, or a `Column`, for each. The release is charged to `ledger`; by
+    default, a ledger of this epsilon is created for this fit alone, so every further fit spends as much again.
+    `unknown` lists values that mark a missing feature in a prediction, such as ('?',); such a feature is summed out.
 
     After `fit`: `classes_`, `release_` (public, may be stored and shared), `posterior_` (what it says).
     """
@@ -51,7 +51,7 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.unknown = unknown
 
     def fit(self, X: object, y: object) -> "PrivateNaiveBayes":  # noqa: N803 - scikit-learn's name
-        """Publish the counts of these records and read the release. Whatever the values are, this does not fail."""
+        """Publish noisy counts of these records and infer the classifier. It never fails because of the values."""
         table, labels = labelled(self, X, y)
         size = len(labels)
         self.network_ = Network.naive_bayes(_TARGET, names_of(self.n_features_in_), self._levels())

@@ -48,7 +48,9 @@ def unlabelled(estimator: BaseEstimator, records: object) -> Columns:
 
 def _features(estimator: BaseEstimator, records: object, reset: bool) -> Columns:
     if hasattr(records, "toarray"):
-        raise TypeError("Sparse data are not supported: the places without numbers would be told apart by records.")
+        raise TypeError(
+            "Sparse data are not supported: which entries are stored depends on the records. Pass a dense array."
+        )
     columns = _columns(records)
     if not columns:
         shape = getattr(records, "shape", (0, 0))
@@ -83,9 +85,9 @@ def _values(column: NDArray[np.generic]) -> list[object]:
     if column.dtype == np.bool_ or is_stable(column.dtype):
         return list(column.tolist())
     raise TypeError(
-        f"Arrays of the type {column.dtype} are not taken: one record of another type would change what all others "
-        "mean. Nothing was published and nothing was charged. Give rows, a frame, or an array of whole numbers, 64-bit "
-        "floats, truth values, texts or objects."
+        f"Arrays of type {column.dtype} are not accepted, because one record of another type would change what all "
+        "the others mean. Nothing was published and nothing was charged. Pass rows, a frame, or an array of "
+        "integers, 64-bit floats, booleans, strings or objects."
     )
 
 

@@ -56,17 +56,17 @@ class Serving:
         """Read [serve]."""
         automatic = declared.policy == "automatic"
         if declared.policy not in ("automatic", "steward"):
-            raise DeclarationError(f"serve.policy is 'automatic' or 'steward'; got {declared.policy!r}.")
+            raise DeclarationError(f"serve.policy must be 'automatic' or 'steward'; got {declared.policy!r}.")
         if automatic is (declared.allowance is None):
             raise DeclarationError(
-                "serve.allowance is the epsilon that each analyst may use without a steward: it goes with "
-                "policy = 'automatic', and only with it."
+                "serve.allowance is the epsilon that each analyst may spend without a steward. It is required with "
+                "policy = 'automatic' and not allowed otherwise."
             )
         limit, shown = declared.time_limit, declared.visible_after
         if not 0 < limit < shown <= 86_400:
             raise DeclarationError(
-                "serve.time_limit and serve.visible_after are seconds: the first above 0, the second larger than the "
-                f"first and at most a day; got {limit:g} and {shown:g}."
+                "serve.time_limit and serve.visible_after are in seconds: the first must be above 0, the second "
+                f"longer than the first and at most one day; got {limit:g} and {shown:g}."
             )
         return cls(automatic, positive(declared.allowance or 1, "serve.allowance"), limit, shown)
 
@@ -130,7 +130,7 @@ class Declarations:
         known = (*self.columns, *self.numbers)
         if strange := [name for name in named if name not in known]:
             raise DeclarationError(
-                f"{strange[0]!r} is no column that the study declares. Nothing was asked.{meant(strange[0], known)}"
+                f"The study declares no column {strange[0]!r}. Nothing was asked.{meant(strange[0], known)}"
             )
         return question
 
@@ -146,7 +146,7 @@ class Declarations:
 
 def _accountant(rule: str) -> Accountant:
     if rule not in ("basic", "zcdp"):
-        raise DeclarationError("budget.accountant is 'basic' or 'zcdp'.")
+        raise DeclarationError("budget.accountant must be 'basic' or 'zcdp'.")
     return Accountant(rule)
 
 
@@ -160,7 +160,8 @@ def _stated(budget: DeclaredBudget) -> Fraction:
     """Return the limit as it is declared: for any change of a record, or for each unit of a metric."""
     if (budget.epsilon is None) == (budget.epsilon_per_unit is None):
         raise DeclarationError(
-            "[budget] has either epsilon, for any change of a record, or epsilon_per_unit, for each unit of a metric."
+            "[budget] needs either epsilon, which covers any change of a record, or epsilon_per_unit, which is per "
+            "unit of a metric; not both."
         )
     if budget.epsilon is None:
         return positive(budget.epsilon_per_unit or 0, "budget.epsilon_per_unit")
@@ -173,8 +174,7 @@ def _unit(data: DeclaredData) -> Unit:
         return Unit(data.unit, data.rows_per_unit)
     if data.rows_per_unit != 1:
         raise DeclarationError(
-            "data.unit_column puts all rows of a person together, so that nothing is multiplied by rows_per_unit: "
-            "leave rows_per_unit out."
+            "data.unit_column already combines all rows of a person, so rows_per_unit does not apply: leave it out."
         )
     return Unit(ONE_PERSON if data.unit == RECORD else data.unit)
 
@@ -182,20 +182,32 @@ def _unit(data: DeclaredData) -> Unit:
 def _is_counted(name: str, declared: DeclaredColumn) -> bool:
     """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
     if declared.missing is not None and declared.bounds is None:
-        raise DeclarationError(f"columns.{name}.missing goes with bounds; for categories, name the level `outside`.")
+        raise DeclarationError(
+            f"columns.{name}.missing is for columns with bounds; for categories, use `outside` to name the level of "
+            "missing values."
+        )
     if declared.whole and declared.bounds is None:
-        raise DeclarationError(f"columns.{name}.whole goes with bounds: it says that a number is a whole one.")
+        raise DeclarationError(
+            f"columns.{name}.whole is for columns with bounds: it declares that the numbers are integers."
+        )
     if declared.names is not None and declared.bands is None:
-        raise DeclarationError(f"columns.{name}.names are the names of bands; declare bands, such as [0, 18, 65].")
+        raise DeclarationError(
+            f"columns.{name}.names are the names of bands, but no bands are declared; declare them, such as bands = "
+            "[0, 18, 65]."
+        )
     kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
     if len(kinds) > 1 or (not kinds and declared.bounds is None):
-        raise DeclarationError(f"columns.{name} needs either levels or bands, or bounds if it is a column of numbers.")
+        raise DeclarationError(
+            f"columns.{name} needs levels or bands if it is categorical, or bounds if it is numeric."
+        )
     return bool(kinds)
 
 
 def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
     if declared.levels is not None:
-        raise DeclarationError(f"columns.{name} has levels and bounds: it is either categories or numbers.")
+        raise DeclarationError(
+            f"columns.{name} has both levels and bounds: a column is either categorical (levels) or numeric (bounds)."
+        )
     if declared.bounds is None or len(declared.bounds) != 2:
         raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
     low, high = declared.bounds

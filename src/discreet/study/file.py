@@ -121,7 +121,7 @@ def read_study(path: Path) -> DeclaredStudy:
 def read_asked(keys: object) -> DeclaredQuestion:
     """Read the keys of one question that came from elsewhere, or say in words what is wrong with them."""
     if not isinstance(keys, dict) or "further" in keys:
-        raise DeclarationError("A question is an object whose keys are those of [questions.NAME] in a study.")
+        raise DeclarationError("A question must be an object with the keys of [questions.NAME] in a study.")
     try:
         return msgspec.convert(_split(keys, QUESTION_KEYS), DeclaredQuestion)
     except msgspec.ValidationError as problem:

@@ -123,7 +123,7 @@ def query_forms() -> dict[str, Form]:
     """Return a form for every kind of query that a fresh draw answers."""
     words = {
         "event": Key("Event", example="ward=North, fall=yes"),
-        "given": Key("Among records in", example="ward=North"),
+        "given": Key("Only among records with", example="ward=North"),
         "values": Key("A number for each event, one in each line", example="fall=yes: 1"),
         "records": Key("Number of further records", example="100"),
     }

@@ -52,7 +52,9 @@ class Maker(Generic[Made]):
             if key not in self.keys:
                 raise DeclarationError(self._unknown(key, others))
             if not _fits(value, self.keys[key].annotation):
-                raise DeclarationError(f"{key} of {self.name} is {_words(self.keys[key].annotation)}; got {value!r}.")
+                raise DeclarationError(
+                    f"{key} of {self.name} must be {_words(self.keys[key].annotation)}; got {value!r}."
+                )
         needed = [key for key, each in self.keys.items() if each.default is Parameter.empty]
         if missing := [key for key in needed if key not in given]:
             raise DeclarationError(
@@ -70,9 +72,9 @@ class Maker(Generic[Made]):
 
     def _unknown(self, key: str, others: Iterable[str]) -> str:
         if key == "delta":
-            return f"{self.name} takes no delta: its guarantee is pure."
+            return f"{self.name} takes no delta: its guarantee is pure differential privacy."
         known = f"takes {', '.join(self.keys)}" if self.keys else "takes no further keys"
-        return f"{key!r} is no key of {self.name}, which {known}.{meant(key, (*self.keys, *others))}"
+        return f"{key!r} is not a key of {self.name}, which {known}.{meant(key, (*self.keys, *others))}"
 
 
 def _fits(value: object, kind: object) -> bool:
@@ -96,8 +98,8 @@ def _words(kind: object) -> str:
     listed = [each for each in parts if get_origin(each) in (Sequence, tuple, list)]
     tables = [each for each in parts if get_origin(each) in (Mapping, dict)]
     words = [_word({each for each in parts if each not in (*listed, *tables)})]
-    words += [f"a list, each {_words(get_args(each)[0])}" for each in listed]
-    words += [f"a table, each {_words(get_args(each)[1])}" for each in tables]
+    words += [f"a list in which each entry is {_words(get_args(each)[0])}" for each in listed]
+    words += [f"a table in which each value is {_words(get_args(each)[1])}" for each in tables]
     return ", or ".join(word for word in words if word)
 
 

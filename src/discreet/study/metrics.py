@@ -19,22 +19,26 @@ def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Me
     """Return what publishes a question with `epsilon_per_unit`, and why it is that one."""
     if declared.epsilon is not None or declared.delta is not None:
         raise DeclarationError(
-            "epsilon_per_unit stands instead of epsilon and delta: it promises so much for each unit of the column. "
-            "What it costs for any change whatever, which the ledger is charged, follows from the bounds."
+            "epsilon_per_unit replaces epsilon and delta: it is the epsilon for each unit of distance in the "
+            "column. The epsilon for an arbitrary change, which the ledger is charged, follows from the bounds."
         )
     maker = model_maker(declared.model, replace(study, size=_MANY, epsilon=1))  # as fine as cells go by themselves
     keys = {key: value for key, value in declared.further.items() if key in _TREE and key not in maker.keys}
     between = {key: value for key, value in declared.further.items() if key == _GROUPS and "quantiles" in maker.keys}
     if strange := sorted(set(declared.further) - set(maker.keys) - set(keys) - set(between)):
-        raise DeclarationError(f"{strange[0]!r} is no key of {maker.name}, which takes {', '.join(maker.keys)}.")
+        raise DeclarationError(f"{strange[0]!r} is not a key of {maker.name}, which takes {', '.join(maker.keys)}.")
     model = model_of(declared, maker)
     if keys and (wrong := [key for key, value in keys.items() if not isinstance(value, dict)] or model.declared_bounds):
-        raise DeclarationError(f"hangs_on and lengths are tables by level, and numbers have none; got {wrong[0]!r}.")
+        raise DeclarationError(
+            f"hangs_on and lengths are tables by level, but a numeric column has no levels; got {wrong[0]!r}."
+        )
     if between and not isinstance(model, NumberTable):
-        raise DeclarationError("between is for quantiles and distributions by group; of sums it follows from epsilon.")
+        raise DeclarationError(
+            "between is for quantiles and distributions by group; for sums it follows from epsilon, so leave it out."
+        )
     found = suggest_per_unit(model, size, declared.epsilon_per_unit or 0, **keys, **between)
     if declared.mechanism not in (None, kind := type(found.mechanism).__name__):
-        raise DeclarationError(f"epsilon_per_unit is published by {kind}; the mechanism is {declared.mechanism!r}.")
+        raise DeclarationError(f"epsilon_per_unit needs the mechanism {kind}; got {declared.mechanism!r}.")
     return found.mechanism, found.reason
 
 
@@ -50,14 +54,15 @@ def metric_of(mechanisms: Iterable[Mechanism]) -> Metric:
             found[metric.metric.digest] = metric.metric
     if not found:
         raise DeclarationError(
-            "budget.epsilon_per_unit adds up what questions promise for each unit of a metric, and no question has "
-            "epsilon_per_unit. Declare budget.epsilon instead."
+            "budget.epsilon_per_unit adds up the epsilon_per_unit of the questions, but no question has one. "
+            "Declare budget.epsilon instead."
         )
     metrics = list(found.values())
     try:
         return metrics[0] if len(metrics) == 1 else Sum(metrics)
     except DeclarationError:
         raise DeclarationError(
-            "budget.epsilon_per_unit needs one distance for each column, and two questions measure the same column "
-            f"differently: {'; '.join(each.unit for each in metrics)}. Use the same cells, or ledgers of their own."
+            "budget.epsilon_per_unit needs a single distance for each column, but two questions measure the same "
+            f"column differently: {'; '.join(each.unit for each in metrics)}. Use the same cells, or separate "
+            "ledgers."
         ) from None

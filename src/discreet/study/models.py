@@ -18,7 +18,7 @@ def asked_models() -> dict[str, Asked]:
     for made in Model.registered().values():
         for name, asked in made.asked_as().items():
             if name in found:
-                raise DeclarationError(f"Two registered models are asked as {name!r}. Nothing was read.")
+                raise DeclarationError(f"Two registered models share the name {name!r}. Nothing was read.")
             found[name] = asked
     return dict(sorted(found.items()))
 
@@ -42,7 +42,7 @@ def model_of(question: DeclaredQuestion, maker: Maker[Model]) -> Model:
     """Return the model of a question; keys that the model does not have are left to the mechanism."""
     own = {key: value for key, value in question.further.items() if key in maker.keys}
     if question.prior is not None and _PRIOR not in maker.keys:
-        raise DeclarationError(f"The prior of {maker.name} is part of its own keys: {', '.join(maker.keys)}.")
+        raise DeclarationError(f"The prior of {maker.name} is declared by its own keys: {', '.join(maker.keys)}.")
     if question.prior is not None:
         own[_PRIOR] = None if question.prior == _NO_PRIOR else question.prior
     return maker.made(own)

@@ -42,10 +42,12 @@ def read_query(name: str, declared: DeclaredQuery, questions: Mapping[str, Quest
     """Return the query that is declared; it must be one that the question's draws can answer."""
     try:
         if declared.of not in questions:
-            raise DeclarationError(f"of names no question: {declared.of!r}.{meant(declared.of, questions)}")
+            raise DeclarationError(
+                f"`of` must name a question of the study; got {declared.of!r}.{meant(declared.of, questions)}"
+            )
         if declared.kind not in KINDS:
             known = ", ".join(map(repr, KINDS))
-            raise DeclarationError(f"kind is {declared.kind!r}; it may be {known}.{meant(declared.kind, KINDS)}")
+            raise DeclarationError(f"kind must be one of {known}; got {declared.kind!r}.{meant(declared.kind, KINDS)}")
         maker: Maker[Query] = Maker(f"a query of kind {declared.kind!r}", KINDS[declared.kind], {})
         query = maker.made(declared.further, QUERY_KEYS)
         check_draws(questions[declared.of])

@@ -33,8 +33,8 @@ from discreet.study.models import keys_of_other_models, model_maker, model_of
 class Question:
     """One question of a study: what to publish, by which mechanism, under which label.
 
-    `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if it was declared
-    that nobody will read a posterior from the release.
+    `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if the study
+    declares that there will be no posterior.
     """
 
     name: str
@@ -46,46 +46,46 @@ class Question:
 
     @property
     def model(self) -> Any:
-        """Return what the question asks about: `Categories`, a `Network`, a `LinearRegression` or a family."""
+        """Return the model that the question is about: `Categories`, a `Network`, a `LinearRegression` or a family."""
         return self.mechanism.model
 
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the columns of each table that is counted; a regression counts none, it sums."""
+        """Return the columns of each table that is counted; none for a regression, which uses sums."""
         tables: tuple[tuple[Column, ...], ...] = self.model.tables
         return tables
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return every column of categories."""
+        """Return every categorical column."""
         columns: tuple[Column, ...] = self.model.declared_columns
         return columns
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of every column of numbers."""
+        """Return the bounds of every numeric column."""
         bounds: tuple[Bounds, ...] = self.model.declared_bounds
         return bounds
 
     @property
     def refusal(self) -> str | None:
-        """Tell why nobody could read the release, or nothing if it can be read or if that was declared."""
+        """Tell why the release could not be read; None if it can be, or if the study declares that it will not be."""
         return None if self.reading == NO_READING else self._unreadable
 
     @cached_property
     def only_claimed(self) -> str | None:
-        """Tell why a study may not publish the question: its guarantee is a claim; nothing if it holds."""
+        """Tell why a study may not publish the question, because its guarantee is only claimed; None if it may."""
         guarantee = self.mechanism.guarantee
         if guarantee.evidence is not Evidence.CLAIMED:
             return None
         return (
             f"the guarantee of {type(self.mechanism).__name__} is only claimed, neither proved nor computed "
-            f"({guarantee.reason}). It is there to be examined; name another mechanism"
+            f"({guarantee.reason}). It is available for study, not for publishing; name another mechanism"
         )
 
     @property
     def no_posterior(self) -> str | None:
-        """Tell why there will be no posterior, if that was declared; nothing if it can be read nevertheless."""
+        """Tell why there will be no posterior, if that was declared; None if the release can be read anyway."""
         return self._unreadable if self.reading == NO_READING else None
 
     @cached_property
@@ -106,7 +106,7 @@ def with_ones(question: Question) -> Question:
 def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:
     """Return the question that is declared, over what the study declares beside it."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise DeclarationError(f"The question {name!r} needs a plain name: letters, digits, '-', '_' and '.'.")
+        raise DeclarationError(f"The name of the question {name!r} may contain only letters, digits, '-', '_' and '.'.")
     try:
         mechanism, reason = _mechanism(declared, study, size)
         _refuse_rows(mechanism.model, declared.model, study.unit_column)
@@ -114,8 +114,8 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
         raise DeclarationError(f"questions.{name}: {problem}") from None
     if declared.reading not in (None, NO_READING):
         raise DeclarationError(
-            f"questions.{name}.reading is {declared.reading!r}; it may be {NO_READING!r}, for a release that nobody "
-            "will read a posterior from, or be left out."
+            f"questions.{name}.reading is {declared.reading!r}; it must be {NO_READING!r}, for a release without a "
+            "posterior, or be left out."
         )
     return Question(name, declared.label or name, mechanism, unit, reason, declared.reading)
 
@@ -124,8 +124,8 @@ def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
     """Refuse a question about rows in a study that protects persons."""
     if unit_column is not None and model.protects == RECORD:
         raise DeclarationError(
-            f"the model {written!r} counts rows, and the study puts all rows of one {unit_column} together, which "
-            'model = "number" does. Give this question a study of its own: of a table with one row for each person, or '
+            f"the model {written!r} counts rows, but the study combines all rows with the same {unit_column}, which "
+            'only model = "number" can do. Ask this question in a study of its own: with one row for each person, or '
             "with rows_per_unit instead of unit_column."
         )
 
@@ -135,7 +135,7 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
     if declared.epsilon_per_unit is not None:
         return per_unit(declared, study, size)
     if (epsilon := declared.epsilon) is None:
-        raise DeclarationError("epsilon is missing: say how much of the budget the question may cost.")
+        raise DeclarationError("epsilon is missing: state how much of the budget the question may cost.")
     asked = model_maker(declared.model, replace(study, size=size, epsilon=epsilon))
     left = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if (written := declared.mechanism) is None:
@@ -161,8 +161,9 @@ def _refuse_left(keys: Iterable[str], written: str, asked: Maker[Model], study: 
     _refuse_others(keys, written, asked, study)
     for key in keys:
         raise DeclarationError(
-            f"{key!r} is no key of a question about {written!r} that names no mechanism."
-            f"{meant(key, (*QUESTION_KEYS, *asked.keys))} The keys of a mechanism go with its name: mechanism = '...'."
+            f"{key!r} is not a key of a question about {written!r} without a "
+            f"mechanism.{meant(key, (*QUESTION_KEYS, *asked.keys))} To use a mechanism's keys, name it too: "
+            "mechanism = '...'."
         )
 
 
@@ -171,5 +172,5 @@ def _chosen_prior(mechanism: Mechanism, model: Model, written: str, declared: Pr
     if mechanism.model == model:
         return ""
     if declared is not None:
-        raise DeclarationError(f"{written} chooses the prior itself: leave prior out.")
+        raise DeclarationError(f"{written} chooses the prior itself: leave out prior.")
     return "it chooses the weakest prior that its guarantee allows"

@@ -30,7 +30,7 @@ from discreet.study.questions import Question, with_ones
 
 
 class Study(Declarations):
-    """A study file, read and checked. The data are opened only when they are asked for."""
+    """A study file, read and checked. The data are opened only when they are needed."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -39,7 +39,7 @@ class Study(Declarations):
 
     @property
     def metric(self) -> Metric | None:
-        """Return the metric under which the ledger adds up, if the budget is one for each unit of it."""
+        """Return the metric under which the ledger adds up, if the budget is per unit of a metric."""
         if self._declared.budget.epsilon_per_unit is None:
             return None
         return metric_of(question.mechanism for question in self.questions.values())
@@ -56,7 +56,7 @@ class Study(Declarations):
 
     @property
     def data_paths(self) -> list[Path]:
-        """Return where the data lie: paths relative to the study file are meant from there."""
+        """Return the paths of the data; relative paths start from the study file's folder."""
         declared = self._declared.data.path
         return [self.path.parent / each for each in ([declared] if isinstance(declared, str) else declared)]
 
@@ -68,7 +68,7 @@ class Study(Declarations):
 
     @property
     def ledger_place(self) -> str | Path:
-        """Return where the ledger lies: on a server, or in a file, whose path is meant from the study file."""
+        """Return where the ledger is: a server's address, or a path relative to the study file's folder."""
         declared = self._declared.budget.ledger
         return declared if "://" in declared else self.path.parent / declared
 
@@ -76,12 +76,12 @@ class Study(Declarations):
     def ledger_path(self) -> Path:
         """Return the ledger's file."""
         if isinstance(self.ledger_place, str):
-            raise DeclarationError(f"The ledger of {str(self.path)!r} lies on a server: it has no file.")
+            raise DeclarationError(f"The ledger of {str(self.path)!r} is on a server, so it has no file.")
         return self.ledger_place
 
     @property
     def has_ledger(self) -> bool:
-        """Tell whether the ledger was created already."""
+        """Tell whether the ledger already exists."""
         return Chain.at(self.ledger_place).exists()
 
     def source(self) -> Source:
@@ -118,8 +118,8 @@ class Study(Declarations):
         ledger = Ledger.open(self.ledger_place)
         if not same_metric(ledger.created, self.metric):
             raise PublishError(
-                f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. These "
-                "never mix: name another ledger. Nothing was published or charged."
+                f"{str(ledger.place)!r} {_adds_up(ledger.metric)}; {str(self.path)!r} {_adds_up(self.metric)}. The "
+                "two cannot be combined: name another ledger. Nothing was published or charged."
             )
         stated, kept_to = self._allowance(), ledger.created.get("allowance")
         if stated != kept_to:
@@ -129,20 +129,20 @@ class Study(Declarations):
             )
         if self.metric is None and ledger.accountant is not self.accountant:
             raise PublishError(
-                f"{str(ledger.place)!r} adds up by the accountant {ledger.accountant.value!r}, fixed when it was "
-                f"created; {str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
+                f"{str(ledger.place)!r} uses the accountant {ledger.accountant.value!r}, fixed when it was created; "
+                f"{str(self.path)!r} declares {self.accountant.value!r}. Nothing was published or charged."
             )
         kept = ledger.created["population"]
         if kept != population:
             raise PublishError(
                 f"{str(ledger.place)!r} is the ledger of the population {kept!r}, but {str(self.path)!r} declares "
                 f"{population!r}. Nothing was published and nothing was charged. A ledger holds the budget of one "
-                "population: name its population in [budget], or another ledger if these are other people."
+                "population: name that population in [budget], or use another ledger if these are other people."
             )
         return ledger
 
     def publish(self, name: str) -> Release:
-        """Publish a question. Asked again of the same data, the same release comes back and nothing is charged."""
+        """Publish a question. Repeated on the same data, it returns the same release and charges nothing."""
         question = self.question(name)
         request = f"{name} of {self._data_name}{self._in_period()}"
         if self._is_paid(request, before := with_ones(question)):
@@ -150,7 +150,7 @@ class Study(Declarations):
         return self.publish_question(question, request)
 
     def publish_question(self, question: Question, request: str) -> Release:
-        """Publish a question over this study's columns under a request's name: asked again, nothing is charged."""
+        """Publish a question about this study's columns under a request's name; repeating it charges nothing."""
         _refuse_claim(question)
         if not self._is_paid(request):
             _refuse_unreadable(question)
@@ -168,21 +168,21 @@ class Study(Declarations):
         return self.queries[name]
 
     def draws(self, name: str) -> Draws:
-        """Return the numbered draws of a question: those that were paid for are free, a fresh one is charged."""
+        """Return the numbered draws of a question: those already paid for are free, a new one is charged."""
         question = self.question(name)
         _refuse_claim(question)
         _refuse_unreadable(question)
         return Draws(self, question, f"of {name} of {self._data_name}{self._in_period()}", self._data_name)
 
     def ask(self, name: str, draw: int | None = None) -> Any:
-        """Answer a declared query from a fresh draw, which is charged, or from one that was made before, for free."""
+        """Answer a declared query from a new draw, which is charged, or from an earlier one, for free."""
         asked = self.query(name)
         draws = self.draws(asked.question)
         found = draws.fresh()[1] if draw is None else draws.known(draw)
         return found.answer(asked.query)
 
     def fitting_statistics(self, question: Question) -> Statistics:
-        """Count what a question needs, and refuse data of another size. The result is secret."""
+        """Count what a question needs, and refuse data of a different size. The result is secret."""
         return self._fitting(question, self.statistics(question))
 
     def asked_request(self, question: Question) -> str:
@@ -220,7 +220,7 @@ class Study(Declarations):
         return Plan([question.mechanism for question in self.questions.values()], self.delta)
 
     def publish_all(self) -> list[Release]:
-        """Publish all questions as one plan: charged at once, by what they cost together. Asked again, it is free."""
+        """Publish all questions as one plan, with one charge for their total cost. Repeating it charges nothing."""
         for question in self.questions.values():
             _refuse_claim(question)
         data, questions, within = self._data_name, list(self.questions.values()), self._in_period()

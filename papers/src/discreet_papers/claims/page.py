@@ -11,27 +11,28 @@ from discreet_papers.claims.finding import Basis, Finding, Verdict
 from discreet_papers.registry import modules
 
 LEGEND = {
-    Verdict.TRUE: "proved, or all of what the statement is about was computed, or it is a definition",
-    Verdict.CORRECTED: "a check of the printed statement fails, and all checks of the change that is stated hold",
-    Verdict.FALSE: "a counterexample is computed, and no change of the statement is named that holds",
+    Verdict.TRUE: "the statement was proved, or everything that it is about was computed, or it is a definition",
+    Verdict.CORRECTED: "a check of the printed statement fails, and all checks of the stated correction hold",
+    Verdict.FALSE: "a counterexample was computed, and no correction that holds is named",
     Verdict.NO_COUNTEREXAMPLE: "the statement is general, counterexamples were looked for, and we have no proof",
     Verdict.NOT_CHECKABLE: "the paper does not give what would be needed",
 }
 _HEAD = f"""\
 # What the papers claim, and what we found
 
-Every numbered statement of the source papers, and those between them, in our words, with a verdict and its evidence. A
-verdict is about the statement as printed, not about the paper: most of what is corrected here is a slip in a constant
-or a proof, and the ideas stand. No verdict is written by hand. Each claim has a function that computes what is found,
-`discreet_papers/evidence`, and the verdict follows from that by the rule of `Finding.verdict`:
+This page lists every numbered statement of the source papers, and those between them, in our words, with a verdict and
+its evidence. A verdict is about the statement as printed, not about the paper: most of what is corrected here is a slip
+in a constant or a proof, and the ideas stand. No verdict is written by hand. Each claim has a function in
+`discreet_papers/evidence` that computes what is found, and the verdict follows from that by the rule of
+`Finding.verdict`:
 
 {chr(10).join(f"- **{verdict.value}**: {words}." for verdict, words in LEGEND.items())}
 
 A figure is judged by the sentences about it, in the setting that is printed. Where the data behind it are not given, or
-no sentence is about it, it is not checkable, and what we find on data of our own is said beside it.
+no sentence is about it, it is not checkable, and what we find on data of our own is given beside it.
 
 This page is written by `python -m discreet_papers.claims`; run a reproduction with `discreet reproduce NAME`. Numbers
-that take long are kept in `evidence/recorded.json`; `python -m discreet_papers.evidence` computes them anew.
+that take long to compute are stored in `evidence/recorded.json`; `python -m discreet_papers.evidence` recomputes them.
 """
 
 

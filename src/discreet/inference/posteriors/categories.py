@@ -280,7 +280,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
         Anything that takes more than `patience` times the usual work is refused before it begins.
         """
-        return PooledRates(self.model, self.releases, event, by, patience)
+        return PooledRates(self.model, self.releases, event, by, lambda level: self.group_sizes(by, level), patience)
 
     def ratio(self, first: object, second: object) -> Odds:
         """Return the distribution of P(first) / P(second) for two mutually exclusive events."""

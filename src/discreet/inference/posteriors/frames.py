@@ -1,12 +1,11 @@
 """Rows as a data frame of whichever library the reader has: pandas, polars or pyarrow."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from importlib.util import find_spec
 from typing import Any, Final
 
 from discreet.errors import DeclarationError, DiscreetError
-from discreet.inference.posteriors.row import Row
+from discreet.inference.posteriors.row import Row, shown_fields
 
 BACKENDS: Final = ("pandas", "polars", "pyarrow")
 
@@ -23,7 +22,7 @@ def frame_of(rows: Sequence[Row], backend: str | None = None) -> Any:
         )
     if find_spec(chosen) is None:
         raise DiscreetError(f"A {chosen} data frame needs that package: pip install {chosen}. None was created.")
-    names = [field.name for field in fields(Row)]
+    names = shown_fields(rows)
     words = ("quantity", "given", "unit")
     schema = {name: narwhals.String() if name in words else narwhals.Float64() for name in names}
     columns = {name: [getattr(row, name) for row in rows] for name in names}

@@ -58,17 +58,23 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
             raise DeclarationError(f"There is no quantity {name!r}. The quantities are {', '.join(self.names)}.")
         return self.names.index(name)
 
-    def mean(self, name: str) -> float:
-        """Return the mean of a quantity."""
-        return self.quantity(name).mean
+    @property
+    def mean(self) -> dict[str, float]:
+        """Return the mean of every quantity."""
+        return {name: law.mean for name, law in self._laws.items()}
 
-    def sd(self, name: str) -> float:
-        """Return the standard deviation of a quantity."""
-        return self.quantity(name).sd
+    @property
+    def sd(self) -> dict[str, float]:
+        """Return the standard deviation of every quantity."""
+        return {name: law.sd for name, law in self._laws.items()}
 
-    def interval(self, name: str, level: float = SHOWN_LEVEL) -> Interval:
-        """Return the equal-tailed interval of a quantity: sampling and privacy together."""
-        return self.quantity(name).interval(level)
+    def interval(self, level: float = SHOWN_LEVEL) -> dict[str, Interval]:
+        """Return the equal-tailed interval of every quantity: sampling and privacy together."""
+        return {name: law.interval(level) for name, law in self._laws.items()}
+
+    @property
+    def _laws(self) -> dict[str, WeightedDraws]:
+        return {name: self.reading.law(place) for place, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
         """Return the distribution of any function of the quantities: it takes arrays by name and returns one array."""

@@ -188,8 +188,9 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         """Return P(target = level | what is known of each record, release), one column for each level of the target.
 
         Records are a list of mappings, a mapping of lists or a data frame, and may be partial: a variable that is left
-        out is unknown, and so is a value among `unknown`, such as ('?', None). Other undeclared values count as the
-        level declared for them. The target is the class of a naive Bayes network; in another graph it must be named.
+        out is unknown, and so is a value among `unknown`, such as ('?', None). A band may be given by its name. Other
+        undeclared values count as the level declared for them. The target is the class of a naive Bayes network; in
+        another graph it must be named.
         """
         name = self._target(target)
         places = [variable.name for variable in self.model.variables]

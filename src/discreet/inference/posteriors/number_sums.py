@@ -67,8 +67,7 @@ class NumberSumsEngine(Engine, place=10):
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
 
-    Intervals cover the truth in at least about the stated share of releases, for any records; those for the records use
-    no prior.
+    Intervals cover the truth in about the stated share of releases, for any records. Those of means use no prior.
     """
 
     subject = "sums of a number"
@@ -224,7 +223,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Say what both rows mean, and how many records have a value."""
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
-            f"Each interval by itself holds the true value with at least about {100 * level:g} %; "
+            f"Each interval by itself covers the truth in about {100 * level:g} % of releases; "
             f"{self.model.words_about_gaps}.",
         ]
         if SUM in self.model.asks:

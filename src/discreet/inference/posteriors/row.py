@@ -4,7 +4,8 @@ Every posterior is shown by such rows, on a screen, in a file or on a page, so t
 what kind of model it is about.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from math import ceil, floor, isfinite, log10
 
 from discreet.mathematics.distributions import BetaMixture, Sampled
@@ -121,3 +122,9 @@ def decimals_of(width: float) -> int:
     [0, 1, 3]
     """
     return max(0, min(15, 1 - floor(log10(width)))) if width > 0 and isfinite(width) else 3
+
+
+def shown_fields(rows: Sequence[Row]) -> list[str]:
+    """Return the names of the fields that files and frames have; sizes of groups only where some row has one."""
+    with_sizes = any(row.records_low is not None for row in rows)
+    return [each.name for each in fields(Row) if with_sizes or not each.name.startswith("records_")]

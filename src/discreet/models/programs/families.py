@@ -33,7 +33,7 @@ Tails = tuple[Floats, Floats]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Family(Program):
-    """The parameters of a family, each with a prior; a prior that is left out is wide for the declared bands."""
+    """The parameters of a family, each with a prior; the default priors are wide for the declared bands."""
 
     supports: ClassVar[Mapping[str, str]]
     is_discrete: ClassVar[bool] = False
@@ -166,7 +166,7 @@ def _middle(low: float, high: float) -> float:
 
 
 class Normal(Family, kind="Normal"):
-    """Mean and spread of normal numbers in bands."""
+    """Mean and standard deviation of normal values in bands (interval-censored)."""
 
     supports: ClassVar[Mapping[str, str]] = {"mean": "real", "sd": "positive"}
 
@@ -182,7 +182,7 @@ class Normal(Family, kind="Normal"):
 
 
 class LogNormal(Family, kind="LogNormal"):
-    """Mean and spread of the logarithm of positive numbers in bands."""
+    """Mean and standard deviation of the logarithm of positive values in bands."""
 
     supports: ClassVar[Mapping[str, str]] = {"mean": "real", "sd": "positive"}
 
@@ -215,7 +215,7 @@ class Exponential(Family, kind="Exponential"):
 
 
 class Gamma(Family, kind="Gamma"):
-    """Shape and mean of Gamma numbers in bands; the rate is shape / mean."""
+    """Shape and mean of Gamma-distributed values in bands; the rate is shape / mean."""
 
     supports: ClassVar[Mapping[str, str]] = {"shape": "positive", "mean": "positive"}
 
@@ -231,7 +231,7 @@ class Gamma(Family, kind="Gamma"):
 
 
 class Poisson(Family, kind="Poisson"):
-    """The rate of event numbers, as levels or in bands."""
+    """The Poisson rate of event counts, as levels or in bands."""
 
     supports: ClassVar[Mapping[str, str]] = {"rate": "positive"}
     is_discrete = True
@@ -249,7 +249,7 @@ class Poisson(Family, kind="Poisson"):
 
 
 class NegativeBinomial(Family, kind="NegativeBinomial"):
-    """Mean and size of event numbers that spread more than Poisson ones: variance mean + mean^2 / size."""
+    """Mean and size of overdispersed event counts: the variance is mean + mean^2 / size."""
 
     supports: ClassVar[Mapping[str, str]] = {"mean": "positive", "size": "positive"}
     is_discrete = True
@@ -318,7 +318,9 @@ def family_of(
             f"the family is {family!r}; known families are {', '.join(map(repr, FAMILIES))}.{meant(family, FAMILIES)}"
         )
     if (trials is not None) != (family == "binomial"):
-        raise DeclarationError("trials, the public number of trials, goes with family = 'binomial', and is needed.")
+        raise DeclarationError(
+            "trials, the public number of trials, is required with family = 'binomial' and not allowed otherwise."
+        )
     further: dict[str, object] = {} if trials is None else {"trials": trials}
     found = declared.levels("column", [column])[column]
     return FAMILIES[family](found, **further, **dict(priors or {}))
@@ -327,11 +329,11 @@ def family_of(
 ASKED_FAMILY = AskedProgram(
     family_of,
     "Distribution family",
-    "The parameters of a named distribution, such as a Poisson rate, of a column of counts or of banded numbers.",
+    "The parameters of a named distribution, such as a Poisson rate, for a column of counts or of banded numbers.",
     {
         "column": Key("Column", of_levels),
         "family": Key("Family", one_of(*FAMILIES)),
-        "trials": Key("Number of trials, of a binomial family alone"),
+        "trials": Key("Number of trials, for the binomial family only"),
     },
 )
 """How a study or a form asks for a family."""

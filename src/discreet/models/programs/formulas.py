@@ -47,10 +47,10 @@ def read_formula(text: str) -> Formula:
     """
     sides = text.split("~") if isinstance(text, str) else []
     if len(sides) != 2:
-        raise DeclarationError(f"A formula is written 'falls ~ age + ward'; got {text!r}. Nothing was read.")
+        raise DeclarationError(f"A formula must be written as 'falls ~ age + ward'; got {text!r}. Nothing was read.")
     left = re.fullmatch(rf"\s*({_NAME})?\s*(?:=\s*(.+?))?\s*", sides[0])
     if left is None or (left[2] is not None and left[1] is None):
-        raise DeclarationError(f"Left of ~ stands a column, or column=level; got {sides[0].strip()!r}.")
+        raise DeclarationError(f"The left side of ~ must be a column, or column=level; got {sides[0].strip()!r}.")
     terms, varying = read_terms(sides[1])
     return Formula(left[1] or "", left[2], terms, varying)
 
@@ -66,12 +66,12 @@ def read_terms(text: str) -> tuple[tuple[Term, ...], str | None]:
         elif piece != "1":
             terms += _products(piece)
     if len(varying) > 1:
-        raise DeclarationError(f"A formula has at most one (1 | column); got {len(varying)}.")
+        raise DeclarationError(f"A formula may have at most one (1 | column); got {len(varying)}.")
     kept = tuple(dict.fromkeys(terms))
     for term in kept:
         if len(term) > 1 and (missing := [name for name in term if (name,) not in kept]):
             raise DeclarationError(
-                f"The formula has {':'.join(term)!r} and not {missing[0]!r} itself. Add '+ {missing[0]}', or write a*b."
+                f"The formula has {':'.join(term)!r} but not {missing[0]!r} itself. Add '+ {missing[0]}', or write a*b."
             )
     return tuple(sorted(kept, key=len)), varying[0] if varying else None
 
@@ -80,8 +80,8 @@ def _products(piece: str) -> list[Term]:
     names = [each.strip() for each in re.split(r"[:*]", piece)]
     if not all(re.fullmatch(_NAME, name) for name in names) or len(set(names)) < len(names):
         raise DeclarationError(
-            f"{piece!r} is no term: terms are columns, products a:b or a*b of different columns, and (1 | column), "
-            "with '+' between them."
+            f"{piece!r} is not a term: terms are columns, products a:b or a*b of different columns, and (1 | "
+            "column), with '+' between them."
         )
     if ":" in piece and "*" in piece:
         raise DeclarationError(f"{piece!r} mixes ':' and '*': write the terms out.")

@@ -35,7 +35,8 @@ class FamilyProgram(Program):
         if isinstance(found, NormalLaw):
             return Normal(float(found.mean), float(found.variance) ** 0.5)
         raise DeclarationError(
-            f"The prior of {self.family!r} is no Gamma and no normal law: it is read from draws alone."
+            f"The prior of {self.family!r} is neither a Gamma nor a normal distribution, so the family can only be "
+            "read from posterior draws."
         )
 
     def on(self, columns: Sequence[Column]) -> Cells:
@@ -71,6 +72,6 @@ def program_of(model: object, columns: Sequence[Column]) -> Program:
         (outcome,) = chosen(columns, [read.outcome])
         return Logistic(model) if len(outcome.levels) == 2 else Multinomial(model)
     raise DeclarationError(
-        "model is a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.programs, a family such "
-        f"as discreet.Poisson, or a formula; got a {type(model).__name__}. Nothing was read."
+        "model must be a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.programs, a "
+        f"family such as discreet.Poisson, or a formula; got a {type(model).__name__}. Nothing was read."
     )

@@ -38,7 +38,8 @@ class LogLinear(Program, kind="LogLinear"):
         read = read_formula(formula)
         if read.outcome or read.varying or not read.terms:
             raise DeclarationError(
-                f"A log-linear model has terms right of ~ alone, '~ age + ward + age:ward'; got {formula!r}."
+                "A log-linear model has terms only to the right of ~, as in '~ age + ward + age:ward'; got "
+                f"{formula!r}."
             )
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "prior", repr(law_of(prior, "an effect", "real")))
@@ -54,7 +55,7 @@ class LogLinear(Program, kind="LogLinear"):
     def asked_as(cls) -> Mapping[str, AskedProgram]:
         """Return the name by which a study asks for it."""
         about = "Which columns go together in a table: main effects and interactions of a log-linear model."
-        keys = {"formula": Key("Formula, with nothing left of ~", example="~ ward + fall + ward:fall")}
+        keys = {"formula": Key("Formula, with nothing to the left of ~", example="~ ward + fall + ward:fall")}
         return {"log-linear": AskedProgram(cls._asked, "Log-linear model", about, keys)}
 
     @classmethod

@@ -18,12 +18,12 @@ _SUMS = 1e-9
 
 
 class CellModel(Program):
-    """Parameters by name, each with its prior, and `cells`, which gives log P(cell) for them.
+    """A model of your own: parameters by name, each with a prior, and `cells`, a function for log P(cell).
 
-    `cells` takes a mapping from names to numbers and returns one log probability for each cell of the table, in its
-    order; they have to add up to 1. `jacobian`, if it is given, takes the same and returns their derivatives, one row
-    for each cell and one column for each parameter, by the parameters themselves; else differences are taken.
-    Parameters that are `exchangeable` differ between populations that are read together, around a common mean.
+    `cells` takes a mapping from names to numbers and returns the log probability of each cell of the table, in order;
+    the probabilities must add up to 1. `jacobian`, if given, takes the same mapping and returns their derivatives with
+    respect to the parameters, one row for each cell and one column for each parameter; otherwise finite differences are
+    used. Parameters that are `exchangeable` vary between populations that are read together, around a common mean.
 
     >>> fair = CellModel(lambda given: np.log([given["heads"], 1 - given["heads"]]), {"heads": "Beta(2, 2)"})
     >>> fair
@@ -42,7 +42,7 @@ class CellModel(Program):
         columns: Sequence[Column] | None = None,
     ) -> None:
         if not parameters or not callable(cells):
-            raise DeclarationError("A CellModel is a function, and parameters by name: {'rate': 'Gamma(4, 3)'}.")
+            raise DeclarationError("A CellModel needs a function and its parameters by name: {'rate': 'Gamma(4, 3)'}.")
         self.laws = {name: law_of(law, name) for name, law in parameters.items()}
         if strange := [name for name in exchangeable if name not in self.laws]:
             raise DeclarationError(f"exchangeable names {strange[0]!r}; parameters are {', '.join(self.laws)}.")
@@ -67,10 +67,13 @@ class CellModel(Program):
             with np.errstate(all="ignore"):  # samplers look far out
                 found = np.asarray(self._cells(naturals(row)), dtype=float)
             if found.shape != (cells,):
-                raise DeclarationError(f"The model has to give {cells} log probabilities; it gave {found.shape}.")
+                raise DeclarationError(
+                    f"The model must return {cells} log probabilities; it returned an array of shape {found.shape}. "
+                    "Nothing was read."
+                )
             if np.isnan(found).any() or abs(float(np.exp(found).sum()) - 1) > _SUMS:
                 raise DeclarationError(
-                    f"The model's probabilities have to add up to 1; they add up to {float(np.exp(found).sum()):.12g} "
+                    f"The model's probabilities must add up to 1; they add up to {float(np.exp(found).sum()):.12g} "
                     f"at {naturals(row)}. Nothing was read."
                 )
             return found

@@ -91,7 +91,7 @@ class Cells:
 
 
 class Program(Documented, ABC):
-    """What a reader's model declares: a formula, a family, laws; `columns` are those of its table."""
+    """A reader's model of a table: a formula or a family, with priors; `columns` are those of its table."""
 
     kinds = Kinds("program")
     subject: ClassVar[str]
@@ -102,7 +102,7 @@ class Program(Documented, ABC):
     """Parameters that differ between populations that are read together, around a common mean; others are shared."""
 
     def varying(self, *names: str) -> Self:
-        """Return the same program with parameters that differ between populations, around a common mean."""
+        """Return the program with parameters that vary between populations around a common mean (partial pooling)."""
         made = copy(self)
         object.__setattr__(made, "exchangeable", names)
         return made
@@ -122,22 +122,22 @@ class Program(Documented, ABC):
 
     @property
     def table(self) -> "ModelledTable":
-        """Return the table that has to be published so that a reader can use this program."""
+        """Return the table that must be published so that a reader can use this program."""
         from discreet.models.modelled_table import ModelledTable  # which holds a program
 
         if self.columns is None:
             raise DeclarationError(
-                f"This {type(self).__name__} names columns without their levels. Give it columns=[...], each a Column "
+                f"This {type(self).__name__} names columns without their levels. Pass columns=[...], each a Column "
                 "with declared levels or bands."
             )
         return ModelledTable(self.columns, program=self)
 
     def mechanism(self, size: int, epsilon: Exact) -> Any:
-        """Return what publishes the table that this program needs, under pure epsilon."""
+        """Return a mechanism that publishes the table that this program needs, under pure epsilon."""
         return import_module("discreet.planning").suggest(self, size, epsilon).mechanism  # a room above this one
 
     def forecast(self, size: int, epsilon: Exact, at: Mapping[str, float] | None = None) -> Any:
-        """Return the posterior standard deviations to expect, before anything is spent."""
+        """Return the expected posterior standard deviations, before any budget is spent."""
         return import_module("discreet.planning.forecast").forecast(self.mechanism(size, epsilon), at)
 
 

@@ -34,7 +34,7 @@ _LOG_ODDS = "log odds"
 
 @dataclass(frozen=True, init=False, repr=False)
 class Regression(Program):
-    """A formula, and one law for all coefficients."""
+    """A formula, and one prior for all coefficients."""
 
     formula: str
     prior: str = USUAL
@@ -43,7 +43,7 @@ class Regression(Program):
         read = read_formula(formula)
         if not read.outcome or not read.covariates:
             raise DeclarationError(
-                f"A regression has an outcome and covariates, 'falls ~ age + ward'; got {formula!r}."
+                f"A regression needs an outcome and covariates, as in 'falls ~ age + ward'; got {formula!r}."
             )
         object.__setattr__(self, "formula", formula)
         object.__setattr__(self, "prior", repr(law_of(prior, "a coefficient", "real")))
@@ -66,7 +66,7 @@ class Regression(Program):
         read = self.read
         outcome = chosen(columns, [read.outcome, *read.covariates])[0]
         if read.outcome in read.covariates:
-            raise DeclarationError(f"{read.outcome!r} stands on both sides of {self.formula!r}.")
+            raise DeclarationError(f"{read.outcome!r} is on both sides of {self.formula!r}.")
         if extra := [c.name for c in columns if c.name not in (read.outcome, *read.covariates)]:
             raise DeclarationError(
                 f"The table has {extra[0]!r}, which {self.formula!r} does not name. Publish a table of the formula's "
@@ -110,8 +110,9 @@ class Logistic(Regression, kind="Logistic"):
         event = _event(outcome, self.read.event)
         if len(outcome.levels) != 2:
             raise DeclarationError(
-                f"{outcome.name!r} has the levels {', '.join(str(text_of(x)) for x in outcome.levels)}, and a logistic "
-                "regression is about two. Use a multinomial regression, or name one of two levels `outside`."
+                f"{outcome.name!r} has the levels {', '.join(str(text_of(x)) for x in outcome.levels)}, but a "
+                "logistic regression needs exactly two. Use a multinomial regression, or name one of two levels "
+                "`outside`."
             )
         places = _places(columns, self.read.covariates, outcome)
         yes, no = places[:, event], places[:, 1 - event]
@@ -120,7 +121,7 @@ class Logistic(Regression, kind="Logistic"):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Multinomial(Regression, kind="Multinomial"):
-    """A multinomial regression of a column with any levels; its first level is the reference."""
+    """A multinomial regression of a column with any number of levels; the first level is the reference."""
 
     subject: ClassVar[str] = "a multinomial regression"
 
@@ -139,7 +140,7 @@ class Multinomial(Regression, kind="Multinomial"):
         """Return it on a table of the formula's columns."""
         outcome, design = self.fitted(columns)
         if self.read.varying is not None or self.read.event is not None:
-            raise DeclarationError("Varying intercepts, and an event such as falls=yes, are for Logistic.")
+            raise DeclarationError("Varying intercepts, and an outcome such as falls=yes, are only for Logistic.")
         places, levels = _places(columns, self.read.covariates, outcome), len(outcome.levels)
         effects = design.matrix.shape[1]
 

@@ -20,20 +20,21 @@ def program_written(text: str) -> Family | str:
     name, *priors = (part.strip() for part in text.split(";"))
     if name not in FAMILIES:
         raise DeclarationError(
-            f"A model is a formula such as 'falls ~ age + ward', or a family: {', '.join(FAMILIES)}; got {name!r}."
-            f"{meant(name, FAMILIES)} Nothing was read."
+            f"A model must be a formula such as 'falls ~ age + ward', or a family: {', '.join(FAMILIES)}; got "
+            f"{name!r}.{meant(name, FAMILIES)} Nothing was read."
         )
     keys: dict[str, object] = {}
     for prior in priors:
         key, equals, law = (part.strip() for part in prior.partition("="))
         if not equals:
             raise DeclarationError(
-                f"A prior is written with '=', as in 'normal; mean = Normal(0, 1)'; got {prior!r}. Nothing was read."
+                f"A prior must be written with '=', as in 'normal; mean = Normal(0, 1)'; got {prior!r}. Nothing was "
+                "read."
             )
         keys[key] = law
     if "trials" in keys:
         try:
             keys["trials"] = int(str(keys["trials"]))
         except ValueError:
-            raise DeclarationError(f"trials is a whole number; got {keys['trials']!r}.") from None
+            raise DeclarationError(f"trials must be a whole number; got {keys['trials']!r}.") from None
     return FAMILIES[name](**keys)

@@ -8,7 +8,7 @@ log weight under which normal coordinates have exactly the prior's law, and `smo
 wants slopes. Arrays have the chains last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -19,8 +19,14 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts import couplings
 from discreet.reading.counts.cliques import Clique, Parents, cliques
+from discreet.reading.counts.couplings import FAR
 from discreet.reading.counts.row_sticks import RowSticks, stick_of
-from discreet.reading.counts.sticks import FAR, Stick
+from discreet.reading.counts.sticks import Stick
+
+JointTable = Callable[[tuple[int, ...]], tuple[Floats, float] | None]
+"""What is roughly known of the joint table of some variables, by their places: counts, and the error of a cell."""
+
+_FAR_OUT = 4.0  # what lies nearer than so many deviations is found within a few moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +140,8 @@ class Coordinates:
                 fill = count[:, None]
                 for halving, where in zip(block.halvings, spread, strict=True):
                     s, a = halving.whole @ inflow, halving.first @ inflow
-                    x = np.clip(q[where].reshape(s.shape), -FAR, FAR)
                     f = fill[:, halving.split]
-                    t, own = couplings.whole(x, s, a, f)
+                    t, own = couplings.whole(q[where].reshape(s.shape), s, a, f)
                     weights += own.sum(axis=(0, 1))
                     fill = _parted(halving, fill, t, f)
                 inflow = inflow - fill
@@ -222,18 +227,42 @@ class Coordinates:
                 cells[clique.home] = up if known is None else known + up
         return found
 
-    def start(self, shares: Sequence[Floats], generator: np.random.Generator) -> Floats:
+    def start(
+        self, shares: Sequence[Floats], generator: np.random.Generator, joint: JointTable | None = None
+    ) -> Floats:
         """Return coordinates where the rows of every variable have given shares of levels (rows, levels, chains).
 
-        What they leave open, how levels and contexts go together, is drawn.
+        How levels and contexts go together is drawn, but where a joint table is known and lies far out: chains would
+        hardly get there.
         """
         q = generator.standard_normal((self.length, shares[0].shape[-1]))
         for block in self.blocks:
-            own = shares[block.clique.variable]
+            clique = block.clique
+            own = shares[clique.variable]
             for level, (stick, place) in enumerate(block.sticks):
                 rest = np.maximum(own[:, level:].sum(axis=1), 1e-300)
-                q[place] = stick.normal(own[:, level] / rest, self.size / block.clique.rows)
+                q[place] = stick.normal(own[:, level] / rest, self.size / clique.rows)
+            names = (*clique.parents, *clique.context, clique.variable)
+            if clique.context and joint is not None and (known := joint(names)) is not None:
+                counts = np.maximum(known[0], 0.0).reshape(clique.rows, clique.contexts, clique.levels, 1)
+                _put_far_couplings(block, q, counts, known[1])
         return q
+
+
+def _put_far_couplings(block: _Block, q: Floats, counts: Floats, error: float) -> None:
+    """Put couplings that are far out around where a table (rows, contexts, levels, 1) says, with this error in a cell.
+
+    By a normal law: x is 0 give or take 1 by itself, and by the table it is z give or take e. Both together leave
+    z / (1 + e^2) give or take e / sqrt(1 + e^2).
+    """
+    for level, spread in enumerate(block.spreads):
+        inflow, fill = counts[:, :, level:].sum(axis=2), counts[:, :, level]
+        for halving, where in zip(block.halvings, spread, strict=True):
+            s, a, f, t = halving.whole @ inflow, halving.first @ inflow, halving.whole @ fill, halving.first @ fill
+            z, sd = couplings.normal(t, s, a, f)
+            e = error * np.sqrt(halving.first.sum(axis=1)[:, None]) / np.maximum(sd, 1e-9)
+            middle, width = (z / (1 + e * e)).reshape(-1, 1), (e / np.sqrt(1 + e * e)).reshape(-1, 1)
+            q[where] = np.where(np.abs(middle) > _FAR_OUT, middle + width * q[where], q[where])
 
 
 def _parted(halving: _Halving, fill: Floats, first: Floats, whole: Floats) -> Floats:

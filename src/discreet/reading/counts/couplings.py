@@ -2,29 +2,40 @@
 
 The number T among the first a places is hypergeometric, free of any parameter. `whole` maps x to whole numbers: where
 the deviation is small, by the quantile of T itself; else by rounding y = mu + sd (x + k (x^2 - 1) / 6), k the skewness
-(Cornish and Fisher), with the weight P(t) / P(y rounds to t). `share` is the smooth stand-in mu + sd x.
+(Cornish and Fisher), with the weight P(t) / P(y rounds to t). `share` is the smooth stand-in: y itself, or mu + sd x
+where the deviation is small.
+
+Variables that the graph calls independent may depend on each other in the records, and among many records x is then far
+out: 20 where the correlation is .1 among 40,000. So y goes on in a straight line beyond 8.5, which keeps it rising, and
+the masses of the normal law are worked out as logarithms. Quantiles end at 8.5: there a deviation is four records at
+most, and noise gives way before the graph does.
 """
 
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln, ndtr
+from scipy.special import gammaln, log_ndtr, ndtr
 
 from discreet.arrays import Floats
+
+FAR = 8.5
+"""Beyond, a normal number has a probability of 2e-17: sticks and quantiles end there, and couplings are straight."""
 
 _SMALL = 4.0  # standard deviations up to which quantiles are looked up
 _SPAN, _MORE = 7.0, 6.0  # the search begins so many deviations and counts below the mean: P < 1e-12
 
 
 def share(x: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return mu + sd x within its bounds; a / s, f / s, and sd where the bounds leave it free."""
+    """Return y within its bounds; a / s, f / s, and the slope of y by x where the bounds leave it free."""
     total = np.maximum(places, 1e-9)
     part, load = here / total, records / total
     variance = records * part * (1 - part) * (places - records) / np.maximum(places - 1, 1e-9)
     sd = np.sqrt(np.maximum(variance, 0.0))
-    free = records * part + sd * x
+    skew = np.where(sd > _SMALL, _skewness(total, here, records, np.maximum(sd, _SMALL)), 0.0)
+    inside = np.clip(x, -FAR, FAR)
+    free = records * part + sd * _bent(x, skew)
     found = np.clip(free, np.maximum(0.0, records + here - places), np.minimum(records, here))
-    return found, part, load, sd * (found == free)
+    return found, part, load, sd * (1 + skew * inside / 3) * (found == free)
 
 
 def whole(x: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
@@ -52,7 +63,7 @@ def _quantile(x: Floats, s: Floats, a: Floats, f: Floats, sd: Floats) -> Floats:
     own = np.where(turned, s - a, a)
     low, high = np.maximum(0.0, f + own - s), np.minimum(f, own)
     start = np.clip(np.floor(f * own / s - _SPAN * sd - _MORE), low, high)
-    chance, wide = ndtr(-np.abs(x)), int((f * own / s - start).max()) + 3
+    chance, wide = ndtr(-np.minimum(np.abs(x), FAR)), int((f * own / s - start).max()) + 3
     logs = _log_chances(start, s, own, f)
     t = start + np.arange(wide)[:, None]
     ratios = np.maximum(own - t, 0) * np.maximum(f - t, 0) / ((t + 1) * np.maximum(s - own - f + t + 1, 1))
@@ -72,7 +83,7 @@ def _log_chances(t: Floats, s: Floats, a: Floats, f: Floats) -> Floats:
 
 
 def _rounded(x: Floats, s: Floats, a: Floats, f: Floats, sd: Floats) -> tuple[Floats, Floats]:
-    skew = (s - 2 * a) * (s - 2 * f) / (s * s * sd)  # but for terms of 1 / s
+    skew = _skewness(s, a, f, sd)
     ends = np.maximum(0.0, f + a - s), np.minimum(f, a)
     return rounded(x, (f * a / s, sd, skew), ends, lambda t: _log_chances(t, s, a, f))
 
@@ -82,15 +93,43 @@ def rounded(
 ) -> tuple[Floats, Floats]:
     """Return rounded numbers of a law with these moments (mean, deviation, skewness) and ends, with log weights."""
     (mean, sd, skew), (low, high) = moments, ends
-    found = np.clip(np.rint(mean + sd * (x + skew * (x * x - 1) / 6)), low, high)
-    first = np.where(found > low, _back((found - 0.5 - mean) / sd, skew), -np.inf)
-    last = np.where(found < high, _back((found + 0.5 - mean) / sd, skew), np.inf)
+    found = np.clip(np.rint(mean + sd * _bent(x, skew)), low, high)
+    first = np.where(found > low, _straight((found - 0.5 - mean) / sd, skew), -np.inf)
+    last = np.where(found < high, _straight((found + 0.5 - mean) / sd, skew), np.inf)
     upper = found > mean  # from the nearer end, for digits
-    mass = np.where(upper, ndtr(-first) - ndtr(-last), ndtr(last) - ndtr(first))
-    return found, log_law(found) - np.log(np.maximum(mass, 1e-300))
+    return found, log_law(found) - _log_mass(np.where(upper, -last, first), np.where(upper, -first, last))
 
 
-def _back(y: Floats, skew: Floats) -> Floats:
-    """Return x with x + k (x^2 - 1) / 6 = y; beyond the turning point the nearest there is."""
+def _skewness(s: Floats, a: Floats, f: Floats, sd: Floats) -> Floats:
+    return np.asarray((s - 2 * a) * (s - 2 * f) / (s * s * sd))  # but for terms of 1 / s
+
+
+def _bent(x: Floats, skew: Floats) -> Floats:
+    """Return x + k (x^2 - 1) / 6, from 8.5 on in a straight line; it rises where |k| < .35, so above 3 records."""
+    inside = np.clip(x, -FAR, FAR)
+    return np.asarray(inside + skew * (inside * inside - 1) / 6 + (x - inside) * (1 + skew * inside / 3))
+
+
+def _straight(y: Floats, skew: Floats) -> Floats:
+    """Return x with `_bent(x, k)` = y."""
     c = y + skew / 6
-    return np.asarray(2 * c / (1 + np.sqrt(np.maximum(1 + 2 / 3 * skew * c, 0.0))))
+    x = 2 * c / (1 + np.sqrt(np.maximum(1 + 2 / 3 * skew * c, 0.0)))
+    end = np.copysign(FAR, c)
+    slope, over = 1 + skew * end / 3, c - end - skew * FAR * FAR / 6
+    is_beyond = (slope > 0) & (over * end > 0)
+    return np.asarray(np.where(is_beyond, end + over / np.where(is_beyond, slope, 1.0), x))
+
+
+def normal(first: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
+    """Return x that puts about so many among the first places, and the deviation there is in records."""
+    middle, _, _, sd = share(np.zeros_like(first), places, here, records)
+    wide = np.maximum(sd, _SMALL)
+    skew = np.where(sd > _SMALL, _skewness(np.maximum(places, 1e-9), here, records, wide), 0.0)
+    mean = middle + sd * skew / 6
+    return _straight((first - mean) / np.maximum(sd, 1e-9), skew), sd
+
+
+def _log_mass(first: Floats, last: Floats) -> Floats:
+    """Return log(Phi(last) - Phi(first)), with all digits where `first` is negative."""
+    below, upto = log_ndtr(first), log_ndtr(last)
+    return np.asarray(upto + np.log(np.maximum(-np.expm1(below - upto), 1e-300)))

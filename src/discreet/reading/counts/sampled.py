@@ -16,7 +16,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning
 from discreet.mathematics.nested import Agreement, agreement, in_order_of_starts
 from discreet.progress import Steps
-from discreet.reading.counts.coordinates import Coordinates
+from discreet.reading.counts.coordinates import Coordinates, JointTable
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.fits import Fit
 from discreet.reading.counts.table_counts import Reached, TableCounts
@@ -43,7 +43,7 @@ class Target:
     """What chains sample: tables of `coordinates`, seen through `fit` at the families `maximal`; `alphas` are priors.
 
     `shares` draws where chains start, (rows, levels, chains) of every variable; without it they start from the prior,
-    and the likelihood is let in little by little.
+    and the likelihood is let in little by little. `joint` is roughly known of tables that the graph leaves open.
     """
 
     coordinates: Coordinates
@@ -51,6 +51,7 @@ class Target:
     maximal: Sequence[int]
     alphas: Sequence[Floats]
     shares: Callable[[int, np.random.Generator], Sequence[Floats]] | None
+    joint: JointTable | None = None
 
     @property
     def chains(self) -> int:
@@ -68,7 +69,7 @@ class Target:
         if self.shares is None:
             q = generator.standard_normal((self.coordinates.length, self.chains))
         else:
-            q = self.coordinates.start(self.shares(self.chains, generator), generator)
+            q = self.coordinates.start(self.shares(self.chains, generator), generator, self.joint)
         return CountChains(self.coordinates, self.fit, self.maximal, q, generator)
 
     def means(self, tables: Sequence[Counts]) -> Floats:

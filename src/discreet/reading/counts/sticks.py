@@ -22,9 +22,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ga
 from discreet.arrays import Floats
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.reading.counts import outnumbered
-
-FAR = 8.5
-"""Normal numbers beyond, of a probability of 2e-17, are taken for this one."""
+from discreet.reading.counts.couplings import FAR
 
 _STEP = 1 / 64  # of the grid on which quantiles of Beta laws are tabulated
 _PLAIN = 12  # up to here Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out for whole b

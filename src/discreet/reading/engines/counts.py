@@ -11,7 +11,7 @@ from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Observed, Work
-from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.choice_fit import ChoiceFit, NearFit
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
@@ -75,7 +75,9 @@ def target_of(case: Case[Network]) -> Target:
     coordinates = Coordinates(*graph_of(model), model.row_priors, case.size)
     names = [variable.name for variable in model.variables]
     maximal = [names.index(family[-1]) for family in model.maximal_families]
-    return Target(coordinates, fit_of(case), maximal, model.row_priors, _Start.of(case) or around_draws(case))
+    start = _Start.of(case)
+    joint = None if start is None else start.joint
+    return Target(coordinates, fit_of(case), maximal, model.row_priors, start or around_draws(case), joint)
 
 
 def fit_of(case: Case) -> Fit:
@@ -144,8 +146,10 @@ def operations_of(observed: Observed) -> float:
 class _Start:
     """Independent draws of all tables, row by row, from tables that were made to agree."""
 
-    def __init__(self, rows: ApproximateCounts) -> None:
-        self._rows = rows
+    def __init__(self, fitted: ConsistentTables, model: Network) -> None:
+        self._fitted, self._rows = fitted, ApproximateCounts(fitted, model)
+        self._names = [variable.name for variable in model.variables]
+        self._families = [frozenset(family) for family in model.maximal_families]
 
     @classmethod
     def of(cls, case: Case[Network]) -> "_Start | None":
@@ -154,7 +158,14 @@ class _Start:
         parts = noisy_parts(own, case.size) if own else None
         if parts is None or {v.name for v in case.model.variables} - {name for part in parts for name in part.names}:
             return None
-        return cls(ApproximateCounts(fit(case.model, case.size, parts), case.model))
+        return cls(fit(case.model, case.size, parts), case.model)
+
+    def joint(self, places: tuple[int, ...]) -> tuple[Floats, float] | None:
+        """Return the fitted table of some variables that stand in one family, and the error of its cells."""
+        names = [self._names[place] for place in places]
+        if not any(family.issuperset(names) for family in self._families):
+            return None
+        return self._fitted.table(*names), self._fitted.standard_error(*names)
 
     def __call__(self, count: int, generator: np.random.Generator) -> list[Floats]:
         """Return the shares of levels (rows, levels, chains) of every variable, anywhere in the bin of their counts."""

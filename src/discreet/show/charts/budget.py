@@ -35,7 +35,7 @@ def width_chart(
     values = [{key: float(row[key]) for key in ("epsilon", "width", "non_private")} for row in rows]
     values.sort(key=lambda row: row["epsilon"])
     if not values or values[0]["epsilon"] <= 0:
-        raise DeclarationError("A chart of widths needs one or more rows, each with an epsilon above 0.")
+        raise DeclarationError("A chart of widths needs at least one row, each with an epsilon above 0.")
     few = len(values) <= 12
     ticks = {"values": [row["epsilon"] for row in values]} if few else {}
     axis = {"title": "epsilon, on a logarithmic scale (more privacy to the left)", "format": "~g", "grid": False}
@@ -108,10 +108,10 @@ def budget_chart(ledger: Ledger) -> Spec:
 def composition_chart(totals: Totals, number: int) -> Spec:
     """Draw what several releases cost together by each rule that says something."""
     rules = {
-        "basic": "basic: epsilons add",
+        "basic": "basic: epsilons add up",
         "advanced": "advanced, closed form",
-        "zcdp": "zCDP: rhos add",
-        "planned": "as one plan: losses convolved",
+        "zcdp": "zCDP: rhos add up",
+        "planned": "as one plan: privacy losses convolved",
     }
     figures = [(rules[rule], float(getattr(totals, rule))) for rule in rules]
     known = [(rule, epsilon) for rule, epsilon in figures if isfinite(epsilon)]
@@ -136,7 +136,7 @@ def composition_chart(totals: Totals, number: int) -> Spec:
 def _budget_title(name: str, ledger: Ledger, spent: Amount, limit: Amount, declared: Amount) -> Spec:
     unit = next(iter(limit.document()))
     gone, most = getattr(spent, unit), getattr(limit, unit)
-    over = "; the limit was lowered below this" if gone > most else ""
+    over = "; the limit was later lowered below this" if gone > most else ""
     lines = [f"{unit}: {_amount(gone)} of {_amount(most)} spent{over}"]
     lines += [f"delta: {_amount(spent.delta)} of {_amount(limit.delta)} spent"] if limit.delta else []
     lines += [f"zCDP, converted from a limit of {declared.words()}"] if unit == "rho" else []

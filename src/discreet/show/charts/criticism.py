@@ -23,8 +23,8 @@ def criticism_chart(criticism: Criticism) -> Spec:
     """Draw how far every table and pair is from what the graph expects; the band is where 90 % of replicates lie."""
     if not isinstance(criticism, Criticism):
         raise DeclarationError(
-            f"This takes a criticism, which posterior.criticise() gives; got a {type(criticism).__name__}. Nothing was "
-            "drawn."
+            f"This chart needs a criticism, from posterior.criticise(); got a {type(criticism).__name__}. Nothing "
+            "was drawn."
         )
     ordered = sorted(criticism.checks, key=lambda check: (check.p_value, -check.distance))[:MOST_CHECKS]
     rows = [_row(place, check) for place, check in enumerate(ordered)]
@@ -51,14 +51,18 @@ def _row(place: int, check: Check) -> Spec:
 
 
 def _title(criticism: Criticism) -> Spec:
-    found = "nothing released contradicts the graph" if criticism.fits else "the released tables do not fit the graph"
+    found = (
+        ("nothing in the release contradicts the graph")
+        if criticism.fits
+        else "the released tables do not fit the graph"
+    )
     first, *more = criticism.labels
     label = ("SIMULATED: " if criticism.simulated else "") + first + (f" and {len(more)} more" if more else "")
     lines = [f"grey: where 90 % of {criticism.replicates:,} made-up studies lie, each with its own noise"]
     if (left := len(criticism.checks) - MOST_CHECKS) > 0:
-        lines.append(f"the {MOST_CHECKS} smallest of all p-values; {left} more are not shown")
+        lines.append(f"the {MOST_CHECKS} smallest p-values; {left} more are not shown")
     if criticism.unseen:
         lines.append(
-            f"{len(criticism.unseen)} pairs without an arrow stand in no released table: nothing is said of them"
+            f"{len(criticism.unseen)} pairs without an arrow are in no released table, so they could not be checked"
         )
     return {"text": lines_of(f"{label}: {found}", 68), "subtitle": lines}

@@ -79,7 +79,7 @@ def _bars(
         scale = 1.0 if equal else 1 / widths[place]
         ends = {"from": edges[place], "to": edges[place + 1], "middle": (edges[place] + edges[place + 1]) / 2}
         rows.append(ends | {"share": share * scale, "low": low * scale, "high": high * scale})
-    smooth = "; curve: smoothed, for the eye alone" if curve else ""
+    smooth = "; curve: smoothed, as a visual guide only" if curve else ""
     x = measured(
         "from",
         scale={"zero": False},

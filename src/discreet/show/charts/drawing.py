@@ -56,7 +56,7 @@ def _converter() -> ModuleType:
         import vl_convert
     except ImportError:
         raise DiscreetError(
-            'Pictures need one more package: pip install "discreet[plots]". Nothing was drawn. '
+            'Pictures need another package: pip install "discreet[plots]". Nothing was drawn. '
             "A chart can be written as .json without it."
         ) from None
     return vl_convert
@@ -83,10 +83,15 @@ def words(**how: object) -> Spec:
     return {"type": "text", "baseline": "middle", **how}
 
 
+def label_of(posterior: Posterior) -> str:
+    """Return the label of the first release that was read, with how many more there are."""
+    first, *more = posterior.releases
+    return ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
+
+
 def reading_title(posterior: Posterior) -> Spec:
     """Return a title that says what was published, of how many records, and under which promise."""
-    first, *more = posterior.releases
-    label = ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
+    first, label = posterior.releases[0], label_of(posterior)
     given = [release.guarantee for release in posterior.releases]
     delta = sum((guarantee.delta for guarantee in given), Fraction(0))
     who = first.model.protects.removeprefix("one ")
@@ -130,9 +135,8 @@ def names_of_places(names: Sequence[Lines]) -> str:
 
 def lines_of(text: str, widest: int = 34, most: int = 3) -> Lines:
     """Return a text as lines of at most so many letters, cut off if there are too many, without control characters."""
-    return wrap(
-        "".join(letter if letter.isprintable() else " " for letter in text), widest, max_lines=most, placeholder=" …"
-    ) or [""]
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return wrap(shown, widest, max_lines=most, placeholder=" …", break_on_hyphens=False) or [""]
 
 
 def level_text(level: str | int) -> str:

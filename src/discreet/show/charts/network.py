@@ -71,7 +71,10 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
         graph, title = subject.graph(level), reading_title(subject)
         network = subject.model if graph is None else graph.network
     if not isinstance(network, Network):
-        raise DeclarationError("A chart of a network takes a Network, or what `infer` read from a release of one.")
+        raise DeclarationError(
+            "A chart of a network needs a Network, or a posterior that `infer` read from a release of one. Nothing "
+            "was drawn."
+        )
     if len(network.variables) > MOST_VARIABLES:
         raise DeclarationError(
             f"Cannot draw {len(network.variables)} variables: at most {MOST_VARIABLES} can be read. Nothing was drawn."
@@ -143,7 +146,7 @@ def _few(lines: list[_Line]) -> list[_Line]:
     if len(lines) <= MOST_BARS + 2:
         return lines
     left = sum(isinstance(line, _Bar) for line in lines[MOST_BARS:])
-    return [*lines[:MOST_BARS], f"and {left} more lines, which the table has"]
+    return [*lines[:MOST_BARS], f"and {left} more lines; see the table"]
 
 
 def _cut(text: str, most: int) -> str:

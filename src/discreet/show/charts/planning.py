@@ -49,7 +49,7 @@ def ranking_chart(ranking: Ranking | NumberRanking) -> Spec:
         layer(words(dy=-9, fill=GREY, align="right"), exact, [{}]),
     ]
     stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
-    subtitle = "on the right: the share of what exact counts tell"
+    subtitle = "on the right: the share of the information in exact counts"
     title = {"text": f"{ranking.size:,} records at {stated}", "subtitle": [subtitle]}
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
@@ -78,7 +78,7 @@ def _widths_chart(ranking: NumberRanking) -> Spec:
         layer(words(dy=-9, fill=GREY, align="left"), exact, [{}]),
     ]
     stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
-    subtitle = "bars: in the population they come from; marks: these records, which privacy alone makes wide"
+    subtitle = "bars: for the population; marks: for these records, where only privacy adds width"
     title = {"text": f"{ranking.size:,} records at {stated}", "subtitle": [subtitle]}
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
@@ -86,7 +86,9 @@ def _widths_chart(ranking: NumberRanking) -> Spec:
 def distance_chart(found: ExactAccuracy) -> Spec:
     """Draw E[H] of the plain reading for every possible count of the first of two cells, and its prior mean."""
     if not found.by_table or any(len(table) != 2 for table in found.by_table):
-        raise DeclarationError("Distances by data are drawn for two cells whose figures are exact sums.")
+        raise DeclarationError(
+            "Distances by data can be drawn only for two cells whose figures are exact sums. Nothing was drawn."
+        )
     rows = [{"count": table[0], "distance": figures[0]} for table, figures in sorted(found.by_table.items())]
     y = measured("distance", axis={"title": "expected Hellinger distance", "tickCount": 5})
     x = measured("count", axis={"title": "true count of the first cell", "grid": False, "tickCount": 6})
@@ -97,14 +99,14 @@ def distance_chart(found: ExactAccuracy) -> Spec:
         layer({"type": "line", "stroke": BLUE, "strokeWidth": 3}, {"x": x, "y": y}),
         layer(words(dy=-9, fill=GREY, align="center"), named, [{}]),
     ]
-    title = {"text": f"How far the plain reading is off, {found.size:,} records"}
+    title = {"text": f"How far the plug-in reading is off, {found.size:,} records"}
     return chart(rows, title, {"width": WIDTH, "height": 260, "layer": layers})
 
 
 def audit_chart(audits: Sequence[tuple[str, Audit]]) -> Spec:
     """Draw by name the epsilon that audits have shown, beside what is claimed: a bar beyond its mark is a violation."""
     if not audits:
-        raise DeclarationError("A chart of audits needs one or more of them.")
+        raise DeclarationError("A chart of audits needs at least one audit. Nothing was drawn.")
     rows = [
         {
             "place": place,

@@ -30,8 +30,8 @@ from discreet.show.charts.network import network_chart
 from discreet.show.theme import BLUE, GREY, INK, PAPER
 
 AWARE, PLUG_IN = "noise-aware", "plug-in"
-MOST_INTERVALS = 300
-"""A picture of more intervals is too tall to be read."""
+MOST_INTERVALS, MOST_PICTURED = 300, 40
+"""A picture of more than 300 intervals is too tall to be read: then the 40 largest are drawn, and a note says so."""
 
 _LEGEND = {"title": None, "orient": "top", "direction": "vertical"}
 
@@ -59,7 +59,9 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
     require_posterior(posterior, "Nothing was drawn")
     columns = [column.name for column in posterior.columns]
     if columns and (by not in columns or len(columns) < 2):
-        raise DeclarationError(f"A comparison is by one of several crossed columns; {by!r} is not one of {columns}.")
+        raise DeclarationError(
+            f"Groups must be the levels of one of several crossed columns; {by!r} is not one of {columns}."
+        )
     lines = []
     for row in posterior.rates(event, by, level):
         known = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
@@ -84,10 +86,8 @@ def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9, no
 
 def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spec:
     """Return a chart of intervals; `name` is what their names are levels of."""
-    if len(picture.lines) > MOST_INTERVALS:
-        raise DeclarationError(
-            f"Cannot draw {len(picture.lines)} intervals: at most {MOST_INTERVALS} can be read. Nothing was drawn."
-        )
+    picture, note = _readable(picture)
+    title = title | {"subtitle": [*title["subtitle"], note]} if note else title
     groups = list(dict.fromkeys(line.group for line in picture.lines))
     own = [[line.name for line in picture.lines if line.group == group] for group in groups]
     rows = _rows(picture.lines, AWARE, groups) + _rows(picture.careless, PLUG_IN, groups)
@@ -102,6 +102,26 @@ def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spe
     header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), **label}
     facet = {"field": "group_place", "type": "ordinal", "header": header}
     return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14})
+
+
+def _readable(picture: Intervals) -> tuple[Intervals, str]:
+    """Return a picture of no more intervals than can be read, and a note that says which they are."""
+    many = len(picture.lines)
+    if many <= MOST_INTERVALS:
+        return picture, ""
+    places = [place for place, line in enumerate(picture.lines) if line.drawn]
+    if picture.unit is not None:  # numbers of different units have no order
+        places.sort(key=lambda place: picture.lines[place].mean, reverse=True)
+    kept = places[:MOST_PICTURED]
+    which = "first" if picture.unit is None else "largest"
+    lines = [tuple(_in_full(own[place]) for place in kept) if own else () for own in (picture.lines, picture.careless)]
+    note = f"the {len(kept)} {which} of {many:,} intervals; tables and files have all of them"
+    return replace(picture, lines=lines[0], careless=lines[1]), note
+
+
+def _in_full(line: Line) -> Line:
+    """Return a line whose name holds that of its group, as its neighbours may be of other groups."""
+    return replace(line, name=f"{line.group}, {line.name}", group="") if line.group else line
 
 
 def _panel(picture: Intervals, rows: list[Spec], own: Sequence[str], ends: Spec, level: float, axis: Spec) -> Spec:
@@ -187,7 +207,7 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
-        PLUG_IN: "Plug-in: what was published read as if it were true; for comparison only",
+        PLUG_IN: "Plug-in: the published values taken as if they were true; for comparison only",
     }
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
 

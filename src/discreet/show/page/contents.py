@@ -19,8 +19,7 @@ from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.markup import one_line
 from discreet.records.columns import Column
 from discreet.records.values import text_of
-from discreet.show.charts import MOST_INTERVALS, Spec, posterior_chart
-from discreet.show.charts.posterior import rows_chart
+from discreet.show.charts import posterior_chart
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 """The levels of intervals that a reader can choose from."""
@@ -31,8 +30,6 @@ MOST_RATES = 60
 _QUANTILE_DRAWS = 40_000  # draws of one rate for its intervals; their ends are off by about a hundredth of a deviation
 MOST_CELLS = 100
 """Of a table with more cells than this, only rates that are asked for by name are worked out."""
-MOST_PICTURED = 40
-"""Of rows too many for one picture, so many of the largest are drawn."""
 
 Question = tuple[str, str]
 """An event, and the column whose levels are the groups."""
@@ -45,19 +42,10 @@ def contents_of(posterior: Posterior, asked: Sequence[Question] = ()) -> dict[st
         "levels": [f"{level:g}" for level in LEVELS],
         "rows": [_row(place, row) for place, row in enumerate(by_level[LEVELS[0]])],
         "intervals": {f"{level:g}": [_interval(row) for row in rows] for level, rows in by_level.items()},
-        "charts": {f"{level:g}": picture_of(posterior, by_level[level], level) for level in LEVELS},
+        "charts": {f"{level:g}": posterior_chart(posterior, level) for level in LEVELS},
         "draws": _draws(posterior),
         "groups": _groups(posterior, asked),
     }
-
-
-def picture_of(posterior: Posterior, rows: Sequence[Row], level: float) -> Spec:
-    """Return the picture that suits a posterior; of very many rows, that of the largest."""
-    if len(rows) <= MOST_INTERVALS or posterior.graph(level) is not None or posterior.distribution(level) is not None:
-        return posterior_chart(posterior, level)
-    largest = sorted(rows, key=lambda row: row.mean, reverse=True)[:MOST_PICTURED]
-    note = f"the {MOST_PICTURED} largest of {len(rows):,} lines; the table has all of them"
-    return rows_chart(posterior, largest, level, note)
 
 
 def _row(place: int, row: Row) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from discreet.inference.posteriors.posterior import require_posterior
 from discreet.markup import one_line
 from discreet.planning import Certificate, verify
 from discreet.releases import Release
+from discreet.show.charts.drawing import label_of
 from discreet.show.page.contents import LEVELS, Question, contents_of
 from discreet.show.page.sections import about_the_reading, about_the_release, citation
 from discreet.show.theme import DARK
@@ -51,7 +52,7 @@ def reading_page(
     checked = [verify(release) for release in posterior.releases] if certificates is None else list(certificates)
     contents = contents_of(posterior, asked)
     first = posterior.releases[0]
-    title = ("SIMULATED: " if first.simulated else "") + one_line(first.label)
+    title = one_line(label_of(posterior))
     known = json.dumps(contents | {"dark": DARK, "first": f"{SHOWN_FIRST:g}", "name": _file_name(first)})
     releases = [release.to_json() for release in posterior.releases]
     vendored = [_vendored(name) for name in _SCRIPTS]
@@ -123,13 +124,13 @@ def _estimates(posterior: Posterior, contents: dict[str, object]) -> str:
     starred = posterior.starred(rows)
     return f"""<section aria-labelledby="estimates"><h2 id="estimates">Estimates</h2>
 <p>{escape(posterior.account().meaning)}</p>
-<form class="controls"><p><label for="level">Probability that an interval holds the truth</label>
+<form class="controls"><p><label for="level">Probability that an interval contains the truth (credible level)</label>
 <select id="level">{options}</select></p>
 <p><label for="filter">Show only lines with</label><input id="filter" type="search" autocomplete="off"></p></form>
 <figure tabindex="0" role="region" aria-label="Picture"><div id="chart" role="img"
 aria-label="Estimates with their intervals; the table below has the same numbers"></div></figure>
 <div class="wide" tabindex="0" role="region" aria-label="Table of estimates"><table id="rows">
-<caption>Mean and <span class="level">90</span> % interval of each line; choose a heading to sort by it</caption>
+<caption>Mean and <span class="level">90</span> % interval of each line; click a heading to sort by it</caption>
 <thead><tr>{cells}</tr></thead>
 <tbody>
 {chr(10).join(lines)}
@@ -149,7 +150,7 @@ def _comparisons(contents: dict[str, object]) -> str:
 <th scope="col" class="figure">interval</th><th scope="col"><span class="unseen">picture</span></th></tr></thead>
 <tbody></tbody></table></div>
 <p class="hint">Each rate is read from the noisy counts of its own group. The two groups are compared by draws from
-both, taken as independent of each other. A group that may have no records at all has no rate: nothing is known.</p>
+both, taken as independent of each other. A group that may have no records gets no rate: nothing is known about it.</p>
 </section>"""
     return (
         (groups if contents["groups"] else "")
@@ -159,8 +160,8 @@ both, taken as independent of each other. A group that may have no records at al
 <p><label for="one">Is</label><select id="one"></select></p>
 <p><label for="two">larger than</label><select id="two"></select></p></form>
 <p id="answer" class="answer" role="status"></p>
-<p class="hint">Computed here from <span id="count"></span> joint draws of the posterior that stand in this page, so
-that what the two have in common is taken into account. Probabilities are good to about 0.01.</p></section>"""
+<p class="hint">Computed here from <span id="count"></span> joint draws of the posterior stored in this page, so that
+what the two have in common is taken into account. Probabilities are accurate to about 0.01.</p></section>"""
     )
 
 

@@ -17,13 +17,14 @@ from discreet.version import __version__
 def about_the_reading(posterior: Posterior) -> str:
     """Return the section on the method."""
     account = posterior.account()
-    sentences = [posterior.combined, posterior.reading_line, f"The release was {posterior.method}.", account.prior]
+    who = "The release was" if len(posterior.releases) == 1 else "The releases were"
+    sentences = [posterior.combined, posterior.reading_line, f"{who} {posterior.method}.", account.prior]
     lines = [*filter(None, sentences), *posterior.remarks(0.9)]
     known = "".join(f"<p>{_text(line)}</p>" for line in lines)
     return f"""<section aria-labelledby="method"><h2 id="method">Method</h2>
-<p>Noise was added to what was published, on purpose. These are not the published numbers: they are a Bayesian reading
-(a posterior) that takes the noise into account, and intervals are credible intervals, which hold what sampling and what
-the noise leave open.</p>{known}</section>"""
+<p>Noise was deliberately added to what was published. The numbers here are not the published ones: they are a Bayesian
+reading of them (a posterior) that takes the noise into account. The intervals are credible intervals; they cover the
+uncertainty from sampling and from the noise.</p>{known}</section>"""
 
 
 def about_the_release(posterior: Posterior, certificates: Sequence[Certificate]) -> list[str]:

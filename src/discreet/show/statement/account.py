@@ -30,17 +30,21 @@ _EVIDENCE = {
     Evidence.CLAIMED: "The guarantee is **only claimed, neither proved nor computed**: do not rely on it.",
 }
 _DONE = {
-    "recomputed": "**Recomputed:** the loss of privacy was worked out again from the noise that the release describes, "
-    "and it is within the promise.",
-    "not recomputed": "**Not recomputed:** for sums with other releases, the worst that the promise allows is counted.",
-    "compared": "**Compared:** {number} of data sets that differ by this change found no publication that gives away "
-    "more than promised.",
-    "checked": "**Checked:** what the proof takes for granted holds for examples of records.",
-    "drawn": "**Tried:** random draws by the same program came out as the stated noise makes them.",
-    "by proof alone": "**By proof alone:** whatever was not recomputed or compared rests on the mathematical proof.",
+    "recomputed": "**Recomputed:** the privacy loss was computed again from the noise that the release describes, and "
+    "it is within the stated guarantee.",
+    "not recomputed": (
+        "**Not recomputed:** when it is added to other releases, the worst case that the guarantee allows is counted."
+    ),
+    "compared": "**Compared:** {number} of data sets that differ by this change found no publication that reveals more "
+    "than stated.",
+    "checked": "**Checked:** the assumptions of the proof hold for example records.",
+    "drawn": "**Tested:** random draws by the same program agree with the stated noise distribution.",
+    "by proof alone": (
+        "**By proof alone:** everything that was not recomputed or compared rests on the mathematical proof."
+    ),
 }
 """What `verify` did, by the words that its lines begin with, for people who do not read proofs."""
-_DECLARED = ("all else that the model declares",)
+_DECLARED = ("everything else that the model declares",)
 _SIMULATED = (
     "> **SIMULATED. This is not a release of real records.** The counts behind it were made up for a rehearsal and no "
     "ledger was charged. No number on this page describes real people."
@@ -86,18 +90,19 @@ def _promise(guarantee: Guarantee) -> tuple[object, ...]:
 def protected(release: Release) -> list[str]:
     """Say whose information is protected, and against which change."""
     unit, change = release.unit, release.change
-    who, what = f"**{plain(unit.description)}**", "what any single record says is protected, whatever the others say"
+    who = f"**{plain(unit.description)}**"
+    what = "whatever any single record says is protected, no matter what the other records say"
     who_is_counted = "records there are is public"
     if release.model.protects != "one record":
         who_is_counted = "persons there are is public; how many of them have rows is not"
-        what = "what all rows of any single person say is protected, whatever those of the others say"
+        what = "whatever all rows of any single person say is protected, no matter what the rows of others say"
     elif unit.rows > 1:
-        who += f" with up to {unit.rows} records (that nobody has more is the holder's word)"
+        who += f" with up to {unit.rows} records (that nobody has more is the data holder's assertion)"
         change += f", up to {unit.rows} times"
-        what = "what all records of any single unit say is protected, whatever the others say"
+        what = "whatever all records of any single unit say is protected, no matter what the other records say"
     return [
         "## What is protected",
-        f"The unit of protection is {who}: {what}. In the field's words, two data sets are neighbours if they differ "
+        f"The unit of protection is {who}: {what}. In technical terms, two data sets are neighbours if they differ "
         f"by this change: {change}. How many {who_is_counted}.",
     ]
 
@@ -107,20 +112,21 @@ def guaranteed(guarantee: Guarantee) -> list[str]:
     factor = _power(guarantee.epsilon)
     bound = f"**{_power_in_words(guarantee.epsilon)}** (rounded up)"
     numbers = f"**epsilon = {exact_text(guarantee.epsilon)}, delta = {exact_text(guarantee.delta)}.** "
-    imagine = "Imagine that the protected content had said something else, whatever that is. "
+    imagine = "Imagine that the protected content had been different, in any way whatsoever. "
     if guarantee.delta:
         words = (
-            f"Then the probability of any set of possible publications would be at most {bound} times what it is, plus "
-            "delta. Delta is a small allowance on top of the factor: because of it there is no bound for every single "
-            "publication."
+            f"Then the probability of any set of possible publications would be at most {bound} times what it is "
+            "now, plus delta. Delta is a small allowance on top of the factor; because of it, no bound holds for "
+            "every single publication."
         )
         return ["## The guarantee", numbers + imagine + words]
     words = (
-        f"Then no possible publication would become more than {bound} times as likely as it is, nor as many times less "
-        "likely. For a person this means: take somebody who knows all other records, has unlimited computers, and "
-        "wants to find out what this one says. The release changes the odds that they give to any answer by at most "
-        f"that factor, up or down: even odds (1 to 1) become at most {_odds(factor)} to 1. Nothing that becomes known "
-        "later can undo this. People who know less may still learn something about everyone; see the end of this page."
+        f"Then no possible publication would be more than {bound} times as likely as it is now, or less likely by "
+        "more than that factor. For a person this means: suppose that somebody knows all other records, has "
+        "unlimited computing power, and wants to find out what this one says. The release changes the odds that "
+        "they give to any answer by at most that factor, up or down: even odds (1 to 1) become at most "
+        f"{_odds(factor)} to 1. Nothing that becomes known later can weaken this. People who know less may still "
+        "learn something about everyone; see the end of this page."
     )
     return ["## The guarantee", numbers + imagine + words, _belief_table(factor), *_under_metric(guarantee)]
 
@@ -130,9 +136,10 @@ def _under_metric(guarantee: Guarantee) -> list[str]:
     if (metric := guarantee.metric) is None:
         return []
     return [
-        f"**Besides, for content that moves little:** {plain(metric.words)} Two contents at a distance d change the "
-        "probability of any publication by a factor of at most e to the power of that epsilon times d, and distances "
-        "of several records add up. This hides details, not a rough place: for that only the last number counts."
+        f"**In addition, for small changes:** {plain(metric.words)} A change by a distance d changes the probability "
+        "of any publication by a factor of at most e to the power of that epsilon times d, and the distances of "
+        "several records add up. This hides details rather than the rough position, for which only the last number "
+        "counts."
     ]
 
 
@@ -145,7 +152,7 @@ def _belief_table(factor: Decimal) -> str:
         cent = Decimal("0.01")
         low, high = least.quantize(cent, rounding=ROUND_FLOOR), most.quantize(cent, rounding=ROUND_CEILING)
         rows.append((f"{percent} %", f"{low} %", f"{high} %"))
-    return table(("probability somebody gave before", "after the release at least", "and at most"), rows, words=0)
+    return table(("probability before the release", "after it, at least", "and at most"), rows, words=0)
 
 
 def checked(release: Release, certificate: "Certificate | None") -> list[str]:
@@ -153,7 +160,7 @@ def checked(release: Release, certificate: "Certificate | None") -> list[str]:
     given, receipt = release.guarantee, release.receipt
     points = [_EVIDENCE[given.evidence].format(mechanism=f"`{type(release.mechanism).__name__}`")]
     if certificate is None:
-        points.append("Nothing was checked for this statement. Anyone can: `discreet.verify(release)`.")
+        points.append("Nothing was checked for this statement. Anyone can check it: `discreet.verify(release)`.")
     else:
         points += [
             *_done(certificate),
@@ -164,7 +171,7 @@ def checked(release: Release, certificate: "Certificate | None") -> list[str]:
     else:
         points.append(f"It was charged as **entry {receipt.sequence}** of the ledger, with hash {plain(receipt.head)}.")
     points.append(f"Fingerprint of the release: {release.digest}, made with {plain(release.software)}.")
-    points.append("No document can show that the holder counted the right records and drew the noise as stated.")
+    points.append("No document can prove that the data holder counted the right records and drew the noise as stated.")
     return ["## How it was checked", bullets(points)]
 
 
@@ -184,10 +191,10 @@ def _done(certificate: "Certificate") -> list[str]:
 
 def _tightness(certificate: "Certificate") -> str:
     if certificate.exact:
-        return "No smaller epsilon would be true: there are two neighbouring data sets that give away just this much."
+        return "No smaller epsilon would be true: for some two neighbouring data sets the loss is exactly this large."
     if certificate.epsilon == inf:
-        return "Single publications have no bound of their own: that is what delta is for."
-    return "Epsilon is an upper bound: what is given away may be less."
+        return "There is no bound for a single publication: that is what delta allows for."
+    return "Epsilon is an upper bound: the actual privacy loss may be smaller."
 
 
 def not_promised(release: Release, public: Sequence[str]) -> list[str]:
@@ -201,8 +208,8 @@ def not_promised(release: Release, public: Sequence[str]) -> list[str]:
         several = "**Several ids for one person.** Somebody with rows under two ids counts as two people, "
         several += "and is protected less."
     points = [
-        "**Other releases add up.** If the same people are in other releases, the epsilons are added. The ledger keeps "
-        "the sum; a second ledger for the same people would not be noticed.",
+        "**Other releases add up.** If the same people are in other releases, the epsilons are added. The ledger "
+        "keeps the sum, but it cannot detect a second ledger for the same people.",
         f"**Groups are protected less.** For a family of four whose records depend on each other, the factor "
         f"is {_power_in_words(4 * epsilon)}{delta}.",
         several,

@@ -42,7 +42,7 @@ def _published(release: Release, question: str, columns: Sequence[tuple[str, str
         "## What was published",
         f"A randomised summary of **{release.mechanism.size:,} {kind}s**.{question}",
         bullets(points),
-        f"The true {plain(hidden)} were not published: what was published instead was drawn at random, by "
+        f"The true {plain(hidden)} were not published; what was published instead was drawn at random by "
         f"`{type(release.mechanism).__name__}`.",
     ]
 
@@ -57,7 +57,9 @@ def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:
     """Give the rows with their intervals, say how they are read, and answer further questions."""
     account, rows = posterior.account(), posterior.rows(LEVEL)
     shown, cut = _shown(rows)
-    shares = " The last column is the part of an interval's width that exact statistics would save."
+    shares = (
+        " The last column is the share of an interval's width that is due to privacy: exact statistics would save it."
+    )
     known = any(row.share_due_to_privacy is not None for row in shown)
     return [
         "## What the results are",
@@ -75,7 +77,8 @@ def no_results(release: Release, why: str) -> list[str]:
     return [
         "## What the results are",
         f"**There is no posterior{declared if release.reading == NO_READING else ''}**: {plain(why)}. So this page "
-        "gives no estimates and no intervals. What was published is not the truth and must not be read as if it were.",
+        "gives no estimates and no intervals. The published values are not the truth and must not be read as if "
+        "they were.",
     ]
 
 
@@ -85,7 +88,7 @@ def _shown(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:
         return rows, ""
     if all(row.is_probability for row in rows) and isclose(sum(row.mean for row in rows), 1, abs_tol=1e-6):
         likeliest = sorted(rows, key=lambda row: row.mean, reverse=True)[:MOST_ROWS]
-        return likeliest, f" Only the {MOST_ROWS} likeliest of {len(rows)} lines are shown."
+        return likeliest, f" Only the {MOST_ROWS} most likely of {len(rows)} lines are shown."
     return rows[:MOST_ROWS], f" Only the first {MOST_ROWS} of {len(rows)} lines are shown."
 
 
@@ -113,8 +116,8 @@ def _together(posterior: Posterior) -> str:
     if len(posterior.releases) > 1:
         total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
         text += (
-            f" These results were read from **{len(posterior.releases)} releases together**; for them all, "
-            f"epsilon adds up to {exact_text(total)}."
+            f" These results were inferred from **{len(posterior.releases)} releases together**, whose epsilons add "
+            f"up to {exact_text(total)}."
         )
     return text
 
@@ -125,5 +128,9 @@ def _words_of_the_holder(posterior: Posterior) -> str:
         return f" {plain(posterior.own_line)}"
     published, read = posterior.releases[0].mechanism.model, posterior.model
     if not published.is_prior_declared:
-        return " The holder declared none." if read.is_prior_declared else " It is this program's: none was declared."
-    return "" if posterior.has_declared_prior else " The holder had declared another prior."
+        return (
+            " The holder declared none."
+            if read.is_prior_declared
+            else (" It is this program's default, because none was declared.")
+        )
+    return "" if posterior.has_declared_prior else " The data holder had declared a different prior."
