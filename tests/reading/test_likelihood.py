@@ -249,5 +249,5 @@ def test_what_is_no_product_and_too_large_to_list_is_refused_in_words() -> None:
     network = dc.Network.naive_bayes("a", ["b"], {"a": (0, 1), "b": (0, 1)}, outside={"a": 0, "b": 0})
     with pytest.raises(dc.DeclarationError, match="Publish the cross table of its columns"):
         dc.Likelihood(released(dc.FamilyHistograms(network, 10, 1), 5, 5, 2, 3, 3, 2))
-    with pytest.raises(dc.DeclarationError, match="some of x"):
+    with pytest.raises(dc.DeclarationError, match="some, but not all, of x"):
         GEOMETRIC.likelihood.given("x")

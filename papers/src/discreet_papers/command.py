@@ -67,9 +67,7 @@ def _all(folder: Path, quick: bool, again: bool, silent: bool) -> None:
     chosen = sorted(reproductions(), key=place_of)
     found = {} if again else {each.name: result for each in chosen if (result := kept(each, folder, quick))}
     if found and not silent:
-        complaints.print(
-            f"{len(found)} of {len(chosen)} results are kept from an earlier run; --again recomputes them."
-        )
+        complaints.print(f"{len(found)} of {len(chosen)} are kept from an earlier run; --again recomputes them.")
     new: list[Kept] = []
     failed: dict[str, str] = {}
     for place, each in enumerate(chosen, start=1):
