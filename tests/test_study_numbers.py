@@ -80,7 +80,7 @@ def test_mean_and_quantiles_agree_with_the_records(folder: Path) -> None:
         ('column = "pay"', "ask is empty"),
         ('column = "pai"\nask = "mean"', "bounds"),
         ('column = "ward"\nask = "mean"', "bounds"),
-        ('column = "pay"\nask = ["sum", "quantiles"]', "separately"),
+        ('column = "pay"\nask = ["sum", "quantiles"]', "in separate questions"),
         ('column = "pay"\nask = "mean"\ncells = 8', "cells and edges"),
         ('column = "pay"\nask = "mean"\nby = "age"', "levels or bands"),
         ('column = "pay"\nask = "quantiles"\nquantiles = [2]', "between 0 and 1"),
