@@ -145,7 +145,7 @@ def test_the_rule_of_verdicts() -> None:
     assert verdict(Basis.COMPUTED, False, changed=(True, False)) is Verdict.FALSE
     assert verdict(Basis.NOT_GIVEN, False) is Verdict.NOT_CHECKABLE
     assert set(LEGEND) == set(Verdict)
-    with pytest.raises(DeclarationError, match="needs a check"):
+    with pytest.raises(DeclarationError, match="must have a check"):
         Finding(Basis.COMPUTED, "reasons")
     with pytest.raises(DeclarationError, match="True or False"):
         Finding(Basis.PROOF, "reasons", {"a number": 0.3})  # type: ignore[dict-item]

@@ -145,7 +145,7 @@ def test_too_many_tables_are_refused_with_words() -> None:
     assert not can_compare(10_001, 2)
     assert can_compare(100, 3)
     assert not can_compare(100, 4)
-    with pytest.raises(dc.DeclarationError, match="too many to compare"):
+    with pytest.raises(dc.DeclarationError, match="too many for comparing"):
         compare_neighbours(np.ones(4), 100, lambda t: np.ones(len(t)), 0.0)
 
 

@@ -92,12 +92,12 @@ def test_many_draws_are_bounded_on_a_coarser_lattice() -> None:
         middle = (low + high) / 2
         low, high = (middle, high) if gaussian_delta(middle, 0.4**0.5) > 1e-6 else (low, middle)
     assert epsilon(500) == pytest.approx(high, rel=0.02)
-    with pytest.raises(DeclarationError, match="rounding of Fourier transforms"):
+    with pytest.raises(DeclarationError, match="rounding errors of Fourier transforms"):
         epsilon(20_000)
 
 
 def test_draws_without_a_guarantee_are_refused() -> None:
-    with pytest.raises(DeclarationError, match="raise delta or the prior"):
+    with pytest.raises(DeclarationError, match="Raise delta or the prior"):
         least_epsilon(composed_draws({NodeCurve.universal(Fraction(1, 1000)): 5}, Fraction(1), DELTA), DELTA)
 
 

@@ -281,5 +281,5 @@ def test_composed_draws_of_a_normal_law_are_nearly_one_draw_of_smaller_variance(
 def test_nonsense_is_refused() -> None:
     with pytest.raises(dc.DeclarationError, match="above 0"):
         posterior_draw_delta(1.0, 0.0, 1.0)
-    with pytest.raises(dc.DeclarationError, match="raise epsilon or delta"):
+    with pytest.raises(dc.DeclarationError, match="Raise epsilon or delta"):
         last_that_fits(lambda _: 1.0, 1.0, 2.0)

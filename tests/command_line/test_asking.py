@@ -151,7 +151,7 @@ def test_verify_says_how_many_draws_an_adversary_needs(study: Path) -> None:
     draw = study.parent / "falls.draw-1.release.json"
     found = CliRunner().invoke(main, ["verify", str(draw), "--distinguish"])
     assert found.exit_code == 0, found.output
-    assert "with both errors at most 0.05 needs at least" in " ".join(found.output.split())
+    assert "with both error probabilities at most 0.05, takes at least" in " ".join(found.output.split())
     plain = CliRunner().invoke(main, ["verify", str(draw), "--distinguish", "0.01", "--json"])
     facts = json.loads(plain.output)["distinguish"]
     assert facts["error"] == 0.01

@@ -353,7 +353,7 @@ def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_decl
     assert "discreet infer" not in shown
     run("verify", "opinions.release.json", "--ledger", "study.db")
     refused = " ".join(run("infer", "opinions.release.json", "--csv", "x.csv", code=1).stderr.split())
-    assert "has no posterior, as its holder declared when it was published (reading = 'none')" in refused
+    assert "has no posterior, as its holder declared on publishing it (reading = 'none')" in refused
     assert "has no posterior" in run("infer", "opinions.release.json", "--statement", "s.html").output
     assert "There is no posterior, as the holder declared" in (folder / "s.html").read_text()
     assert as_json("infer", "opinions.release.json", "--statement", "s.md")["reading"] == "none"

@@ -26,7 +26,7 @@ def test_margins_and_differences_are_shown_told_as_json_and_stated(release: Path
     shown = CliRunner().invoke(main, [*asked, "--statement", str(page)])
     assert shown.exit_code == 0, shown.output
     text = " ".join(shown.output.split())
-    assert "Intervals: each share from its own noisy sum." in text
+    assert "Intervals: for each share from its own noisy sum." in text
     assert "The groups of ward almost certainly differ in how often fall=yes occurs" in text
     assert "The highest rate is that of B" in text
     assert "The groups of ward almost certainly differ" in page.read_text("utf-8")
@@ -60,7 +60,7 @@ def test_a_margin_is_shown_drawn_and_written_as_a_posterior_of_its_own(release: 
 
 def test_a_prior_by_name_or_number_is_read_under(release: Path) -> None:
     together = CliRunner().invoke(main, ["infer", str(release), "--prior", "learnt"])
-    assert "Means and intervals: all cells read together, the strength of the prior learnt (" in " ".join(
+    assert "Means and intervals: from all cells together, with a learnt prior strength (" in " ".join(
         together.output.split()
     )
     own = CliRunner().invoke(main, ["infer", str(release), "--prior", "2"])

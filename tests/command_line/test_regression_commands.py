@@ -77,7 +77,7 @@ def asked(text: str, folder: Path) -> dc.Study:
 def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "600 records, as declared" in run("check", "study.toml").output
     published = run("publish", "study.toml", "--ask", "pay").output
-    assert "Mechanism: ConeMoments, chosen because the intervals of its effects will be the narrowest" in published
+    assert "Mechanism: ConeMoments, chosen because its intervals for effects will be the narrowest" in published
     assert CANARY not in published
     words = ("infer", "pay.release.json", "--plot", "pay.json", "--csv", "pay.out.csv", "--statement", "pay.html")
     shown = run(*words).output
@@ -238,7 +238,7 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ('epsilon = "50"', 'epsilon = "50"\nprior = [1, 2]', "one number, the precision"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "GeometricHistogram"', "BoxMoments, ConeMoments, GaussianMom"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "BallDraw"', "a norm_bound and a known noise"),
-        ("size = 600", "size = 3", "needs a size above the 3 coefficients"),
+        ("size = 600", "size = 3", "needs more records than the model has coefficients (3)"),
         ('columns = ["age", "education"]', 'columns = ["income"]', "with levels or bands"),
     ],
 )

@@ -212,9 +212,9 @@ def test_secrets_nonsense_and_outputs_off_the_grid_are_refused() -> None:
     mechanism = NetworkSampling(CHAIN, 2, "5.5452", least="0.2", grid_bits=4)
     with pytest.raises(dc.SecretError):
         mechanism.sample(CHAIN.statistics({"a": [0, 1], "b": [0, 1]}), dc.SeededBits(1))  # type: ignore[arg-type]
-    with pytest.raises(dc.DeclarationError, match="sum to the public size"):
+    with pytest.raises(dc.DeclarationError, match="add up to the public size"):
         mechanism.sample(np.array([1, 0, 0, 0]), dc.SeededBits(1))
-    for output, words in (([8], "3 numbers"), ([8, 8, 16], "beyond"), ([8, -1, 8], "beyond"), ([8, 1, 8], "least")):
+    for output, words in (([8], "3 numbers"), ([8, 8, 16], "outside"), ([8, -1, 8], "outside"), ([8, 1, 8], "least")):
         with pytest.raises(dc.DocumentError, match=words):
             mechanism.check_output(np.array(output))
     right: dict[str, Any] = {"model": CHAIN, "size": 2, "epsilon": "5.5452", "least": "0.2"}
@@ -235,12 +235,12 @@ def test_secrets_nonsense_and_outputs_off_the_grid_are_refused() -> None:
 
 def test_refusals_name_their_cause() -> None:
     refused: list[tuple[Callable[[], NetworkSampling], str]] = [
-        (lambda: NetworkSampling.plain(CHAIN, size=100, delta="1e-12"), "rounding of Fourier transforms"),
+        (lambda: NetworkSampling.plain(CHAIN, size=100, delta="1e-12"), "rounding errors of Fourier transforms"),
         (lambda: NetworkSampling.plain(CHAIN, size=100, delta=0), "state a delta above 0, or a least"),
         (lambda: NetworkSampling.tempered(CHAIN, size=100, epsilon=1, delta=0), "state a delta above 0, or a least"),
         (lambda: NetworkSampling.concentrated(CHAIN, size=100, epsilon=1, delta=0), "state a delta above 0"),
         (lambda: NetworkSampling.published(CHAIN, size=100, claimed="3000"), "claimed must be at most 1000"),
-        (lambda: NetworkSampling.published(CHAIN, size=100, claimed="1.3862943612"), "claimed = 1.3862943612 asks"),
+        (lambda: NetworkSampling.published(CHAIN, size=100, claimed="1.3862943612"), "claimed = 1.3862943612 requires"),
     ]
     for make, words in refused:
         with pytest.raises(dc.DeclarationError, match=words):

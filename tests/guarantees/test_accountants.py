@@ -202,7 +202,7 @@ def test_costs_below_zero_and_changing_rows_are_refused(tmp_path: Path) -> None:
 def test_a_charge_below_the_price_or_used_twice_is_not_verified(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="9")
     dear = dc.GeometricHistogram(COIN, size=3, epsilon="5")
-    for price, copies, words in (("0.001", 1, "charged less"), ("5", 2, "did not pay for all")):
+    for price, copies, words in (("0.001", 1, "charged less"), ("5", 2, "was charged less than all")):
         receipt = ledger.charge(
             dc.Guarantee(price), "x", mechanism_document(dear), concentrated=dc.Concentrated(dear.rho, Fraction(0))
         )

@@ -113,7 +113,7 @@ def test_a_release_pins_everything_before_its_charge(tmp_path: Path) -> None:
     )
     ledger = dc.Ledger.open(ledger.path)
     ledger.check()
-    with pytest.raises(dc.VerificationError, match="does not hold as it was"):
+    with pytest.raises(dc.VerificationError, match="does not hold in that form"):
         dc.verify(late, ledger=ledger)
 
 

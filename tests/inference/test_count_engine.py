@@ -139,7 +139,7 @@ def test_tables_that_do_not_hold_each_other_are_refused() -> None:
         dc.simulate(dc.FamilyHistograms(network, size, 1), [3, 1, 1, 2, 2, 2, 1, 2], dc.SeededBits(1)),
         dc.simulate(dc.GeometricHistogram(outside, size, 1), [3, 1, 1, 2], dc.SeededBits(1)),
     ]
-    with pytest.raises(dc.DeclarationError, match="a table and margins of it"):
+    with pytest.raises(dc.DeclarationError, match="a table and its margins"):
         dc.infer(*releases)
 
 

@@ -109,7 +109,7 @@ def test_a_missing_arrow_is_found_whatever_numbers_were_released(kind: str) -> N
     assert not wrong.fits
     assert wrong.misfits[0].about == ("b", "c")
     assert wrong.misfits[0].is_pair
-    assert "b and c go together otherwise than the graph says" in wrong.verdict
+    assert "b and c are not associated as the graph says" in wrong.verdict
     names = {check.name for check in wrong.checks}
     assert names == {"table of b, c, d", "table of d, e", "b and c, no arrow"}
     assert [check.is_misfit for check in wrong.checks if check.about == ("d", "e")] == [False]
@@ -197,12 +197,12 @@ def test_what_cannot_be_criticised_is_refused_in_words() -> None:
         dc.SeededBits(1),
         "draws",
     )
-    with pytest.raises(dc.DeclarationError, match=r"holds no noisy tables .* Ask for noisy counts"):
+    with pytest.raises(dc.DeclarationError, match=r"holds no noisy tables, .* Ask for noisy counts"):
         dc.infer(drawn).criticise()
     network: Any = read("histograms", 0.0)
     with pytest.raises(dc.DeclarationError, match="at least 99 replicates; got 10"):
         network.criticise(replicates=10)
-    with pytest.raises(dc.DeclarationError, match="risk lies between 0 and 1"):
+    with pytest.raises(dc.DeclarationError, match="risk must lie between 0 and 1"):
         network.criticise(replicates=99, risk=2)
     with pytest.raises(dc.DeclarationError, match="This chart needs a criticism"):
         charts.criticism_chart(network)

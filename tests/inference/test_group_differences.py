@@ -93,12 +93,12 @@ def test_the_answer_to_whether_groups_differ_is_a_plain_sentence() -> None:
     posterior = dc.infer(dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8)))
     found = posterior.differ("fall=yes", "ward")
     assert found.sentence.startswith("The groups of ward ")
-    assert "was 0.5 beforehand" in str(found)
+    assert "(0.5 a priori)" in str(found)
     assert found.document()["probability"] == found.probability
     sure = Difference("fall=yes", "ward", 0.9996, "B", "A")
     assert sure.sentence == (
         "The groups of ward almost certainly differ in how often fall=yes occurs: the probability that they do is "
-        "above 0.999, and was 0.5 beforehand. The highest rate is that of B, the lowest that of A."
+        "above 0.999 (0.5 a priori). The highest rate is that of B, the lowest that of A."
     )
     assert "may or may not differ" in Difference("fall=yes", "ward", 0.5, "B", "A").sentence
     assert "very probably do not differ" in Difference("fall=yes", "ward", 0.05, "B", "A").sentence
@@ -242,7 +242,7 @@ def test_comparing_more_than_is_allowed_is_refused_before_it_begins(monkeypatch:
     for ask in asked:
         with pytest.raises(dc.DeclarationError, match=r"400 groups .* operations, and at most .* Nothing was compared"):
             ask()
-    with pytest.raises(dc.DeclarationError, match=r"patience is a number above 0.*Nothing was compared"):
+    with pytest.raises(dc.DeclarationError, match=r"patience must be a number above 0.*Nothing was compared"):
         difference_between_groups(model, [release], "fall=yes", "ward", lambda: np.zeros(1), patience=0)
 
 

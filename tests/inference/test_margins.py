@@ -75,8 +75,8 @@ def test_a_margin_prints_and_draws_like_a_posterior_of_one_column() -> None:
     margin = dc.infer(release()).margin("ward")
     assert "given 'wards': 3 cells" in repr(margin)
     lines = str(margin).splitlines()
-    together = r"Means: all cells read together, the strength of the prior learnt \(\S+ records in all, of 2 to 3\)\."
-    assert re.fullmatch(f"{together} Intervals: each share from its own noisy sum\\.", lines[0])
+    together = r"Means: from all cells together, with a learnt prior strength \(\S+ records in all, of 2 to 3\)\."
+    assert re.fullmatch(f"{together} Intervals: for each share from its own noisy sum\\.", lines[0])
     assert len(lines) == 5
     assert "Probability of each level of ward" in str(charts.posterior_chart(margin))
     assert len(margin.to_frame()) == 3
@@ -93,7 +93,7 @@ def test_what_a_margin_cannot_answer_is_refused_in_words() -> None:
     with pytest.raises(dc.DeclarationError, match="each named once"):
         posterior.margin()
     margin = posterior.margin("ward")
-    with pytest.raises(dc.DeclarationError, match="the margin of ward: ask the posterior of the whole table"):
+    with pytest.raises(dc.DeclarationError, match=r"the margin of ward\. Ask the posterior of the whole table"):
         margin.differ("A", "ward")
     with pytest.raises(dc.DeclarationError, match="pooled rates"):
         margin.pooled("A", "ward")

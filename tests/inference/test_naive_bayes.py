@@ -221,7 +221,7 @@ def test_reading_cube_noise_weighs_as_many_class_counts_at_any_number_of_records
 
 
 def test_an_output_that_no_noise_can_have_made_is_refused_and_not_computed_for_ever() -> None:
-    with pytest.raises(DiscreetError, match="farther than 10 records and its noise get"):
+    with pytest.raises(DiscreetError, match="which 10 records and this noise reach"):
         CubeKernel(np.array([10**9, 0]), 0.5, np.ones((2, 2)), 10)
 
 

@@ -223,7 +223,7 @@ def test_records_may_come_in_three_forms(posterior: NetworkPosterior) -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_array_equal(found[2], posterior.predict_proba([{"cancer": "no", "cough": "no"}])[0])  # outside
     assert posterior.predict(rows)[1] == "yes"
-    with pytest.raises(dc.SourceError, match=r"no column 'cough', but 'coff', which the network does not know"):
+    with pytest.raises(dc.SourceError, match=r"no column 'cough', but do have 'coff', which the network does not know"):
         posterior.predict_proba({"cancer": ["no"], "coff": ["no"]})
     with pytest.raises(dc.DeclarationError, match="data frame"):
         posterior.predict_proba(3)

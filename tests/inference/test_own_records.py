@@ -137,7 +137,7 @@ def test_own_records_that_cannot_be_read_are_refused_in_words() -> None:
         dc.infer(release, own=model.statistics({"x": ["a"]}))
     with pytest.raises(dc.DeclarationError, match="one for each of the 2 cells"):
         dc.infer(release, own=[1, 2, 3])
-    with pytest.raises(dc.DeclarationError, match="leave strengths out"):
+    with pytest.raises(dc.DeclarationError, match="Leave strengths out"):
         dc.infer(release, own=[1, 2], strengths=(1, 2))
     with pytest.raises(dc.DiscreetError, match="x"):
         dc.infer(release, own={"z": ["a"]})

@@ -242,7 +242,7 @@ def test_two_readings_are_two_objects(posterior: dc.CategoriesPosterior) -> None
     assert posterior.draws(10, seed=1)["theta"] == pytest.approx(table.draws(10, seed=1)["theta"])
     assert posterior.log_evidence == table.log_evidence
     assert "own noisy sum" in str(posterior).splitlines()[0]
-    learnt_line = r"Means and intervals: all cells read together, the strength of the prior learnt \((.*)\)\."
+    learnt_line = r"Means and intervals: from all cells together, with a learnt prior strength \((.*)\)\."
     assert re.sub(learnt_line, r"\1", str(table).splitlines()[0]).endswith(" records in all, of 2 to 6")
     learnt = dc.infer(*posterior.releases, prior="learnt")
     assert learnt.interval(0.9) == table.interval(0.9)

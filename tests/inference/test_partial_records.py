@@ -114,11 +114,13 @@ def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.Networ
 
 def test_misspelt_columns_are_refused_and_not_summed_out(posteriors: dict[str, dc.NetworkPosterior]) -> None:
     posterior = posteriors["loop by chains"]
-    with pytest.raises(dc.SourceError, match=r"no column 'a', 'b', 'c', but 'A', .* If a name is misspelt, correct it"):
+    with pytest.raises(
+        dc.SourceError, match=r"no column 'a', 'b', 'c', but do have 'A', .* If a name is misspelt, correct it"
+    ):
         posterior.predict_proba([{"A": 1, "e": 1}], target="d")
     with pytest.raises(dc.SourceError, match="their lengths differ"):
         posterior.predict_proba({"a": [1], "e": [1, 0]}, target="d")
-    with pytest.raises(dc.DeclarationError, match="unknown lists values"):
+    with pytest.raises(dc.DeclarationError, match="unknown must list the values"):
         posterior.predict_proba([{"a": 1}], target="d", unknown="?")
     everything = [{**dict.fromkeys("abce", 1), "patient": 7}]
     assert posterior.predict_proba(everything, target="d").shape == (1, 3)  # nothing is missing: others do not matter

@@ -111,8 +111,8 @@ def test_infer_takes_a_readers_prior_in_every_form() -> None:
         ({"precision": -1}, "precision of a prior"),
         ({"spread": 1}, "A reader's prior for a regression"),
         ([1, 2], "A reader's prior for a regression"),
-        ("learnt", "is not learnt"),
-        ("flat", "A prior is a number"),
+        ("learnt", "cannot be learnt"),
+        ("flat", "A prior must be a number"),
     ):
         with pytest.raises(dc.DeclarationError, match=words):
             dc.infer(release, prior=wrong)

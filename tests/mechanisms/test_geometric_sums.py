@@ -114,16 +114,16 @@ def test_a_fifth_is_the_largest_share_that_costs_the_places_nothing() -> None:
 @pytest.mark.parametrize(
     ("facts", "parts", "words"),
     [
-        ({}, ("17/20", "3/20"), "values get 85 % of epsilon, and how far they spread 15 %"),
+        ({}, ("17/20", "3/20"), "values get 85 % of epsilon, and their spread 15 %"),
         (
             {"missing": 0},
             ("1", "1/4"),
-            "100 % of epsilon, and how far they spread 25 %, as no record moves",
+            "100 % of epsilon, and their spread 25 %, because no record can",
         ),
         (
             {"missing": 0, "asks": ("variance",)},
             ("16/25", "16/25"),
-            "64 % of epsilon, and how far they spread 64 %, as",
+            "64 % of epsilon, and their spread 64 %, because",
         ),
     ],
 )

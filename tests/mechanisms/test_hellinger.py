@@ -237,7 +237,7 @@ def test_likelihoods_of_many_tables_are_those_of_one_at_a_time() -> None:
 @pytest.mark.parametrize("counts", [(3, 8), (-1, 11)])
 def test_counts_that_cannot_be_are_refused(counts: tuple[int, int]) -> None:
     mechanism = HellingerGlobal(COIN, 10, 1)
-    with pytest.raises(dc.DeclarationError, match=r"sum to the public size 10|>= 0"):
+    with pytest.raises(dc.DeclarationError, match=r"add up to the public size 10|>= 0"):
         mechanism.sample(np.array(counts), dc.SeededBits(1))
-    with pytest.raises(dc.DeclarationError, match="sum to the public size 10"):
+    with pytest.raises(dc.DeclarationError, match="add up to the public size 10"):
         mechanism.log_likelihood(np.array([3, 7]), np.array(counts))

@@ -256,9 +256,9 @@ def test_simulations_refuse_secrets_and_other_laws() -> None:
     secret = model.statistics({"x": [0, 1, 1]})
     with pytest.raises(dc.SecretError):
         simulate_draws(HellingerGlobal(model, 3, 1), secret, generator)
-    with pytest.raises(dc.DeclarationError, match="another law"):
+    with pytest.raises(dc.DeclarationError, match="is not one"):
         simulate_draws(PermuteAndFlip(model, 3, 1), [1, 2], generator)
-    with pytest.raises(dc.DeclarationError, match="sum to the public size"):
+    with pytest.raises(dc.DeclarationError, match="add up to the public size"):
         simulate_draws(HellingerGlobal(model, 3, 1), [1, 1], generator)
 
 

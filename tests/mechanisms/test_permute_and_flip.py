@@ -144,7 +144,7 @@ def test_a_large_table_sums_to_one() -> None:
 
 
 def test_too_many_candidates_are_refused() -> None:
-    with pytest.raises(dc.DeclarationError, match="2000 at most"):
+    with pytest.raises(dc.DeclarationError, match="at most 2000"):
         PermuteAndFlip(COIN, 2_000, 1)
 
 

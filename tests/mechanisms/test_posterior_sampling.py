@@ -252,7 +252,7 @@ def test_secret_statistics_are_not_sampled_outside_publish() -> None:
 
 def test_nonsense_is_refused_with_words() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"model": "coin"}, "or a family"),
+        ({"model": "coin"}, "or of a family"),
         ({"size": 0}, "size"),
         ({"epsilon": 0}, "epsilon"),
         ({"delta": 0}, "no pure epsilon"),
@@ -268,7 +268,7 @@ def test_nonsense_is_refused_with_words() -> None:
     for change, words in wrong:
         with pytest.raises(dc.DeclarationError, match=words):
             PosteriorSampling(**right | change)
-    with pytest.raises(dc.DeclarationError, match="sum to the public size"):
+    with pytest.raises(dc.DeclarationError, match="add up to the public size"):
         PosteriorSampling(**right).sample(np.array([3, 4]), dc.SeededBits(1))
 
 
@@ -370,12 +370,12 @@ def test_planning_varies_epsilon_of_draws() -> None:
     [
         (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(None, size=9, epsilon=1), "got a NoneType"),  # type: ignore[arg-type]
-        (lambda: PosteriorSampling.truncated(Poisson("x", 3), size=9, epsilon=1), "for Categories"),  # type: ignore[arg-type]
+        (lambda: PosteriorSampling.truncated(Poisson("x", 3), size=9, epsilon=1), "for a Categories model"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon="1e-12"), "so small"),
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon=1, least="0.5"), "below one divided"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta=0), "no pure epsilon"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta="1e-6", draws=0), "draws must be"),
-        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "raise epsilon or delta"),
+        (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "Raise epsilon or delta"),
         (
             lambda: PosteriorSampling(Poisson("x", 20_000, 3_000), 9, 1, "0.9", power="0.01", grid_bits=50),
             "the grid ends at 4096",

@@ -116,7 +116,7 @@ def test_grids_too_coarse_for_the_records_are_refused_from_public_facts() -> Non
             dc.Network.from_edges("a", levels={"a": tuple("abc")}, outside="a"), 10**6, "9", least="0.1", grid_bits=bits
         ),
     ):
-        with pytest.raises(dc.DeclarationError, match="use more grid_bits"):
+        with pytest.raises(dc.DeclarationError, match="Use more grid_bits"):
             make(20)
         assert make(24).grid_bits == 24
 

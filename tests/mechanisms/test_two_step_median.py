@@ -109,6 +109,6 @@ def test_without_a_public_number_of_records_two_steps_are_refused_in_words() -> 
         dc.NumberTable("x", (0, 8), 8),
         dc.NumberTable("x", (0, 8), 8, missing=0, by=dc.Column("g", ("a", "b"), outside="a")),
     ):
-        with pytest.raises(dc.DeclarationError, match="needs to know how many records"):
+        with pytest.raises(dc.DeclarationError, match="needs the number of records"):
             dc.TwoStepMedian(model, 100, 1)
         assert not model.is_one_median

@@ -192,9 +192,9 @@ def test_pairs_may_be_given_and_nonsense_is_refused() -> None:
     for pairs in ([], [((1, 2), (1, 2, 3))]):
         with pytest.raises(dc.DeclarationError, match="pairs"):
             audit(mechanism, pairs=pairs)
-    with pytest.raises(dc.DeclarationError, match="Neighbours"):
+    with pytest.raises(dc.DeclarationError, match="Neighbouring data sets"):
         neighbouring_pairs("a model", 3, np.random.default_rng(1))  # type: ignore[arg-type]
-    with pytest.raises(dc.DeclarationError, match="at least one"):
+    with pytest.raises(dc.DeclarationError, match="at least one audit"):
         audit_chart([])
 
 

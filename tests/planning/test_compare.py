@@ -92,7 +92,7 @@ def test_a_ranking_is_a_document_and_a_picture(pure: Ranking) -> None:
 
 
 def test_names_and_arguments_are_checked(pure: Ranking) -> None:
-    with pytest.raises(dc.DeclarationError, match="There is no 'x'"):
+    with pytest.raises(dc.DeclarationError, match="'x' is not in this ranking"):
         pure.named("x")
     for epsilon, delta in (("0", "0"), ("1", "1")):
         with pytest.raises(dc.DeclarationError):

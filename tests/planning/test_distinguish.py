@@ -33,7 +33,7 @@ def test_divergences_of_laws_are_their_integrals() -> None:
         assert law_divergence(laws[0], laws[1]) == pytest.approx(both_ways(twins[0], twins[1], 0, 60), rel=1e-6)
     normal = NormalLaw(F(0), F(4)), NormalLaw(F(1), F(4))
     assert law_divergence(*normal) == pytest.approx(slow_divergence(norm(0, 2), norm(1, 2), -30, 30), rel=1e-6)
-    with pytest.raises(dc.DeclarationError, match="is known of"):
+    with pytest.raises(dc.DeclarationError, match="is known for"):
         law_divergence(BetaLaw(F(1), F(1)), BetaLaw(F(1), F(2)))
 
 

@@ -57,4 +57,4 @@ def test_a_radius_that_is_too_small_by_a_fifth_is_found_by_its_region() -> None:
 
 
 def test_regions_are_counted_without_the_empty_bin_below_them() -> None:
-    assert _learnt_words(np.array([True, True, False])) == "the output lies in 1 of 2 regions that were learnt"
+    assert _learnt_words(np.array([True, True, False])) == "the output lies in 1 of 2 learnt regions"

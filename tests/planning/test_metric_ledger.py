@@ -246,7 +246,7 @@ def test_a_study_has_a_budget_per_unit_and_goes_the_whole_road(tmp_path: Path) -
     [
         ('epsilon_per_unit = "1"\nledger', 'epsilon_per_unit = "1"\nepsilon = 1\nledger', "either epsilon"),
         ('north = "unknown" }', 'unknown = "north" }', "hang on nothing"),
-        ('west = "north", north', 'weast = "north", north', "no level"),
+        ('west = "north", north', 'weast = "north", north', "not a level"),
         ('levels = ["east", "west", "north"', 'levels = ["north", "east", "west"', "stands before"),
         ("lengths = { north = 2 }", "lengths = { north = 0 }", "above 0"),
         ("lengths = { north = 2 }", "lengths = 3", "tables by level"),

@@ -96,8 +96,8 @@ def test_large_tables_are_planned_by_own_sums_without_reading_each_study(monkeyp
 @pytest.mark.parametrize(
     ("prior", "words"),
     [
-        ("", "Planned as it is read by default: each interval from the noisy sum that it speaks of"),
-        ("prior = 2\n", "Planned as it is read by default: all cells together, under the declared prior"),
+        ("", "Planned for the default reading: each interval from its own noisy sum"),
+        ("prior = 2\n", "Planned for the default reading: all cells together, under the declared prior"),
     ],
 )
 def test_the_plan_says_which_reading_it_planned(tmp_path: Any, prior: str, words: str) -> None:
@@ -111,4 +111,4 @@ def test_the_plan_says_which_reading_it_planned(tmp_path: Any, prior: str, words
     assert shown.exit_code == 0, shown.output
     assert words in " ".join(shown.output.split())
     told = CliRunner().invoke(plan, [str(study), "--epsilon", "1", "--json"])
-    assert "Planned as it is read by default" in told.stdout
+    assert "Planned for the default reading" in told.stdout

@@ -106,7 +106,7 @@ def test_an_epsilon_is_called_exact_only_where_it_was_computed() -> None:
     large = dc.verify(dc.MaximumPosterior(dc.Categories("x", levels=tuple("abc"), outside="a"), 1000, 1))
     assert not large.exact
     assert large.epsilon == 1
-    assert "an upper bound, the true number may be smaller" in str(large)
+    assert "an upper bound; the true value may be smaller" in str(large)
     small = dc.verify(dc.MaximumPosterior(COIN, 20, 1))
     assert small.exact
     assert 1 - 1e-5 < small.epsilon < 1  # its scale is the largest that epsilon allows, but for rounding
@@ -131,7 +131,7 @@ def test_the_page_on_checking_shows_what_is_printed() -> None:
 def test_a_certificate_reads_well() -> None:
     text = str(dc.verify(dc.GeometricHistogram(COIN, size=4, epsilon="0.5")))
     assert "promised: epsilon = 0.5, delta = 0, replace one record (proved)" in text
-    assert "pure epsilon 0.5, exact: neighbours were found that lose this much" in text
+    assert "pure epsilon 0.5, exact: neighbouring data sets were found whose loss is this large" in text
     assert "compared, on the mechanism itself, 4 records: all 4 pairs of neighbours" in text
     for check in text.splitlines()[2:]:
         assert check.startswith(DONE), check
@@ -147,7 +147,7 @@ def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -
     assert certificate.exact
     assert certificate.evidence is dc.Evidence.ENUMERATED
     assert f"{found.epsilon:.9g}" in str(certificate)
-    with pytest.raises(dc.DeclarationError, match="law of its own"):
+    with pytest.raises(dc.DeclarationError, match="not an exponential mechanism"):
         FirstPermuteAndFlip(mechanism.model, size, epsilon).delta_at(Fraction(1))
 
 

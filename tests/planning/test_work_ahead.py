@@ -53,12 +53,12 @@ OVERSIZED: dict[str, tuple[Callable[[], Mechanism], Callable[[Mechanism], object
     "a plan of FamilyGaussians for a million million records": (
         lambda: dc.FamilyGaussians(PAIR, 10**12, 1, "1e-6"),
         expected_accuracy,
-        "Nothing was made up",
+        "Nothing was simulated",
     ),
     "a plan of LaplaceUpdates for a million million records": (
         lambda: dc.LaplaceUpdates(NAIVE, 10**12, 1),
         expected_accuracy,
-        "Nothing was made up",
+        "Nothing was simulated",
     ),
 }
 
@@ -113,7 +113,7 @@ def test_infer_refuses_by_its_own_limit_and_reads_with_more_patience() -> None:
     assert dc.infer(release, patience=needed).log_evidence is None  # the last engine that fits: row by row
     assert dc.infer(release).method == "read exactly"
     for wrong in (0, -1, float("nan"), "much"):
-        with pytest.raises(dc.DeclarationError, match="patience is a number above 0"):
+        with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
             dc.infer(release, patience=wrong)  # type: ignore[arg-type]
 
 

@@ -273,10 +273,10 @@ def test_the_same_release_twice_is_refused_and_so_are_other_columns() -> None:
 
 def test_what_is_no_product_and_too_large_to_list_is_refused_in_words() -> None:
     chosen = dc.HellingerGlobal(dc.Categories("x", levels=tuple(range(8)), outside=0), 200, 1)
-    with pytest.raises(dc.DeclarationError, match=r"product over cells.*tables of 200 records in 8 cells"):
+    with pytest.raises(dc.DeclarationError, match=r"factor over cells.*tables of 200 records in 8 cells"):
         dc.Likelihood(released(chosen, *([25] * 8)))
     network = dc.Network.naive_bayes("a", ["b"], {"a": (0, 1), "b": (0, 1)}, outside={"a": 0, "b": 0})
-    with pytest.raises(dc.DeclarationError, match="Publish the table of its columns"):
+    with pytest.raises(dc.DeclarationError, match="Publish the cross table of its columns"):
         dc.Likelihood(released(dc.FamilyHistograms(network, 10, 1), 5, 5, 2, 3, 3, 2))
-    with pytest.raises(dc.DeclarationError, match="some of x"):
+    with pytest.raises(dc.DeclarationError, match="some, but not all, of x"):
         GEOMETRIC.likelihood.given("x")

@@ -256,7 +256,7 @@ def test_an_edited_release_is_noticed_by_its_ledger(ledger: dc.Ledger, path: tup
         document["label"] = "y"
     else:
         document["mechanism"]["epsilon"] = document["guarantee"]["epsilon"] = "0.25"
-    with pytest.raises(dc.VerificationError, match="edited"):
+    with pytest.raises(dc.VerificationError, match="changed afterwards"):
         dc.verify(dc.Release.from_json(json.dumps(document)), ledger=ledger)
 
 

@@ -99,7 +99,7 @@ def test_the_results_are_the_posteriors_numbers() -> None:
         row = f"| {names} | {mean:.1%} | {100 * low:.1f} to {high:.1%} | {share:.0%} |".replace("%", " %")
         assert row in text
     assert f"about as much as {posterior.equivalent_records:.0f} exactly known records" in text
-    assert "Each interval was read from the noisy sum that it speaks of" in text
+    assert "Each interval was read from the noisy sum of its own share" in text
     assert "It is this program's default, because none was declared." in text
 
 
@@ -175,7 +175,7 @@ def test_a_charged_release_names_entry_and_hash(published: dc.Release, ledger: d
     assert "**Not recomputed:**" in text
     assert "**Compared:**" in text
     assert "**By proof alone:**" in text
-    assert "the newest of 3 entries stands on entry 2 and its record" in text
+    assert "the newest of 3 entries builds on entry 2 and its record" in text
     assert "rests on a **mathematical proof**, which the documentation of `GeometricHistogram` gives" in text
     for jargon in ("norm", "inequality", "||", "rho", "twin", "pure epsilon"):
         assert jargon not in text
@@ -352,7 +352,7 @@ def test_the_statement_of_an_unread_regression_gives_its_bounds() -> None:
     line = dc.LinearRegression("pay", ["age"], {"age": (18, 70), "pay": (0, 9000)}, noise="0.5", norm_bound=1)
     release = dc.simulate(BallDraw(line, 30, 1), np.zeros(len(line.cells), dtype=int), dc.SeededBits(74), label="pay")
     text = statement(release, None)
-    assert "**age** (18 to 70; values beyond are cut off there" in text
+    assert "**age** (18 to 70; values beyond are clipped to these bounds" in text
     assert "the columns and levels, everything else that the model declares, epsilon" in text
 
 

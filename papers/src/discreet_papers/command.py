@@ -20,27 +20,30 @@ _PROBLEMS = (DiscreetError, ArithmeticError, LookupError, MemoryError, OSError, 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Compute everything, and write one page that holds it all.")
+@click.option("--all", "everything", is_flag=True, help="Compute everything, and write it all to one page.")
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Write tables and pictures to this folder.")
 @click.option("--quick", is_flag=True, help="Fewer repeats and coarser grids.")
-@click.option("--again", is_flag=True, help="With --all: compute anew what an earlier run left in the folder.")
+@click.option("--again", is_flag=True, help="With --all: recompute what an earlier run left in the folder.")
 @as_json
 @helpful
 def reproduce(
     names: Sequence[str], everything: bool, folder: Path | None, quick: bool, again: bool, as_json: bool
 ) -> None:
-    """Compute tables and figures of the source papers again. Without a name, list them.
+    """Reproduce tables and figures of the source papers. Without a name, list them.
 
-    With --all each result is written as soon as it is done, and a run that was stopped goes on where it was.
+    With --all each result is written as soon as it is done, and an interrupted run continues where it stopped.
 
     \b
     Example:  discreet reproduce 004-figure-1 --quick --out report
               discreet reproduce --all --out report
     """
     if everything and (names or folder is None):
-        raise DeclarationError("--all takes no names and needs a folder: discreet reproduce --all --out report")
+        raise DeclarationError(
+            "--all takes no names and needs a folder, such as discreet reproduce --all --out report. Nothing was "
+            "computed."
+        )
     if again and not everything:
-        raise DeclarationError("--again goes with --all: a named result is always computed anew. Nothing was computed.")
+        raise DeclarationError("--again goes with --all; a named result is always recomputed. Nothing was computed.")
     if not names and not everything:
         return _list(as_json)
     if folder is not None:
@@ -64,7 +67,7 @@ def _all(folder: Path, quick: bool, again: bool, silent: bool) -> None:
     chosen = sorted(reproductions(), key=place_of)
     found = {} if again else {each.name: result for each in chosen if (result := kept(each, folder, quick))}
     if found and not silent:
-        complaints.print(f"{len(found)} of {len(chosen)} are kept from an earlier run; --again computes them anew.")
+        complaints.print(f"{len(found)} of {len(chosen)} are kept from an earlier run; --again recomputes them.")
     new: list[Kept] = []
     failed: dict[str, str] = {}
     for place, each in enumerate(chosen, start=1):

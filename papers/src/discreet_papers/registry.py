@@ -34,6 +34,6 @@ def reproduction_named(name: str) -> Reproduction:
         if reproduction.name == name:
             return reproduction
     raise DeclarationError(
-        f"There is no reproduction {name!r}. Nothing was computed. "
-        f"These are known: {', '.join(reproduction.name for reproduction in reproductions())}."
+        f"There is no reproduction {name!r}. Nothing was computed. The known ones are "
+        f"{', '.join(reproduction.name for reproduction in reproductions())}."
     )

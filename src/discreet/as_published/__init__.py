@@ -1,9 +1,9 @@
-"""What others published, and what not to do: kept for study and comparison, not for releases.
+"""Mechanisms and readings as the papers published them, for study and comparison rather than for releases.
 
-Here are the papers' own variants of mechanisms (Laplace noise that is rounded or cut off, updates that pay for every
-entry, exponents that no proof covers), and readings that take noisy numbers for the truth. `discreet.suggest` never
-chooses from here. What has a proved guarantee may be published, and is read like all else; the two Hellinger mechanisms
-whose guarantee is only claimed are refused.
+They are the papers' own variants of mechanisms (rounded or truncated Laplace noise, updates that pay for every entry,
+exponents that no proof covers), and readings that take noisy numbers at face value. `discreet.suggest` never chooses
+any of them. Those with a proved guarantee may be published, and are read like everything else; the two Hellinger
+mechanisms whose guarantee is only claimed are refused.
 """
 
 from discreet.as_published.fourier_updates import FourierUpdates

@@ -28,7 +28,7 @@ from discreet.models.network import Network
 
 @dataclass(frozen=True, init=False, repr=False)
 class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
-    """Every Fourier coefficient of every family with noise of the published scale; the output begins with e_0.
+    """Every Fourier coefficient of every family, with noise of the published scale; the output begins with e_0.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> mechanism = FourierUpdates(net, size=100, epsilon=1)
@@ -63,7 +63,7 @@ class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
 
     @property
     def reason(self) -> str:
-        """Say how many of the numbers one record moves."""
+        """Say why the guarantee holds, with how many numbers one record moves."""
         return f"discrete Laplace noise on {self.length} parity counts, of which one record moves {self.moved}"
 
     def worst_records(self) -> Counts:
@@ -84,7 +84,7 @@ class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
         return self.basis.tables(self.coefficients(output), self.totals(output) + self.increment(t))
 
     def looks_like_counts(self, output: Counts, t: float) -> NDArray[np.bool_]:
-        """Tell of one or many outputs whether no cell of any table is below zero: what the paper calls stealth."""
+        """Tell, for one output or many, whether no cell of any table is negative: what the paper calls stealth."""
         tables = self.published_tables(output, t).values()
         lead = np.asarray(output).shape[:-1]
         return np.asarray(np.min([table.reshape(*lead, -1).min(axis=-1) for table in tables], axis=0) >= 0)

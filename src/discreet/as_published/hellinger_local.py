@@ -32,10 +32,10 @@ _PROVED_BITS = 128
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
-    """Divide by the local sensitivity, t = epsilon/2: for comparison only, it has no guarantee of its own.
+    """Divide by the local sensitivity, t = epsilon/2. For comparison only: it has no guarantee.
 
-    The scale itself tells about the data: between neighbours LS may jump. With three cells or a tiny prior the loss
-    exceeds epsilon, and it grows without bound with the prior.
+    The scale itself reveals something about the data, because LS may jump between neighbours. With three cells or a
+    tiny prior the loss exceeds epsilon, and it grows without bound as the prior shrinks.
     """
 
     @classmethod
@@ -54,7 +54,7 @@ class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
 
     @property
     def decay(self) -> Decay:
-        """Refuse: nothing but the table itself counts."""
+        """Refuse: only the table itself counts, so there is no decay."""
         raise DeclarationError("The local sensitivity has no decay.")
 
     def sensitivity_ball(self, table: Counts) -> arb:

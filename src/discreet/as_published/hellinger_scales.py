@@ -41,14 +41,14 @@ class PublishedHellingerGlobal(TrueCharge, FirstHellingerGlobal, kind="Published
         return iter(())
 
     def proved_pure_epsilon(self) -> Fraction:
-        """Return epsilon, or what the series bounds it by if that is less."""
+        """Return epsilon, or the bound from the series if that is smaller."""
         if not can_bound(self.size, self.length):
             return self.epsilon
         return min(self.epsilon, rounded_up(self.series_epsilon(self.epsilon / 2)))
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return the enumerated pure epsilon, or what is proved where there are too many tables."""
+        """Return the enumerated pure epsilon, or the proved one where there are too many tables."""
         found = super().guarantee
         if self._enumerable or self.pure_epsilon == self.epsilon:
             return found

@@ -15,7 +15,7 @@ from discreet.guarantees.guarantee import Evidence, Guarantee
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerTable(HellingerLocal, kind="HellingerTable", version=1):
-    """P(r | k) ~ e^(-epsilon H(k, r) / LS(k)): for reproduction only."""
+    """P(r | k) ~ e^(-epsilon H(k, r) / LS(k)). For reproduction only: it has no guarantee."""
 
     def strength(self) -> arb:
         """Return epsilon, without the half."""
@@ -23,7 +23,7 @@ class HellingerTable(HellingerLocal, kind="HellingerTable", version=1):
 
     @property
     def claim(self) -> Guarantee:
-        """Return pure epsilon, as the tables are headed."""
+        """Return pure epsilon, as the headings of the tables say."""
         return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="heading of the notes' tables")
 
     @property

@@ -45,7 +45,7 @@ class LaplaceUpdates(UnitMoves, kind="LaplaceUpdates", version=2):
 
     @property
     def reason(self) -> str:
-        """Say how many tables there are."""
+        """Say why the guarantee holds, with the number of tables."""
         return f"discrete Laplace noise on {len(self.model.variables)} family tables, l1 sensitivity 2 for each"
 
     @cached_property

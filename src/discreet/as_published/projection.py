@@ -25,7 +25,7 @@ from discreet.releases import Release
 
 @dataclass(frozen=True, eq=False)
 class PlugInNetwork:
-    """A network with counts that are taken for true; `tables` has axes (parent levels, levels), a root one row."""
+    """A network whose noisy counts are taken at face value; `tables` has axes (parent levels, levels)."""
 
     model: Network
     tables: Mapping[str, Floats]
@@ -41,7 +41,7 @@ class PlugInNetwork:
     def predict_proba(self, rows: object) -> Floats:
         """Return P(class | features) of a naive Bayes network under the means."""
         if self.model.target is None:
-            raise DeclarationError("Only naive Bayes networks have a class to predict.")
+            raise DeclarationError("Only a naive Bayes network has a class to predict.")
         classes, *features = self.mean_tables().values()
         codes = codes_of(rows, self.model.variables[1:])
         parts = [log_chances(np.log(p)[None], [f[y][None] for f in features], codes) for y, p in enumerate(classes)]
@@ -50,21 +50,21 @@ class PlugInNetwork:
 
 
 def truncated_reading(release: Release) -> PlugInNetwork:
-    """Return the published reading: each noisy count cut to [0, n], then taken for true."""
+    """Return the published reading: each noisy count is clipped to [0, n] and taken at face value."""
     case = _measured(release)
     tables = {name: np.clip(table, 0, case.size) for name, table in _noisy_tables(case).items()}
     return PlugInNetwork(release.model, tables)
 
 
 def projected_reading(release: Release) -> PlugInNetwork:
-    """Return naive Bayes tables made consistent by least squares, then non-negative, then taken for true.
+    """Return naive Bayes tables made consistent by least squares, then non-negative, then taken at face value.
 
     A margin of a table with K_i levels sums K_i noisy cells, so it has weight precision_i / K_i in the class counts.
     """
     case = _measured(release)
     network: Network = case.model
     if network.target is None:
-        raise DeclarationError("The projected reading is for naive Bayes networks.")
+        raise DeclarationError("The projected reading works for naive Bayes networks only.")
     size, tables = float(case.size), _noisy_tables(case)
     classes = nearest_counts(_class_counts(case, tables), size)
     features = [tables[column.name] for column in network.variables[1:]]
@@ -78,7 +78,7 @@ def _measured(release: Release) -> Case:
     """Return the case of one release of measured tables of a network."""
     case = Case.of((release,))
     if not case.model.conditionals or not case.is_measured or None in [m.of.parts for m in case.measurements]:
-        raise DeclarationError(f"{release.label!r} holds no noisy tables of a network's counts.")
+        raise DeclarationError(f"{release.label!r} does not hold noisy tables of a network's counts.")
     return case
 
 

@@ -55,7 +55,9 @@ class PublishedLaplace(Mechanism[Categories]):
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, sensitivity: int, noisy_cells: int) -> None:
         if not isinstance(model, Categories):
-            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
+            raise DeclarationError(
+                f"{type(self).__name__} publishes the counts of a Categories model; got a {type(model).__name__}."
+            )
         cells = len(model.cells)
         values = {
             "model": model,
@@ -145,10 +147,10 @@ class PublishedLaplace(Mechanism[Categories]):
         return self.log_noise(output - counts)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         inside = table[..., : self.noisy_cells]
         drawn = self.finished(inside + self.noise.draw(inside.size, bits).reshape(inside.shape))
         if self.noisy_cells == table.shape[-1]:
@@ -192,15 +194,15 @@ class PublishedLaplace(Mechanism[Categories]):
         """Refuse an output that this mechanism cannot have given."""
         cells = len(self.model.cells)
         if output.shape != (cells,):
-            raise DocumentError(f"The output must have {cells} counts; it has {output.size}.")
+            raise DocumentError(f"The output must hold {cells} counts; it holds {output.size}.")
         if any(abs(int(value)) > cells * (self.size + _FARTHEST * (1 + 1 / self.rate)) for value in output):
-            raise DocumentError("The output holds counts beyond any that can be read.")
+            raise DocumentError("The output holds counts too large to be read.")
         if self.noisy_cells < cells and sum(int(value) for value in output) != self.size:
-            raise DocumentError(f"The output must sum to the size {self.size}; it sums to {int(output.sum())}.")
+            raise DocumentError(f"The output must add up to the size {self.size}; it adds up to {int(output.sum())}.")
 
 
 class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
-    """Rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
+    """Laplace noise rounded to the nearest whole number, as on the poster: P(|U| >= j) = e^(-(j - 1/2)/b)."""
 
     @cached_property
     def noise(self) -> Rounded:
@@ -209,7 +211,7 @@ class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
 
 
 class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=2):
-    """The floor of noisy counts, as the text of the later notes has it: it shifts counts by -1/2 on average."""
+    """The floor of noisy counts, as in the text of the later notes: it shifts counts by -1/2 on average."""
 
     @cached_property
     def noise(self) -> Floored:
@@ -218,7 +220,7 @@ class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=2):
 
 
 class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=2):
-    """Noise cut towards zero, as the tables of the later notes have it: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
+    """Noise truncated towards zero, as in the tables of the later notes: P(|U| = j) = e^(-j/b) - e^(-(j+1)/b).
 
     P(0)/P(1) = 2 e^(1/b), so a moved count costs 1/b + ln 2, however small epsilon is.
     """
@@ -238,7 +240,7 @@ class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=2):
 
 
 class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
-    """Rounded, then clamped to [0, n], as Zhang, Rubinstein and Dimitrakakis (2016) clamp in algorithm 1."""
+    """Rounded, then clamped to [0, n], as in algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016)."""
 
     @property
     def _margin(self) -> int:
@@ -250,7 +252,7 @@ class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
         return np.asarray(np.clip(noisy, 0, self.size))
 
     def log_cells(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P, at 0 and n that of all that is clamped there, and -inf outside."""
+        """Return log P; at 0 and n, that of everything clamped there, and -inf outside."""
         return clamped_terms(self.noise, output, counts, self.size)
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
@@ -261,4 +263,4 @@ class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
         """Refuse an output that this mechanism cannot have given."""
         super().check_output(output)
         if any(not 0 <= int(value) <= self.size for value in output[: self.noisy_cells]):
-            raise DocumentError(f"Clamped counts lie between 0 and {self.size}.")
+            raise DocumentError(f"Clamped counts must lie between 0 and {self.size}.")

@@ -14,7 +14,7 @@ from discreet.releases import Release
 
 
 def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation of each coefficient as if the noisy moments were true. What not to do.
+    """Return mean and standard deviation of each coefficient as if the noisy moments were exact: for comparison only.
 
     Directions in which the noisy X'X is not positive are given the prior alone.
     """
@@ -32,7 +32,7 @@ def _target(release: Release) -> MomentTarget:
     """Return the moments behind a release that measured them."""
     case = Case.of((release,))
     if (why := MomentsEngine().unsuited(case)) is not None:
-        raise DeclarationError(f"{release.label!r} has no noisy moments to read: {why}.")
+        raise DeclarationError(f"{release.label!r} holds no noisy moments that could be read: {why}.")
     return MomentTarget(case.model, case.size, case.measurements)
 
 
@@ -44,7 +44,7 @@ def _plugged_variance(target: MomentTarget, moments: Moments) -> float:
 
 
 def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
-    """Return ridge coefficients whose penalty covers the noise: the rule of AdaSSP (Wang 2018) on one release.
+    """Return ridge coefficients with a penalty that covers the noise, by the rule of AdaSSP (Wang 2018).
 
     The penalty is max(0, r - lowest eigenvalue of the noisy X'X), r the (1 - failure) quantile of the noise's norm.
     """

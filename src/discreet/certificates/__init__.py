@@ -1,4 +1,4 @@
-"""Is it true? Exact privacy over all neighbouring data sets."""
+"""Checks of guarantees: exact privacy losses, and comparisons of all neighbouring data sets."""
 
 from discreet.certificates.data_sets import DataSets, neighbouring
 from discreet.certificates.enumeration import Enumeration, compare, compositions, enumerate_neighbours

@@ -85,7 +85,7 @@ def compare_neighbours(
     """Compare all pairs of neighbours; `scale_error` bounds the relative error of the scales."""
     if not can_compare(size, len(alpha)):
         raise DeclarationError(
-            f"{size} records in {len(alpha)} cells are too many to compare all neighbours: at most "
+            f"{size} records in {len(alpha)} cells are too many for comparing all neighbouring tables. The limit is "
             f"{MOST_RECORDS_OF_TWO_CELLS} records with two cells, or {int(MOST_COMPARISONS**0.5)} tables with more."
         )
     if len(alpha) == 2:

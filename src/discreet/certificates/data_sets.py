@@ -16,7 +16,7 @@ from discreet.arrays import Counts
 class DataSets:
     """Statistics of data sets (`tables`, one row each) and pairs of neighbours among them, each pair once.
 
-    `complete` tells whether these are all there are; otherwise the other records were chosen, see `neighbouring`.
+    `complete` tells whether these are all pairs; otherwise the other records were chosen, see `neighbouring`.
     """
 
     tables: Counts
@@ -40,7 +40,7 @@ def number_of_pairs(contributions: int, size: int, most: int) -> int:
 def neighbouring(contributions: Counts, size: int, most: int) -> DataSets:
     """Return all pairs of neighbours among `size` records, or as many other records as `most` pairs allow.
 
-    Where not all fit, the other n - 1 records are all alike: all the first row, all the last, and rows in between.
+    If there are too many, the other n - 1 records are all alike: the first row, the last, and rows in between.
     """
     rows = len(contributions)
     complete = number_of_pairs(rows, size, most) <= most

@@ -64,7 +64,9 @@ def law_divergence(one: Law, two: Law) -> float:
     if isinstance(one, NormalLaw) and isinstance(two, NormalLaw) and one.variance == two.variance:
         return float((one.mean - two.mean) ** 2 / one.variance) / 2
     if not (isinstance(one, GammaLaw) and isinstance(two, GammaLaw)):
-        raise DeclarationError("The divergence is known of two Gamma laws, or two normal laws of one variance.")
+        raise DeclarationError(
+            "The divergence is known for two Gamma distributions, or two normal distributions with the same variance."
+        )
     return max(_gamma_divergence(one, two), _gamma_divergence(two, one))
 
 

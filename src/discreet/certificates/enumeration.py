@@ -25,8 +25,8 @@ __all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "nu
 class Enumeration:
     """What was found by comparing neighbours on a list of outputs: log P(output | data set), a row for each data set.
 
-    All that is found is a lower bound of what is true, as any list of outputs gives it, up to the rounding of floats.
-    With the probability that lies outside the list counted as lost, `delta_at` is an upper bound.
+    Everything found is a lower bound of the true value, as with any list of outputs, up to the rounding of floats.
+    `delta_at` is an upper bound, because it counts all probability outside the list as lost.
     """
 
     data_sets: DataSets
@@ -39,12 +39,12 @@ class Enumeration:
 
     @property
     def outputs(self) -> int:
-        """Return on how many outputs they were compared."""
+        """Return the number of outputs on which they were compared."""
         return int(self.log_laws.shape[1])
 
     @cached_property
     def missing(self) -> float:
-        """Return the largest probability that the listed outputs leave out for a data set."""
+        """Return the largest probability, over data sets, that the listed outputs leave out."""
         return float(max(0.0, (1 - self._laws.sum(axis=1)).max()))
 
     @cached_property

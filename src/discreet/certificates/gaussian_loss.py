@@ -105,8 +105,8 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, cells: int, keeps_to
         low, high = high, high * 2
         if high > LARGEST_VARIANCE:
             raise DeclarationError(
-                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need Gaussian noise of a variance "
-                f"above {exact_text(LARGEST_VARIANCE)}; choose a larger epsilon."
+                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need Gaussian noise with a variance "
+                f"above {exact_text(LARGEST_VARIANCE)}, the largest that is supported. Choose a larger epsilon."
             )
     while low == high or _suffices(low, epsilon, delta, cells, keeps_total):
         low, high = low * Fraction(3, 4), low

@@ -141,7 +141,7 @@ def bernoulli_rate(prior: float) -> StochasticLipschitz:
     1.76197
     """
     if prior < 1:
-        raise DeclarationError("This constant is for a prior parameter of at least 1.")
+        raise DeclarationError("This constant holds for prior parameters of at least 1.")
     return StochasticLipschitz(exp(lgamma(prior + 0.5) - lgamma(prior)) / sqrt(pi), "number of records that differ")
 
 
@@ -152,7 +152,7 @@ def normal_rate(prior_rate: float, largest_mean: float = 1.0) -> StochasticLipsc
     q/2 |x^2 - y^2 - 2 mu (x - y)| <= q/2 rho for rho = |x^2 - y^2| + 2 |x - y|.
     """
     if largest_mean > 1:
-        raise DeclarationError("This constant is for means of at most 1 in size.")
+        raise DeclarationError("This constant holds for means of absolute value at most 1.")
     return StochasticLipschitz(2 * prior_rate, "|x^2 - y^2| + 2 |x - y|")
 
 

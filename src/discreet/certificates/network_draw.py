@@ -133,12 +133,12 @@ def least_epsilon(curve: ComposedCurve, delta: Fraction, most: Fraction = Fracti
     """Return about the least epsilon at which a curve is at most delta."""
     if curve.rounding >= delta:
         raise DeclarationError(
-            f"A delta of {float(delta):.3g} cannot be certified: the rounding of Fourier transforms costs "
-            f"{curve.rounding:.2g} of it, whatever epsilon is. State a larger delta, or a least."
+            f"A delta of {float(delta):.3g} cannot be certified: the rounding errors of Fourier transforms alone take "
+            f"{curve.rounding:.2g}, whatever epsilon is. State a larger delta, or a least probability."
         )
     if curve(most) > delta:
         raise DeclarationError(
-            f"These draws have no epsilon below {most} at the stated delta: raise delta or the prior."
+            f"These draws have no epsilon below {most} at the stated delta. Raise delta or the prior's parameters."
         )
     low, high = 0.0, float(most)
     while high - low > 1e-9 * high:

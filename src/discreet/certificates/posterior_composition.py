@@ -128,7 +128,7 @@ def last_that_fits(excess: Callable[[float], float], fitting: float, failing: fl
     found, before = failing, failing
     while excess(found) > 0:
         if (found - fitting) * (failing - fitting) <= 0:
-            raise DeclarationError("No draw from this posterior has the asked guarantee: raise epsilon or delta.")
+            raise DeclarationError("No draw from this posterior has the requested guarantee. Raise epsilon or delta.")
         found, before = found * factor, found
     if found == failing:
         return failing

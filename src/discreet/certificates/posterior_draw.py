@@ -55,7 +55,7 @@ def posterior_draw_delta(epsilon: ArrayLike, alpha: ArrayLike, beta: ArrayLike, 
     given = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (epsilon, alpha, beta, power)))
     allowed, s, t, tau = given
     if not ((s > 0) & (t > 0) & (tau > 0) & np.isfinite(given).all(axis=0)).all():
-        raise DeclarationError("alpha, beta and power must be above 0, and all numbers finite.")
+        raise DeclarationError("alpha, beta and power must be above 0, and all numbers must be finite.")
     logit = (log_gamma_ratio(s, tau) - log_gamma_ratio(t, tau) - allowed) / tau
     tiny = logit < _SMALLEST - np.log(s + t + tau)
     lost = ~tiny & (allowed > np.where(logit > 0, _LARGE, _LARGEST))
@@ -86,7 +86,7 @@ def renyi_divergence(order: float, alpha: float, beta: float, power: float = 1.0
     infinite from the order 1 + s / tau on, so that an untruncated draw has no zCDP parameter.
     """
     if order <= 1:
-        raise DeclarationError("The order of a Renyi divergence is above 1.")
+        raise DeclarationError("The order of a Renyi divergence must be above 1.")
     if (order - 1) * power >= alpha:
         return inf
     mixed = betaln(alpha + power - order * power, beta + order * power)

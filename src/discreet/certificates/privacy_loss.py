@@ -27,7 +27,7 @@ _AT_ONCE = 2**22  # exponentials worked out together
 
 @dataclass(frozen=True)
 class PrivacyLoss:
-    """A privacy loss with exact values, an upper bound on the probability of each, and of an infinite loss."""
+    """A privacy loss distribution: exact values, with upper bounds on their probabilities and on that of infinity."""
 
     losses: tuple[Fraction, ...]
     probabilities: tuple[float, ...]
@@ -52,7 +52,7 @@ class PrivacyLoss:
         heights = np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1].tolist()
         losses = [Fraction(epsilon) for epsilon in epsilons]
         if len(losses) != len(heights) or any(one >= two for one, two in pairwise(losses)):
-            raise DeclarationError("A privacy curve needs one delta for each of several increasing epsilons.")
+            raise DeclarationError("A privacy curve needs several increasing epsilons, and one delta for each.")
         with ctx.workprec(192):
             places = [arb(0), *(ball(loss).exp() for loss in losses)]
             corners = _lower_hull(places, [arb(1), *(arb(height) for height in heights)])
@@ -64,7 +64,7 @@ class PrivacyLoss:
 
     @classmethod
     def from_symmetric_curve(cls, epsilons: Sequence[Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
-        """Return a loss nowhere below a curve that is given from epsilon = 0 on and holds both ways.
+        """Return a loss nowhere below a curve that is given for epsilon >= 0 and holds in both directions.
 
         Exchanging both laws of a pair turns delta(epsilon) into delta(-epsilon) = 1 - (1 - delta(epsilon)) e^-epsilon.
         """
@@ -76,7 +76,7 @@ class PrivacyLoss:
 
     @property
     def epsilon(self) -> Fraction | float:
-        """Return the exact pure epsilon, the largest loss; infinite if any loss may be."""
+        """Return the exact pure epsilon, the largest loss; infinite if a loss can be."""
         return max(self.losses) if not self.beyond else inf
 
     def delta_at(self, epsilon: Exact) -> float:
@@ -113,7 +113,7 @@ class PrivacyLoss:
         is at most K(t) / (t (1 + s)); beyond some order D_a / a <= epsilon / a decides.
         """
         if self.beyond:
-            raise DeclarationError("An infinite loss has no zCDP parameter.")
+            raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
         losses = np.array([float(loss) for loss in self.losses])
         chances = np.array(self.probabilities)
         most, found, start = float(self.epsilon), 0.0, 0.0
@@ -131,11 +131,11 @@ class PrivacyLoss:
         """Return the zCDP parameter within a millionth of it, rounded up: branch and bound over the orders.
 
         With g(t) = K(t)/t, which increases from g(0) = E[L], D_a / a = g(t) / (1 + t) is at most g(t) / (1 + s) on a
-        step [s, t]. Steps that might beat the best order found are cut into smaller ones until none can, but for the
-        millionth. (`rho` has fixed steps and lies up to 1e-4 above; what was charged by it stays as it is.)
+        step [s, t]. Steps that might beat the best order found are divided until none can, up to the millionth. (`rho`
+        has fixed steps and lies up to 1e-4 above; what was charged by it stays unchanged.)
         """
         if self.beyond:
-            raise DeclarationError("An infinite loss has no zCDP parameter.")
+            raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
         if not any(self.losses):
             return Fraction(0)
         edges = np.geomspace(2.0**-10, 2.0**10, 161)
@@ -153,7 +153,7 @@ class PrivacyLoss:
 
     @property
     def divergence(self) -> float:
-        """Return the Kullback-Leibler divergence of what is not beyond, at least."""
+        """Return the Kullback-Leibler divergence of the finite losses, rounded up."""
         return max(self._mean_loss, 0.0) * (1 + _ROUNDING)
 
     @cached_property

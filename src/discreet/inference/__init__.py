@@ -1,4 +1,4 @@
-"""What a reader learns: the posterior given a release, noise and all."""
+"""What a reader learns: posteriors given releases, with the noise accounted for."""
 
 from discreet.inference.consistent import consistent_tables
 from discreet.inference.infer import infer

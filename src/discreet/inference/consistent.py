@@ -9,13 +9,13 @@ from discreet.releases import Release
 def consistent_tables(*releases: Release) -> ConsistentTables:
     """Return the best linear unbiased estimate of all tables, from one release or several of the same tables.
 
-    It reads measured cells and contrasts, whatever the law of their noise is; choices and draws measure nothing.
+    It works for measured cells and contrasts with noise of any distribution; choices and draws measure nothing.
     """
     case = Case.of(releases)
     parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
     if parts is None:
         raise DeclarationError(
-            f"Tables are made consistent from measured cells and contrasts of tables; {case.label!r} holds something "
-            "else. Read it with infer."
+            f"Consistent tables are computed from noisy cells and contrasts of tables; {case.label!r} holds something "
+            "else. Nothing was computed. Read it with infer."
         )
     return fit(case.model, case.size, parts)

@@ -63,14 +63,15 @@ def criticised(
     """Return how well releases fit a graph, by one replicate for each draw of its tables."""
     replicates = len(next(iter(tables.values())))
     if replicates < _LEAST:
-        raise DeclarationError(f"A check takes at least {_LEAST} replicates; got {replicates}. Nothing was checked.")
+        raise DeclarationError(f"A check needs at least {_LEAST} replicates; got {replicates}. Nothing was checked.")
     if not isinstance(risk, int | float) or not 0 < risk < 1:
-        raise DeclarationError(f"risk lies between 0 and 1, such as 0.05; got {risk!r}. Nothing was checked.")
+        raise DeclarationError(f"risk must lie between 0 and 1, such as 0.05; got {risk!r}. Nothing was checked.")
     measured = [release for release in releases if isinstance(_evidence(release), tuple)]
     if not measured:
         raise DeclarationError(
-            f"{releases[0].label!r} holds no noisy tables but what was drawn or chosen from a posterior of this very "
-            "graph, so it cannot contradict it. Nothing was checked. Ask for noisy counts, such as FamilyHistograms."
+            f"{releases[0].label!r} holds no noisy tables, only what was drawn or chosen from a posterior of this "
+            "very graph, so it cannot contradict the graph. Nothing was checked. Ask for noisy counts, such as "
+            "FamilyHistograms."
         )
     length = sum(release.mechanism.length for release in measured)
     work = Work(f"making up {replicates} releases", _NUMBER * replicates * length, 6.0 * replicates * length)

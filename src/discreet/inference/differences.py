@@ -43,7 +43,7 @@ class Difference:
         """Return the answer in one plain sentence or two."""
         groups = f"The groups of {self.by} {_verdict(self.probability)} in how often {self.event} occurs"
         ends = f" The highest rate is that of {self.highest}, the lowest that of {self.lowest}."
-        known = f"{groups}: the probability that they do is {_rounded(self.probability)}, and was 0.5 beforehand."
+        known = f"{groups}: the probability that they do is {_rounded(self.probability)} (0.5 a priori)."
         return known + (ends if self.probability > 0.75 else "")
 
     def __str__(self) -> str:

@@ -29,11 +29,11 @@ def infer(
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
-    Several may be of one table, or of a table or graph and its margins. The first engine that can, reads: see `method`.
+    Several may be of one table, or of a table or graph and its margins. The first suitable engine reads: see `method`.
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
-    prior's strength learnt. `prior` is the reader's own, or one by name: "declared" is the holder's, "learnt" gives
-    that table, "none" is as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own`
-    are the reader's own records of the same population, or their counts; `patience` allows so many times the work.
+    prior's strength learnt. `prior` is the reader's own, or a name: "declared" is the holder's, "learnt" gives that
+    table, "none" reads as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own` are
+    the reader's own records of the population, or their counts; `patience` allows that many times the usual work.
     `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
     if model is not None or populations:
@@ -43,8 +43,8 @@ def infer(
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(
-            f"{case.label!r} has no posterior, as its holder declared when it was published (reading = "
-            f"{NO_READING!r}): {why}. Nothing was read."
+            f"{case.label!r} has no posterior, as its holder declared on publishing it (reading = {NO_READING!r}): "
+            f"{why}. Nothing was read."
         )
     if strengths is not None and not case.model.is_prior_declared:
         case = Case.of(releases, 1, case.patience)
@@ -74,8 +74,8 @@ def _warn(posterior: Posterior) -> None:
     """Warn whoever called `infer` if what is read is mostly the prior, or in doubt for another reason."""
     if posterior.information is not None and posterior.information < _LITTLE:
         warnings.warn(
-            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats): what "
-            "is read from it is mostly the prior. Use more records, fewer levels or a larger epsilon.",
+            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats), so "
+            "its posterior is mostly the prior. Use more records, fewer levels or a larger epsilon.",
             LittleInformationWarning,
             stacklevel=3,
         )

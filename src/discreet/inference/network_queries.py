@@ -40,14 +40,16 @@ def partial_codes_of(
     declared, its name may be misspelt: that is refused. Columns that are `ignored` may be there.
     """
     if isinstance(unknown, str) or not isinstance(unknown, Collection):
-        raise DeclarationError(f"unknown lists values, such as unknown=('?', None); got {unknown!r}.")
+        raise DeclarationError(
+            f"unknown must list the values that stand for unknown ones, such as unknown=('?', None); got {unknown!r}."
+        )
     values, strangers = _partly_by_column(rows, [column.name for column in columns])
     strangers = [name for name in strangers if name not in ignored]
     if strangers and (absent := [column.name for column in columns if column.name not in values]):
         raise SourceError(
-            f"The records have no column {', '.join(map(repr, absent))}, but {', '.join(map(repr, strangers[:5]))}, "
-            "which the network does not know. Nothing was predicted. If a name is misspelt, correct it; if these "
-            "values are not known, leave the other columns out."
+            f"The records have no column {', '.join(map(repr, absent))}, but do have "
+            f"{', '.join(map(repr, strangers[:5]))}, which the network does not know. Nothing was predicted. If a "
+            "name is misspelt, correct it; if the missing values are not known, leave the unknown columns out."
         )
     lengths = {len(known) for known in values.values()}
     if len(lengths) > 1:
@@ -107,6 +109,6 @@ def _frame(rows: Any) -> "narwhals.DataFrame[Any]":
         return narwhals.from_native(rows, eager_only=True)
     except TypeError:
         raise DeclarationError(
-            "Records to classify are a list of mappings, a mapping from column names to lists, or a data frame; "
+            "Records to classify must be a list of mappings, a mapping from column names to lists, or a data frame; "
             f"got a {type(rows).__name__}."
         ) from None

@@ -17,8 +17,8 @@ def informed_readings(case: Case, own: object, strengths: Sequence[float] | None
     """
     if strengths is not None:
         raise DeclarationError(
-            "Own records are read under one prior, or where none was declared under strengths that are learnt from "
-            "them too; leave strengths out. Nothing was read."
+            "Own records are read under one prior or, where none was declared, with a prior strength learnt from them "
+            "as well. Leave strengths out. Nothing was read."
         )
     informed = case.model.informed_by(own)
     if len(informed.models) == 1:

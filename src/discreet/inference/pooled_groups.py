@@ -217,7 +217,7 @@ def groups_of(
     if column is None:
         raise DeclarationError(f"The release has no column {by!r}; its columns are {[c.name for c in model.columns]}.")
     if len(column.levels) < least:
-        raise DeclarationError(f"{by!r} has {len(column.levels)} levels; pooling needs at least three groups.")
+        raise DeclarationError(f"{by!r} has {len(column.levels)} levels; pooling needs three or more groups.")
     labels = labels_of(model, event, by)
     levels, held = labels // 2, set(labels.tolist())
     for place, level in enumerate(column.levels):
@@ -276,7 +276,9 @@ def _work(widths: Counts, points: int) -> Work:
 
 def _require(work: Work, patience: float) -> None:
     if not isinstance(patience, int | float) or not 0 < patience < inf:
-        raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was compared.")
+        raise DeclarationError(
+            f"patience must be a number above 0, such as 10; got {patience!r}. Nothing was compared."
+        )
     if (why := work.refusal_for(patience)) is not None:
         raise DeclarationError(f"{why[0].upper()}{why[1:]}. Nothing was compared. {patience_for(work)}")
 
@@ -287,7 +289,8 @@ def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measure
     found = summed_measurements(case, labels)
     if found is None:
         raise DeclarationError(
-            f"{case.label!r} cannot be pooled: groups are read together from noisy counts of every cell, with noise of "
-            "their own, and it holds something else. Read each group by itself: posterior.rates(event, by)."
+            f"{case.label!r} cannot be pooled: groups are read together from noisy counts of every cell with "
+            "independent noise, and it holds something else. Nothing was read. Read each group by itself: "
+            "posterior.rates(event, by)."
         )
     return found

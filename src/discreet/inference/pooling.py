@@ -48,9 +48,10 @@ class _Point:
 
 
 class PooledRates(Posterior[Categories]):
-    """The rate of an event in each of many groups, each group borrowing from all others.
+    """The rate of an event in each of many groups, with partial pooling: each group borrows from all others.
 
-    `sizes(level)` are intervals of how many records each group has; a group that may have none has no rate of its own.
+    `sizes(level)` are intervals for the number of records in each group; a group that may be empty has no rate of its
+    own.
     """
 
     subject = "pooled rates"
@@ -86,7 +87,7 @@ class PooledRates(Posterior[Categories]):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `rate` has one place for each group."""
+        """Return the axes: `rate` has one entry for each group."""
         return {"rate": ("group",)}
 
     @property
@@ -101,7 +102,7 @@ class PooledRates(Posterior[Categories]):
 
     @property
     def information(self) -> None:
-        """Return nothing: it is not worked out for rates that borrow from each other."""
+        """Return nothing: it is not computed for pooled rates."""
         return
 
     @property
@@ -119,9 +120,12 @@ class PooledRates(Posterior[Categories]):
             question=f"how often does {self.event} occur in each group of {self.by}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
-            meaning="Estimated rates, and intervals that hold the uncertainty of sampling and of the noise together. "
-            "Each group borrows from all others: they were taken to be alike, and how much was learnt from all.",
-            prior="The prior of the groups' mean rate and of their likeness is uniform.",
+            meaning=(
+                "Estimated rates, with intervals that combine the uncertainty of sampling and of the noise. Each "
+                "group borrows strength from all others (partial pooling): how alike they are was learnt from all of "
+                "them."
+            ),
+            prior="The prior of the groups' mean rate, and of how alike they are, is uniform.",
         )
 
     @property
@@ -163,7 +167,7 @@ class PooledRates(Posterior[Categories]):
 
     def _place(self, group: object) -> int:
         if str(group) not in self.groups:
-            raise DeclarationError(f"{group!r} is none of the groups {', '.join(self.groups)}.")
+            raise DeclarationError(f"{group!r} is not one of the groups {', '.join(self.groups)}.")
         return self.groups.index(str(group))
 
     @cached_property
@@ -213,7 +217,9 @@ class PooledRates(Posterior[Categories]):
         """Draw the table of as many further records: sizes of groups, and in each those with the event."""
         labels, groups = labels_of(self.model, self.event, self.by), self._groups
         if len(labels) != 2 * len(groups):
-            raise DeclarationError("pooled rates are about sums of cells, and say nothing about the cells of each")
+            raise DeclarationError(
+                "pooled rates are about sums of cells, and say nothing about the single cells of a sum"
+            )
         alpha = np.array([group.alpha for group in groups])
         known = 0 if states.hidden is None else states.behind.reshape(states.count, -1, 2).sum(axis=2)
         shares = generator.standard_gamma(alpha + known, size=(states.count, len(groups))) + 1e-300

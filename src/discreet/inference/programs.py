@@ -26,8 +26,8 @@ def infer_program(
     """Return the posterior of a program given releases of the same records, or of populations by name."""
     if any(each is not None for each in refused):
         raise DeclarationError(
-            "prior, strengths and own are for plain tables; a program has priors of its own: model=dc.programs.Poisson("
-            "rate='Gamma(4, 3)'). Nothing was read."
+            "prior, strengths and own go with plain tables; a program has priors of its own: "
+            "model=dc.programs.Poisson(rate='Gamma(4, 3)'). Nothing was read."
         )
     if bool(releases) == bool(populations):
         raise DeclarationError(

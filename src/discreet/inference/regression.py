@@ -18,9 +18,9 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     """
     case = replace(Case.of(releases), seed=seed)
     if (why := MomentsEngine().unsuited(case)) is not None:
-        raise DeclarationError(f"{case.label!r} has no noisy moments to read: {why}.")
+        raise DeclarationError(f"{case.label!r} holds no noisy moments that could be read: {why}.")
     if model is not None and (type(model) is not type(case.model) or model.layout != case.model.layout):
-        raise DeclarationError("The reader's model must have the columns, bounds and grid of the release.")
+        raise DeclarationError("The reader's model must have the same columns, bounds and grid as the release.")
     case, engine = case if model is None else replace(case, model=model), MomentsEngine()
     if (why := engine.refusal(case)) is not None:
         raise DeclarationError(f"{case.label!r} cannot be read: {why}. Nothing was read.")

@@ -78,7 +78,7 @@ class Statement:
 
     def _between_events(self, share_of: Callable[[Counts, Counts], BetaMixture], one: Counts, two: Counts) -> float:
         if np.intersect1d(one, two).size and self.larger.factor != self.smaller.factor:
-            raise DeclarationError("Multiples can be compared only of events that exclude each other.")
+            raise DeclarationError("Multiples can only be compared for events that are mutually exclusive.")
         only_one, only_two = np.setdiff1d(one, two), np.setdiff1d(two, one)
         if not only_one.size or not only_two.size:
             return float(only_one.size > 0)

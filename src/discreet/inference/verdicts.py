@@ -51,7 +51,7 @@ class Check:
         )
         if self.is_pair:
             first, second = self.about
-            return f"{first} and {second} go together otherwise than the graph says ({found})."
+            return f"{first} and {second} are not associated as the graph says ({found})."
         return f"The {self.name} is further from the graph than noise and sampling explain ({found})."
 
 
@@ -101,7 +101,9 @@ class Criticism(Shown):
         known = [check.sd for check in self.pairs if check.sd is not None]
         if known:
             far = f"{4 * min(known) / self.size:.1%} of the records"
-            found.append(f"That is no proof: where two variables go together in less than about {far}, it is not seen.")
+            found.append(
+                f"That is no proof: an association of two variables that concerns less than about {far} goes unnoticed."
+            )
         return found
 
     def _blame(self) -> list[str]:
@@ -119,7 +121,7 @@ class Criticism(Shown):
             first, second = self.unseen[0]
             them = "1 pair" if len(self.unseen) == 1 else f"{len(self.unseen)} pairs"
             found.append(
-                f"Nothing is said about {them} of variables without an arrow that stand in no released table together, "
+                f"Nothing is said about {them} of variables without an arrow that no released table holds together, "
                 f"such as {first} and {second}."
             )
         if self.unjudged:
@@ -130,8 +132,9 @@ class Criticism(Shown):
     def method(self) -> str:
         """Say how it was found."""
         return (
-            f"Checked by {self.replicates:,} made-up studies, each with its own noise. Such p-values are conservative; "
-            f"if the graph is right, at most about {self.risk:.0%} of all studies are blamed (Holm's rule)."
+            f"Checked by {self.replicates:,} made-up studies, each with its own noise. Such p-values are "
+            f"conservative: if the graph is right, at most about {self.risk:.0%} of all studies are rejected (Holm's "
+            "rule)."
         )
 
     def document(self) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""Mathematics that knows nothing of privacy or of records: roots, tilting, chains that agree, shares of a whole."""
+"""Mathematics that is independent of privacy and records: distributions, divergences, roots, diagnostics of chains."""

@@ -89,7 +89,7 @@ def total_variation(first: ArrayLike, second: ArrayLike) -> float:
 def log_affinities(u: ArrayLike, v: ArrayLike, difference: ArrayLike | None = None) -> Floats:
     """Return D(u, v) <= 0, number by number; for equal totals ln BC is the sum of these over the cells.
 
-    Give the `difference` v - u where it is known better than u and v are: that of counts, behind a prior that is not.
+    Give the `difference` v - u where it is known more exactly than u and v: for counts plus a prior that is not whole.
     """
     low, high = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
     gap = np.abs(high - low if difference is None else np.asarray(difference, dtype=float))
@@ -140,14 +140,16 @@ def _pair(first: Parameters, second: Parameters) -> tuple[Floats, Floats]:
     one, two = (each if isinstance(each, Dirichlet) else Dirichlet(each) for each in (first, second))
     a, b = np.array(one.concentration), np.array(two.concentration)
     if len(a) != len(b):
-        raise DeclarationError(f"Two Dirichlets on {len(a)} and {len(b)} categories cannot be compared.")
+        raise DeclarationError(
+            f"Dirichlet distributions over {len(a)} and {len(b)} categories cannot be compared: the numbers must agree."
+        )
     return a, b
 
 
 def _probabilities(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     p, q = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if p.shape != q.shape or not ((p >= 0).all() and (q >= 0).all()):
-        raise DeclarationError("Two lists of probabilities >= 0 of the same outcomes are needed.")
+        raise DeclarationError("A divergence needs two lists of probabilities of 0 or more, for the same outcomes.")
     return p, q
 
 

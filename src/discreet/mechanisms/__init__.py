@@ -1,4 +1,4 @@
-"""How noise enters: each mechanism is a conditional distribution P(output | secret statistics)."""
+"""Privacy mechanisms. Each is a conditional distribution P(output | secret statistics), with a proved guarantee."""
 
 from discreet.mechanisms.additive import NoisyCounts
 from discreet.mechanisms.ball_draw import BallDraw

@@ -1,9 +1,9 @@
-"""Additive mechanisms: measured numbers plus noise. What they cost is computed from both, never written by hand.
+"""Additive mechanisms: measured numbers plus noise. Their cost is computed from both, never written by hand.
 
-z = A k + u. Over all pairs of records x, y and both directions, the loss where the measured numbers move by
-A e_x - A e_y is the noise's: epsilon is the largest of them all, the privacy loss the upper envelope of all their laws,
-and rho the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to; one
-of a table of counts (`NoisyCounts`) states its noise alone.
+z = A k + u. Over all pairs of records x, y and both directions, the privacy loss is that of the noise if the measured
+numbers move by A e_x - A e_y: epsilon is the largest of these losses, the privacy loss is their upper envelope, and rho
+is the largest zCDP parameter. A mechanism states its quantities and its noise, and what it was calibrated to; one for a
+table of counts (`NoisyCounts`) states only its noise.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from discreet.randomness import RandomBits
 
 
 class Additive(RefereedNumbers[ModelT]):
-    """z = A k + u, with `quantities` A and `noise` u."""
+    """Publishes z = A k + u, with `quantities` A and `noise` u."""
 
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
@@ -66,7 +66,7 @@ class Additive(RefereedNumbers[ModelT]):
     def computed_loss(self) -> PrivacyLoss:
         """Return the upper envelope of the losses of all neighbours, computed from quantities and noise.
 
-        Where their changes are too many to list it is that of the worst mechanism of this epsilon, or of this rho.
+        If there are too many changes to list, it is that of the worst mechanism with this epsilon, or this rho.
         """
         changes, epsilon = self.quantities.changes(), self.pure_epsilon
         if changes is not None and (epsilon < inf or self.noise.rho_weights is None or self._is_attained(changes)):
@@ -79,16 +79,16 @@ class Additive(RefereedNumbers[ModelT]):
         return max(self.noise.rho(change) for change in changes) <= self.rho * (1 + Fraction(1, 10**8))
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss that is charged where releases are composed: the computed one, or more if a kind says so."""
+        """Return the loss that is charged when releases are composed: the computed one, or more if a kind says so."""
         return self.computed_loss()
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         measured = self.measured(self.checked(counts))
         return measured + self.noise.sample(int(np.prod(measured.shape[:-1])), bits).reshape(measured.shape)
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
-        """Return one measurement for each table or other unit whose noise is independent of the rest, or one of all."""
+        """Return one measurement for each table (or other unit) with independent noise, or one for everything."""
         pieces = self.quantities.pieces()
         lengths = [piece.length for piece in pieces]
         laws = self.noise.pieces(lengths)
@@ -103,7 +103,7 @@ LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 @dataclass(frozen=True, init=False, repr=False)
 class NoisyCounts(RefereedCounts, Additive[Categories]):
-    """A noisy table of counts: `model` says which cells, `size` how many records (public), `epsilon` how much noise."""
+    """A noisy table of counts: `model` declares the cells, `size` is the public number of records."""
 
     model: Categories
     size: int
@@ -122,15 +122,15 @@ class NoisyCounts(RefereedCounts, Additive[Categories]):
         return Cells(self.model)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must sum to the public size."""
+        """Return made-up counts as an array; they must add up to the public size."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         return table
 
 
 def within_bounds(epsilon: Fraction, name: str) -> Fraction:
-    """Return an epsilon for which noise can be drawn, or say what is allowed."""
+    """Return an epsilon for which noise can be drawn, or refuse it and say what is allowed."""
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
         raise DeclarationError(
             f"{name} must lie between {exact_text(LEAST_EPSILON)} and {exact_text(MOST_EPSILON)}; "

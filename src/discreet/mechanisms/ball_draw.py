@@ -58,9 +58,11 @@ def published_bound(w: Floats, size: int, variance: float) -> float:
 
 @dataclass(frozen=True, init=False, repr=False)
 class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
-    """One draw of the coefficients, on a grid of `steps` steps to the bound: pure epsilon-DP.
+    """One draw of regression coefficients from their tempered posterior: pure epsilon-DP.
 
-    The likelihood is raised to the power min(1, epsilon / R). The noise must be known and the norm bounded.
+    The draw lies on a grid with `steps` steps from zero to the norm bound. The likelihood is raised to the power min(1,
+    epsilon / R). The model must declare a known noise variance and a `norm_bound`. Without an interval it serves as a
+    baseline; noisy moments, such as ConeMoments, can be read as a posterior.
     """
 
     model: LinearRegression
@@ -70,7 +72,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact, steps: int = 2**16) -> None:
         if not isinstance(model, LinearRegression) or model.norm_bound is None or not isinstance(model.noise, Fraction):
-            raise DeclarationError("BallDraw needs a LinearRegression with a norm_bound and a known noise.")
+            raise DeclarationError("BallDraw needs a LinearRegression with a norm_bound and a known noise variance.")
         require_prior(model, "BallDraw")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=model.most_records))
@@ -108,7 +110,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     @property
     def steepest(self) -> Fraction:
-        """Return the most that a number's curvature D_i (see `Proposal`) can be, whatever the records hold.
+        """Return an upper bound of a coordinate's curvature D_i (see `Proposal`) that holds for all records.
 
         D_i <= P_ii + kappa with P_ii <= h^2 (t n / sigma^2 + d L). By its choice kappa r^2 <= d + ||v|| r, r the
         radius of the ball, and ||v|| <= h t n sqrt(d) / sigma^2. Between two grid points a draw is kept with e^(-D_i/8)
@@ -119,8 +121,14 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     def _too_coarse(self) -> str:
         enough = self.steps * (isqrt(int(self.model.dimension * self.steepest / _STEEPEST)) + 1)
-        advice = f"use {enough} steps" if enough <= _MOST_STEPS else "declare a larger noise or a smaller norm_bound"
-        return f"A grid of {self.steps} steps is too coarse for {self.size} records and this noise and prior; {advice}."
+        advice = (
+            f"use {enough} steps"
+            if enough <= _MOST_STEPS
+            else "declare a larger noise variance or a smaller norm_bound"
+        )
+        return (
+            f"A grid of {self.steps} steps is too coarse for {self.size} records with this noise and prior; {advice}."
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -182,16 +190,16 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
         return np.asarray(points[np.square(points).sum(axis=1) <= float(self.squared_radius)])
 
     def drawn_rows(self, output: Wholes) -> tuple[DrawnRows, ...]:
-        """Return nothing: coefficients are drawn, no probabilities."""
+        """Return nothing: coefficients are drawn, not probabilities."""
         return ()
 
     def log_likelihood_of_totals(self, output: Wholes, totals: Floats) -> Floats:
         """Refuse: a regression has no single total."""
-        raise DeclarationError("A draw of coefficients does not depend on one total alone.")
+        raise DeclarationError("The law of drawn coefficients does not depend on a single total.")
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of a sum over all points of the grid."""
+        """Return the cost of a sum over all points of the grid."""
         points = (2.0 * self.steps + 1) ** self.model.dimension
         refusal = None if points <= _MOST_POINTS else f"the grid has more than {_MOST_POINTS} points"
         return Cost(20 * points, points, refusal)
@@ -226,9 +234,9 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
     def check_output(self, output: Wholes) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.model.dimension,):
-            raise DocumentError(f"The output must have {self.model.dimension} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.model.dimension} numbers; it holds {output.size}.")
         if sum(int(g) ** 2 for g in output) > self.squared_radius:
-            raise DocumentError("The output lies beyond the norm bound.")
+            raise DocumentError("The output lies outside the declared norm bound.")
 
     def coefficients(self, output: NDArray[np.int64]) -> dict[str, float]:
         """Return the drawn coefficients in the units of the table."""
@@ -280,7 +288,7 @@ class Proposal:
         rest, pivots, upper = [row[:] for row in matrix], [], [[Fraction(0)] * d for _ in range(d)]
         for i in range(d):
             if rest[i][i] <= 0:
-                raise DeclarationError("These are not moments of any records.")
+                raise DeclarationError("No set of records has these moments.")
             pivots.append(rest[i][i])
             upper[i][i:] = [rest[i][j] / rest[i][i] for j in range(i, d)]
             for j in range(i + 1, d):

@@ -42,12 +42,12 @@ class NoisyMoments(Additive[LinearRegression]):
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact) -> None:
         name = type(self).__name__
         if not isinstance(model, LinearRegression):
-            raise DeclarationError(f"{name} publishes moments of a LinearRegression; got a {type(model).__name__}.")
+            raise DeclarationError(f"{name} publishes the moments of a LinearRegression; got a {type(model).__name__}.")
         number = within_bounds(positive(epsilon, "epsilon"), "epsilon")
         records = whole(size, "size", most=model.most_records)
         if records <= model.dimension:
             raise DeclarationError(
-                f"{name} needs a size above the {model.dimension} coefficients of the model; got {records}."
+                f"{name} needs more records than the model has coefficients ({model.dimension}); got {records}."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", records)
@@ -83,7 +83,7 @@ class NoisyMoments(Additive[LinearRegression]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
-    """All moments with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
+    """All moments of a regression, with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
     >>> BoxMoments(model, size=1000, epsilon="0.5").guarantee.epsilon
@@ -98,7 +98,7 @@ class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
 
     @property
     def rate(self) -> Fraction:
-        """Return epsilon / G, what one unit of the largest noise costs."""
+        """Return epsilon / G, the privacy loss of one unit of the largest noise."""
         return self.epsilon / self.model.layout.reach
 
     @cached_property
@@ -110,4 +110,6 @@ class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
 def check_rate(rate: Fraction) -> None:
     """Refuse noise so wide that sums could leave 64 bits."""
     if rate < LEAST_RATE:
-        raise DeclarationError("With this grid and this epsilon the noise would not fit into 64 bits; lower the grid.")
+        raise DeclarationError(
+            "With this grid and this epsilon the noise would not fit into 64 bits. Choose a smaller grid."
+        )

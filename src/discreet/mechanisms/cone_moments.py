@@ -36,7 +36,7 @@ _GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo one, fall nowhere in parti
 
 @dataclass(frozen=True, init=False, repr=False)
 class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
-    """All moments with noise in the shape of one record's products: pure epsilon-DP under replacement of one record.
+    """Regression moments with noise shaped like one record's products: pure epsilon-DP under replacing one record.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
     >>> ConeMoments(model, size=1000, epsilon="0.5").guarantee.epsilon
@@ -52,7 +52,7 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
 
     @property
     def coding(self) -> "Coding":
-        """Return how the released numbers are made of products of coordinates."""
+        """Return how the released numbers are composed of products of coordinates."""
         return Coding(self.model)
 
     @cached_property
@@ -62,7 +62,7 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
 
     @property
     def pure_epsilon(self) -> Fraction:
-        """Return epsilon, by the cone theorem: it is proved for whole records, not for single numbers."""
+        """Return epsilon, by the cone theorem, which is proved for whole records and not for single numbers."""
         return self.epsilon
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -75,11 +75,11 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
 
     @property
     def rho(self) -> Fraction:
-        """Return that of any pure epsilon, epsilon tanh(epsilon / 2), rounded up."""
+        """Return the zCDP parameter of any pure epsilon, epsilon tanh(epsilon / 2), rounded up."""
         return pure_rho(self.epsilon)
 
     def probes(self) -> Counts:
-        """Return what records at their bounds, and others between them, contribute: for a referee."""
+        """Return the contributions of records at their bounds and of some between them, for the checks of `verify`."""
         columns: dict[str, list[object]] = {}
         for place, bounds in enumerate(self.model.bounds, 1):
             shares = np.arange(1, _PROBES + 1) * _GOLDEN * place % 1

@@ -45,8 +45,9 @@ from discreet.noise.rounded_gaussian import RoundedGaussian
 class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
     """Contrasts with rounded Gaussian noise, block by block: (epsilon, delta)-DP and zCDP with rho = 1 / variance.
 
-    Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. Shares that are left out
-    nearly minimise the variance of all cells of all family tables; a variance that is left out is calibrated.
+    Block g has v_g = variance * (largest sum of shares * D that one record moves) / shares[g]. If `shares` is left out,
+    shares are chosen that nearly minimise the total variance over all cells of all family tables; if `variance` is left
+    out, the smallest sufficient one is chosen.
 
     >>> net = Network.from_edges("a -> b", levels={"a": (0, 1, 2), "b": ("no", "yes")}, outside={"a": 0, "b": "no"})
     >>> mechanism = ContrastGaussians(net, size=100, epsilon=1, delta="1e-6")
@@ -77,28 +78,28 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
         wanted = self.least_variance(allowed) if variance is None else positive(variance, "variance")
         if not self.suffices(wanted, allowed):
             raise DeclarationError(
-                f"A variance of {exact_text(wanted)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
-                f"{exact_text(small)}. Leave the variance out to have it calibrated."
+                f"A variance of {exact_text(wanted)} is too small for epsilon = {exact_text(self.epsilon)} and delta "
+                f"= {exact_text(small)}. Leave the variance out to have the smallest sufficient one chosen."
             )
         for name, value in (("delta", small), ("shares", chosen), ("variance", wanted)):
             object.__setattr__(self, name, value)
         if not self.least_of_all <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
             raise DeclarationError(
                 f"The variances of all contrasts must lie between {exact_text(self.least_of_all)} and "
-                f"{exact_text(LARGEST_VARIANCE)}; choose another epsilon, delta or other shares."
+                f"{exact_text(LARGEST_VARIANCE)}. Choose another epsilon or delta, or other shares."
             )
 
     def least_variance(self, delta: Fraction) -> Fraction:
-        """Return 1 / rho for the largest rho that gives the stated epsilon at this delta: a squared distance of 2."""
+        """Return 1 / rho for the largest rho (squared distance 2) that gives the stated epsilon at this delta."""
         return curve_variance(Fraction(2), self.epsilon, delta)
 
     def suffices(self, variance: Fraction, delta: Fraction) -> bool:
-        """Tell, certified, whether a variance gives the stated epsilon at this delta."""
+        """Tell, with certainty, whether a variance gives the stated epsilon at this delta."""
         return curve_gives(2 / variance, self.epsilon, delta)
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that nobody chose."""
+        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == best_gaussian_shares(self.model) else ()
 
     @property
@@ -130,7 +131,7 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
 
     @property
     def reason(self) -> str:
-        """Name the zCDP parameter."""
+        """Say why the guarantee holds, with the zCDP parameter."""
         return f"rounded Gaussian noise on contrasts, rho = {exact_text(self.rho)}: exact Gaussian curve"
 
     @property
@@ -139,7 +140,7 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
         return Guarantee(self.epsilon, self.delta, reason=self.reason)
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of the worst pattern, by the exact curve; all others cost less."""
+        """Return the privacy loss of the worst pattern of change, by the exact curve; all other patterns cost less."""
         return curve_loss(2 / self.variance, self.epsilon)
 
     @cached_property

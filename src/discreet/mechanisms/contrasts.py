@@ -46,11 +46,14 @@ class ContrastBasis:
         largest = max(map(len, self.network.maximal_families))
         if largest > LARGEST_FAMILY:
             raise DeclarationError(
-                f"A variable has {largest - 1} parents; at most {LARGEST_FAMILY - 1} are allowed, as every set of them "
-                "has a coefficient."
+                f"A variable has {largest - 1} parents; at most {LARGEST_FAMILY - 1} are allowed, because every "
+                "subset of them needs a coefficient."
             )
         if (count := sum(2 ** len(family) for family in self.network.maximal_families)) > MOST_BLOCKS:
-            raise DeclarationError(f"The families have {count} subsets; at most {MOST_BLOCKS} are allowed.")
+            raise DeclarationError(
+                f"The families (each variable with its parents) have {count} subsets; at most {MOST_BLOCKS} are "
+                "allowed."
+            )
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

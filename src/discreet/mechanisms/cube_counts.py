@@ -36,10 +36,10 @@ MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian no
 
 @dataclass(frozen=True, init=False, repr=False)
 class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
-    """Counts of yes/no variables that share a class or have none: pure epsilon-DP under replacement of one record.
+    """Counts of yes/no variables, within a class or without: pure epsilon-DP under replacement of one record.
 
-    An output is the class counts, then for each class one number for each feature. `class_share` is the share of
-    epsilon for the class counts, found by a rule if it is left out; it is 0 if there is no class.
+    An output holds the class counts and then, class by class, one number for each feature. `class_share` is the share
+    of epsilon spent on the class counts; left out, it is chosen by a rule, and it is 0 if there is no class.
 
     >>> levels = {"smokes": ("no", "yes"), "drinks": ("no", "yes")}
     >>> items = Network.from_edges("smokes", "drinks", levels=levels, outside="no")
@@ -53,7 +53,9 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
     def __init__(self, model: Network, size: int, epsilon: Exact, class_share: Exact | None = None) -> None:
         super().__init__(model, size, epsilon)
         if (why := cube_refusal(model)) is not None:
-            raise DeclarationError(f"CubeCounts is for yes/no variables with one class or none: {why}.")
+            raise DeclarationError(
+                f"CubeCounts works for yes/no variables that depend on one class variable or on nothing, but {why}."
+            )
         features = len(model.variables) - (model.target is not None)
         share = usual_class_share(features) if class_share is None else exact(class_share, "class_share")
         if model.target is not None and not 0 < share < 1:
@@ -94,7 +96,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
 
     @cached_property
     def noise(self) -> NoiseLaw:
-        """Return noise that sums to zero for the classes, and a cube for each of them."""
+        """Return noise that sums to zero for the class counts, and cube-shaped noise within each class."""
         if self.model.target is None:
             return self._cubes
         return SideBySide((ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)), self._cubes))
@@ -116,7 +118,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
         return None if self.model.target is None else sqrt(float(self.noise.variance[0]))
 
     def count_sd(self) -> float:
-        """Return half the standard deviation of U_iy, as a count is (s + n_y) / 2."""
+        """Return half the standard deviation of U_iy, because a count is (s + n_y) / 2."""
         return sqrt(float(self.noise.variance[-1])) / 2
 
 
@@ -138,10 +140,10 @@ def usual_class_share(features: int) -> Fraction:
 def cube_refusal(network: Network) -> str | None:
     """Tell why CubeCounts does not fit a network, or nothing if it does."""
     if network.target is None and any(network.parents):
-        return "some variables depend on others, and the graph is no naive Bayes network"
+        return "some variables depend on others, and the graph is not a naive Bayes network"
     features = network.variables if network.target is None else network.variables[1:]
     if odd := next((column for column in features if len(column.levels) != 2), None):
         return f"{odd.name!r} has {len(odd.levels)} levels"
     if len(features) > MOST_FEATURES:
-        return f"there are {len(features)} features, and at most {MOST_FEATURES} are allowed"
+        return f"there are {len(features)} features, more than the {MOST_FEATURES} allowed"
     return None

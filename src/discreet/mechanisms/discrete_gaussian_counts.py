@@ -55,8 +55,8 @@ class GaussianKernel(NoisyCounts):
         if variance is not None and Fraction(reached := self.privacy_loss().delta_at(self.epsilon)) > self.delta:
             raise DeclarationError(
                 f"A variance of {exact_text(self.variance)} gives delta = {reached:.6g} at epsilon = "
-                f"{exact_text(self.epsilon)}, more than the {exact_text(self.delta)} that is stated. Leave the "
-                "variance out to have it calibrated."
+                f"{exact_text(self.epsilon)}, more than the stated {exact_text(self.delta)}. Leave the variance out "
+                "to have the smallest sufficient one chosen."
             )
 
     @property
@@ -77,7 +77,7 @@ class GaussianKernel(NoisyCounts):
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteGaussianCounts(GaussianKernel, kind="DiscreteGaussianCounts", version=1):
-    """Every count with its own discrete Gaussian noise: (epsilon, delta)-DP and 1/v-zCDP.
+    """Every count with its own discrete Gaussian noise of variance v: (epsilon, delta)-DP and 1/v-zCDP.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("answer", levels=("no", "yes"), outside="no")
@@ -109,5 +109,5 @@ def gaussian_delta(delta: Exact) -> Fraction:
     """Return a delta that Gaussian noise can be calibrated to, or say what is allowed."""
     small = probability(delta, "delta")
     if not Fraction(1, 10**15) <= small <= Fraction(1, 2):
-        raise DeclarationError(f"Gaussian noise needs a delta from 1e-15 to 0.5; got {exact_text(small)}.")
+        raise DeclarationError(f"Gaussian noise needs a delta between 1e-15 and 0.5; got {exact_text(small)}.")
     return small

@@ -1,7 +1,7 @@
-"""What draws from a posterior cost: the least epsilon that is proved for the power that is used.
+"""The privacy cost of draws from a posterior: the smallest epsilon that is proved for the power in use.
 
-A power of the likelihood is at most 1. Where even that costs less than the stated epsilon, or where somebody chose a
-smaller power, what is charged is what the draws cost, rounded up, and not what was stated.
+The power of the likelihood is at most 1. If even that costs less than the stated epsilon, or if a smaller power was
+chosen, the charge is what the draws cost, rounded up, and not the stated epsilon.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ from discreet.guarantees.zcdp import pure_rho
 
 
 class DrawCosts(ABC):
-    """Guarantee and zCDP parameter of `draws` draws, pure if probabilities have a `least`, else with a delta."""
+    """The guarantee and zCDP parameter of `draws` draws: pure if probabilities have a `least`, else with a delta."""
 
     why_private: ClassVar[str]
     """Why the guarantee of draws that are not truncated holds."""
@@ -26,7 +26,7 @@ class DrawCosts(ABC):
     @property
     @abstractmethod
     def loss_range(self) -> Fraction:
-        """Return q tau R, what truncated draws cost; at least that."""
+        """Return q tau R, the cost of truncated draws, rounded up."""
 
     @property
     @abstractmethod
@@ -40,7 +40,7 @@ class DrawCosts(ABC):
 
     @property
     def cost(self) -> Fraction:
-        """Return the epsilon that is charged: the stated one, or less where the power leaves some of it."""
+        """Return the epsilon that is charged: the stated one, or less if the draws do not use all of it."""
         return min(self.epsilon, rounded_up(self.loss_range, 6)) if self.least else self.least_epsilon
 
     @property
@@ -53,7 +53,7 @@ class DrawCosts(ABC):
     def rho(self) -> Fraction:
         """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, q mu^2 / 2 for draws of a normal law.
 
-        Of all others it is what any epsilon costs, beside delta: (epsilon, delta)-DP is pure but for an event of
+        For all others it is the rho of epsilon, up to delta: (epsilon, delta)-DP is pure except on an event of
         probability delta (Kairouz, Oh and Viswanath, 2015).
         """
         if not self.least:
@@ -63,5 +63,5 @@ class DrawCosts(ABC):
 
     @property
     def rho_needs_delta(self) -> bool:
-        """Tell whether rho holds up to delta only: for draws that are neither truncated nor normal."""
+        """Tell whether rho holds only up to delta: for draws that are neither truncated nor normal."""
         return not self.least and self.gaussian_rho is None

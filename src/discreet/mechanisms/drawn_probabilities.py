@@ -1,4 +1,4 @@
-"""What draws from a posterior tell their readers: which rows were drawn, and what their likelihood costs."""
+"""What readers need to know about draws from a posterior: which rows were drawn, and the cost of their likelihood."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -19,7 +19,7 @@ _SUMMED = 3000.0  # operations for each cell over which a truncated row is summe
 
 
 class DrawnProbabilities:
-    """Draws of rows of probabilities from Dirichlet(alpha + power * counts), by breaking a stick for each row."""
+    """Draws rows of probabilities from Dirichlet(alpha + power * counts), by stick-breaking in each row."""
 
     model: Model
     size: int
@@ -29,11 +29,11 @@ class DrawnProbabilities:
     least: Fraction
 
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
-        """Return of each table its columns, the prior of a row, and how many rows it has; nothing if none is drawn."""
+        """Return for each drawn table its columns, the prior of a row, and the number of rows; may be empty."""
         raise NotImplementedError
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give what a twin may have instead: a coarser grid."""
+        """Give the alternatives for a twin: coarser grids."""
         return coarser(self.grid_bits, self.draws)
 
     def first_draw(self, output: Counts) -> Parameters:
@@ -62,7 +62,7 @@ class DrawnProbabilities:
     def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values): all that a family's posterior depends on."""
         if not isinstance(self.model, ReadableFamily):
-            raise DeclarationError("Draws of probabilities do not depend on one total alone.")
+            raise DeclarationError("The law of drawn probabilities does not depend on a single total.")
         unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
         for cell in output.tolist():
             ends = cell * unit, (cell + 1) * unit
@@ -71,11 +71,11 @@ class DrawnProbabilities:
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return about a millisecond for each stick; truncated rows of several need a sum over the whole grid."""
+        """Return about a millisecond for each stick; longer truncated rows need a sum over the whole grid."""
         tables = self.drawn_tables()
         sticks = self.draws * sum(rows * (len(alpha) - 1) for _, alpha, rows in tables) or self.draws
         bits = self.grid_bits * max((len(alpha) - 2 for _, alpha, _ in tables), default=0) if self.least else 0
         if bits > MOST_SUMMED_BITS:
             words = f"the likelihood of truncated draws is a sum over 2^{bits} cells of the grid"
-            return Cost(0.0, refusal=f"{words}, and at most 2^{MOST_SUMMED_BITS} are summed: use fewer bits")
+            return Cost(0.0, refusal=f"{words}, and sums of at most 2^{MOST_SUMMED_BITS} are computed: use fewer bits")
         return Cost(_STICK * sticks + _SUMMED * sticks * 2.0**bits, sticks)

@@ -33,9 +33,10 @@ _DIGITS = 6
 
 @dataclass(frozen=True, init=False, repr=False)
 class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
-    """Maximal family tables with discrete Gaussian noise: (epsilon, delta)-DP under replacement of one record.
+    """The family tables of a network with discrete Gaussian noise: (epsilon, delta)-DP under replacement of one record.
 
-    `variance` is calibrated if it is left out. A larger one may be given; one that is too small is refused.
+    A family is a variable with its parents; tables of maximal families contain all others. If `variance` is left out,
+    the smallest sufficient one is chosen. A larger one may be given; one that is too small is refused.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> FamilyGaussians(net, size=100, epsilon=1, delta="1e-6").variance
@@ -61,15 +62,15 @@ class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
         if (reached := delta_of_moves(chosen, 2 * tables, self.epsilon)) > small:
             raise DeclarationError(
                 f"A variance of {exact_text(chosen)} gives delta = {reached:.6g} at epsilon = "
-                f"{exact_text(self.epsilon)}, more than the {exact_text(small)} that is stated. Leave the variance out "
-                "to have it calibrated."
+                f"{exact_text(self.epsilon)}, more than the stated {exact_text(small)}. Leave the variance out to "
+                "have the smallest sufficient one chosen."
             )
         object.__setattr__(self, "delta", small)
         object.__setattr__(self, "variance", chosen)
 
     @property
     def reason(self) -> str:
-        """Name the variance."""
+        """Say why the guarantee holds, with the variance."""
         return f"discrete Gaussian noise of variance {exact_text(self.variance)} on family tables: privacy loss"
 
     @property
@@ -101,8 +102,8 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, tables: int) -> Frac
         high = rounded_up(float(high) * 1.01, _DIGITS)
         if high > LARGEST_VARIANCE:
             raise DeclarationError(
-                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need noise of a variance above "
-                f"{exact_text(LARGEST_VARIANCE)}; choose a larger epsilon."
+                f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need noise with a variance above "
+                f"{exact_text(LARGEST_VARIANCE)}, the largest that is supported. Choose a larger epsilon."
             )
     low = max(LEAST_VARIANCE, high * Fraction(9, 10))
     if suffices(low):

@@ -26,9 +26,10 @@ _PARTS = 10_000  # finest parts of epsilon; with very many families, two for eac
 
 @dataclass(frozen=True, init=False, repr=False)
 class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
-    """A histogram for each maximal family: pure epsilon-DP under replacement of one record, totals kept.
+    """A noisy histogram for each maximal family of a network: pure epsilon-DP under replacement of one record.
 
-    Family f gets the part shares[f] / sum(shares) of epsilon, in the order of the network's maximal families.
+    A family is a variable with its parents. Family f gets the part shares[f] / sum(shares) of epsilon, in the order of
+    the network's maximal families, and every table keeps its total.
 
     >>> net = Network.from_edges("a -> b", "c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
     >>> FamilyHistograms(net, size=100, epsilon=1, shares=("2/3", "1/3")).shares
@@ -47,12 +48,12 @@ class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that nobody chose."""
+        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == _default_shares(self.model) else ()
 
     @property
     def family_epsilons(self) -> tuple[Fraction, ...]:
-        """Return the part of epsilon of each maximal family; they sum to epsilon exactly."""
+        """Return the part of epsilon for each maximal family; the parts add up to epsilon exactly."""
         unit = self.epsilon / sum(self.shares)
         return tuple(share * unit for share in self.shares)
 
@@ -74,14 +75,14 @@ def _whole_parts(shares: Sequence[Exact], model: Network) -> tuple[int, ...]:
     """Return declared shares as whole numbers without a common factor."""
     if isinstance(shares, str) or not isinstance(shares, Sequence) or len(shares) != len(model.maximal_families):
         raise DeclarationError(
-            f"shares must be {len(model.maximal_families)} numbers, one for each maximal family of the network."
+            f"shares must hold {len(model.maximal_families)} numbers, one for each maximal family of the network."
         )
     numbers = [positive(share, "a share") for share in shares]
     parts = _coprime([int(number * lcm(*(n.denominator for n in numbers))) for number in numbers])
     most = max(_PARTS, 2 * len(parts))
     if sum(parts) > most:
         raise DeclarationError(
-            f"shares must be multiples of one part in {most} or less; these need {sum(parts)} parts."
+            f"shares must be fractions over a common denominator of at most {most}; these need {sum(parts)}."
         )
     return parts
 

@@ -32,10 +32,11 @@ _LARGEST_SHARE = 10**9
 
 @dataclass(frozen=True, init=False, repr=False)
 class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
-    """A parity count for each block, in the order of `basis.blocks`: pure epsilon-DP, consistent tables, n kept.
+    """Noisy parity counts (Fourier coefficients) of yes/no tables: pure epsilon-DP under replacement of one record.
 
-    Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal shares give every
-    coefficient the same noise.
+    There is one count for each block, in the order of `basis.blocks`; the tables rebuilt from them are consistent, and
+    the total is kept. Block g has the rate epsilon * shares[g] / (largest sum of shares that one record moves). Equal
+    shares give every coefficient the same noise.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> FourierCounts(net, size=100, epsilon=1, shares=(1, 1, 2)).rates
@@ -52,7 +53,7 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that nobody chose."""
+        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == best_shares(self.model) else ()
 
     @cached_property
@@ -63,11 +64,11 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 
     @property
     def reason(self) -> str:
-        """Say how many numbers there are."""
+        """Say why the guarantee holds, with the number of counts."""
         return f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the exact loss if all rates are equal, else that of the worst mechanism of this epsilon.
+        """Return the exact privacy loss if all rates are equal, else that of the worst mechanism with this epsilon.
 
         Version 1 is charged the latter; for few variables `computed_loss` knows less.
         """
@@ -86,7 +87,7 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 def declared_shares(shares: Sequence[int], blocks: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     """Return declared shares, one whole number above zero for each block, or say what is wrong with them."""
     if not isinstance(shares, Sequence) or len(shares) != len(blocks):
-        raise DeclarationError(f"There must be one share for each of the {len(blocks)} blocks.")
+        raise DeclarationError(f"shares must hold one number for each of the {len(blocks)} blocks.")
     return tuple(whole(share, "A share", most=_LARGEST_SHARE) for share in shares)
 
 

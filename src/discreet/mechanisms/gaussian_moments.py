@@ -32,9 +32,10 @@ from discreet.noise.rounded_gaussian import RoundedGaussian
 
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
-    """Every moment with its own Gaussian noise, rounded: (epsilon, delta)-DP and rho-zCDP.
+    """Every moment of a regression with its own Gaussian noise, rounded: (epsilon, delta)-DP and rho-zCDP.
 
-    `variance` is that of the diagonal of X'X in public units. Left out, it is calibrated; a smaller one is refused.
+    `variance` is that of the diagonal of X'X in public units. If it is left out, the smallest sufficient one is chosen;
+    a smaller one is refused.
     """
 
     delta: Fraction
@@ -49,19 +50,19 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
         chosen = self.least_variance(small * SLACK) if variance is None else positive(variance, "variance")
         if not self.suffices(chosen, small * SLACK):
             raise DeclarationError(
-                f"A variance of {exact_text(chosen)} is too small for epsilon = {exact_text(self.epsilon)} and delta = "
-                f"{exact_text(small)}. Leave the variance out to have it calibrated."
+                f"A variance of {exact_text(chosen)} is too small for epsilon = {exact_text(self.epsilon)} and delta "
+                f"= {exact_text(small)}. Leave the variance out to have the smallest sufficient one chosen."
             )
         object.__setattr__(self, "delta", small)
         object.__setattr__(self, "variance", chosen)
         check_rate(Fraction(1, 1 + isqrt(int(max(self.variances)))))
 
     def least_variance(self, delta: Fraction) -> Fraction:
-        """Return the variance, of six digits, that gives the stated epsilon at this delta."""
+        """Return the smallest variance, to six digits, that gives the stated epsilon at this delta."""
         return curve_variance(self.quantities.squared_distance, self.epsilon, delta)
 
     def suffices(self, variance: Fraction, delta: Fraction) -> bool:
-        """Tell, certified, whether a variance gives the stated epsilon at this delta."""
+        """Tell, with certainty, whether a variance gives the stated epsilon at this delta."""
         return curve_gives(self.quantities.squared_distance / variance, self.epsilon, delta)
 
     @cached_property
@@ -76,7 +77,7 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
 
     @property
     def reason(self) -> str:
-        """Name the variance."""
+        """Say why the guarantee holds, with the variance."""
         return f"rounded Gaussian noise of variance {exact_text(self.variance)} in public units: exact Gaussian curve"
 
     @property
@@ -85,5 +86,5 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
         return Guarantee(self.epsilon, self.delta, reason=self.reason)
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of the farthest two records, by the exact curve; all others cost less."""
+        """Return the privacy loss of the two records farthest apart, by the exact curve; all others cost less."""
         return curve_loss(self.quantities.squared_distance / self.variance, self.epsilon)

@@ -20,7 +20,7 @@ from discreet.noise import ZeroSumLaplace
 
 @dataclass(frozen=True, init=False, repr=False)
 class GeometricHistogram(NoisyCounts, kind="GeometricHistogram", version=1):
-    """A histogram with little noise: pure epsilon-DP under replacement of one record, total kept.
+    """A histogram with little noise that keeps its total: pure epsilon-DP under replacement of one record.
 
     >>> from discreet.models import Categories
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
@@ -32,7 +32,7 @@ class GeometricHistogram(NoisyCounts, kind="GeometricHistogram", version=1):
 
     @cached_property
     def noise(self) -> ZeroSumLaplace:
-        """Return Laplace noise that sums to zero; a unit that moves costs two rates."""
+        """Return Laplace noise that sums to zero; moving one record costs two rates."""
         return ZeroSumLaplace((self.epsilon / 2,), self.quantities.blocks)
 
     @property

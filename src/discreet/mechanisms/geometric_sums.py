@@ -113,9 +113,9 @@ def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
 
 @dataclass(frozen=True, init=False, repr=False)
 class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
-    """Noisy sums for means, sums and variances: pure epsilon-DP under replacement of one record, totals kept.
+    """Noisy sums for means, sums and variances of a number: pure epsilon-DP under replacement of one record.
 
-    `squares` is the share of squared distances, see `squares_share` of the model.
+    `squares` is the share of epsilon for squared distances; see `squares_share` of the model. Totals are kept.
 
     >>> GeometricSums(NumberSums("age", bounds=(0, 100)), size=1200, epsilon="0.5").guarantee.epsilon
     Fraction(1, 2)
@@ -128,28 +128,30 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 
     def __init__(self, model: NumberSums, size: int, epsilon: Exact, squares: Exact | None = None) -> None:
         if not isinstance(model, NumberSums):
-            raise DeclarationError(f"GeometricSums publishes NumberSums; got a {type(model).__name__}.")
+            raise DeclarationError(
+                f"GeometricSums publishes the sums of a NumberSums model; got a {type(model).__name__}."
+            )
         share = self.usual_squares(model) if squares is None else exact(squares, "squares")
         if not 0 < share < 1:
-            raise DeclarationError(f"squares is a share between 0 and 1; got {exact_text(share)}.")
+            raise DeclarationError(f"squares must be a share between 0 and 1; got {exact_text(share)}.")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size", most=2**53 // model.unit))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
         object.__setattr__(self, "squares", share)
         if min(self.noise.rates) < LEAST_RATE:
             raise DeclarationError(
-                f"With epsilon = {exact_text(self.epsilon)} and this share for squares the noise would leave no "
+                f"With epsilon = {exact_text(self.epsilon)} and this share for squares, the noise would leave no "
                 "information. Raise epsilon."
             )
 
     @classmethod
     def usual_squares(cls, model: NumberSums) -> Fraction:
-        """Return the share for squares that suits what is asked."""
+        """Return the share for squares that suits the quantities asked for."""
         return model.squares_share
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out a share that nobody chose."""
+        """Leave out a share that was not chosen explicitly."""
         return ("squares",) if self.squares == self.usual_squares(self.model) else ()
 
     @property
@@ -172,11 +174,11 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 
     @property
     def parts(self) -> tuple[Fraction, ...]:
-        """Return epsilon_1 and epsilon_2: what a record costs that moves wholly in places, and in squares."""
+        """Return epsilon_1 and epsilon_2: the cost of a record that moves fully in places, and in squares."""
         return tuple(2 * self.model.unit * rate for rate in self.noise.rates)
 
     def computed_loss(self) -> PrivacyLoss:
-        """Return a law above the losses of all changes that is nowhere above the worst of epsilon.
+        """Return a loss that dominates those of all changes, and never exceeds the worst case of epsilon.
 
         Where stretches of changes are put together each law is above those of its stretch. Between two values of any
         of them all curves are straight in e^epsilon, so the chords through the lowest bound at every value hold.
@@ -201,5 +203,5 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         return self.model.checked(counts, self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give nothing else: a twin has the same share."""
+        """Give no alternatives: a twin has the same share."""
         yield {}

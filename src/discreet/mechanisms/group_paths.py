@@ -45,9 +45,10 @@ class HungCells(NumberCells):
 
 @dataclass(frozen=True, init=False, repr=False)
 class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
-    """A table of numbers by groups under a metric: `epsilon` is what holds for any change whatever.
+    """A table of numbers by groups, with metric privacy: `epsilon` holds for any change, however large.
 
-    `between` is the distance of two groups at the middle of their rows; left out, that of both bounds.
+    `between` is the distance between two groups, measured at the middle of their rows; left out, it is the distance
+    between the bounds.
 
     >>> from discreet.records.columns import Column
     >>> ward = Column("ward", ("A", "B"), outside="B")
@@ -64,11 +65,13 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
 
     def __init__(self, model: NumberTable, size: int, epsilon: Exact, between: Exact | None = None) -> None:
         if not isinstance(model, NumberTable) or model.by is None:
-            raise DeclarationError("GroupPaths publishes a NumberTable with `by`; PathTable is for one without groups.")
+            raise DeclarationError(
+                "GroupPaths publishes a NumberTable with groups (`by`); use PathTable for one without."
+            )
         if model.leaves_gaps_out or model.persons is not None:
             raise DeclarationError(
-                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask of records and not of persons."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
+                "counts as, and count records rather than persons."
             )
         usual = model.edges[-2] - model.edges[0]
         object.__setattr__(self, "model", model)
@@ -80,13 +83,13 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
     def per_unit(
         cls, model: NumberTable, size: int, epsilon_per_unit: Exact, between: Exact | None = None
     ) -> "GroupPaths":
-        """Return the table with so much epsilon for each unit of the column."""
+        """Return the mechanism with this epsilon for each unit of the column."""
         diameter = cls(model, size, 1, between).metric.diameter
         return cls(model, size, positive(epsilon_per_unit, "epsilon_per_unit") * diameter, between)
 
     @cached_property
     def metric(self) -> GroupLines:
-        """Return the distance of cells: along their rows."""
+        """Return the metric: the distance between cells, along their rows."""
         by = self.model.by
         assert by is not None
         inside = Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing)
@@ -115,7 +118,7 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         return HungPaths(rates, self.epsilon_per_unit * self.between / 2, len(self.model.groups))
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must sum to the public size."""
+        """Return made-up counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:

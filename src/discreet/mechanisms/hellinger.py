@@ -94,7 +94,7 @@ class GlobalSensitivity(CalibratedHellinger):
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", version=2):
-    """Choose with the global sensitivity: pure epsilon-DP. Beyond comparison by `certificates.hellinger_series`.
+    """Choose a posterior by the exponential mechanism with the global sensitivity: pure epsilon-DP.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> HellingerGlobal(coin, size=10, epsilon=1).scale
@@ -102,9 +102,9 @@ class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", versi
     """
 
     def proved_scale(self) -> tuple[Fraction, str]:
-        """Return the larger of epsilon/2, where score and normaliser each cost a half, and what the series allows.
+        """Return the larger of epsilon/2 (score and normaliser cost half each) and the scale that the series allows.
 
-        The true epsilon is no less than the scale: that is what two neighbours GS apart lose by the score alone.
+        The true epsilon is no less than the scale: two neighbours at distance GS lose that much by the score alone.
         """
         half, usual = self.epsilon / 2, "the exponential mechanism with the global sensitivity of its score"
         if not can_bound(self.size, len(self.model.cells)):
@@ -125,7 +125,7 @@ class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", versi
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", version=2):
-    """Divide by the sensitivity whose reciprocal is Lipschitz: pure epsilon-DP.
+    """Divide the score by a sensitivity whose reciprocal is Lipschitz: pure epsilon-DP.
 
     1/S(x) = min_x' 1/LS(x') + L d(x, x'). For c = t/S the loss is at most 2 t + t |1/S - 1/S'| <= t (2 + L), which
     gives the scale t = epsilon/(2 + L) where neighbours cannot be compared.
@@ -157,7 +157,7 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
 
     @property
     def is_smooth(self) -> bool:
-        """Return False: what bounds its normalisers is another decay."""
+        """Return False: its normalisers are bounded by a different decay."""
         return False
 
     @property
@@ -173,10 +173,10 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerSmooth(SmoothSensitivity, CalibratedHellinger, kind="HellingerSmooth", version=2):
-    """Divide by the smooth sensitivity of the papers, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))): epsilon and delta.
+    """Divide by the papers' smooth sensitivity, gamma = ln(1 - epsilon/(2 ln(delta/(2|R|)))): (epsilon, delta)-DP.
 
-    Where neighbours cannot be compared two bounds hold for any scale t: (2 t + (e^gamma - 1) ln(|R|/delta), delta), and
-    pure 2 t + (t/S_min)(1 - e^-gamma). The scale is the largest for which one of them is epsilon.
+    Where neighbours cannot be compared, two bounds hold for any scale t: (2 t + (e^gamma - 1) ln(|R|/delta), delta),
+    and pure 2 t + (t/S_min)(1 - e^-gamma). The scale is the largest for which one of them is epsilon.
     """
 
     delta: Fraction
@@ -205,7 +205,7 @@ class HellingerSmooth(SmoothSensitivity, CalibratedHellinger, kind="HellingerSmo
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerSmoothProved(HellingerSmooth, kind="HellingerSmoothProved", version=2):
-    """Divide by a smooth sensitivity that suits the proof, e^gamma - 1 = epsilon/(3 ln(|R|/delta)).
+    """Divide by a smooth sensitivity chosen to suit the proof, e^gamma - 1 = epsilon/(3 ln(|R|/delta)).
 
     Where neighbours cannot be compared, the scale is epsilon/3: 2 t + (e^gamma - 1) ln(|R|/delta) = epsilon.
     """

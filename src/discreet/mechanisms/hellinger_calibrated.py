@@ -50,8 +50,8 @@ class ScaledHellinger(HellingerMechanism):
         object.__setattr__(self, "scale", self._largest_scale() if given is None else positive(given, "scale"))
         if given is not None and not self._keeps_guarantee():
             raise DeclarationError(
-                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with "
-                f"delta = {exact_text(self.delta)}. Leave the scale out to have the largest one found."
+                f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with delta = "
+                f"{exact_text(self.delta)}. Leave the scale out to have the largest sufficient one chosen."
             )
 
     def _largest_scale(self) -> Fraction:
@@ -172,7 +172,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
 def _at_least_zero(smoothing: Exact) -> Fraction:
     number = exact(smoothing, "smoothing")
     if not 0 <= number <= 100:
-        raise DeclarationError(f"smoothing must be from 0 to 100; got {exact_text(number)}.")
+        raise DeclarationError(f"smoothing must lie between 0 and 100; got {exact_text(number)}.")
     return number
 
 

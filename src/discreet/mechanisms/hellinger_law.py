@@ -57,7 +57,7 @@ _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds ar
 
 @dataclass(frozen=True, init=False, repr=False)
 class HellingerMechanism(NearlySummed):
-    """A posterior of `size` records chosen by its Hellinger distance from the true one; `epsilon` says how freely."""
+    """Chooses a posterior of `size` records by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
     size: int
@@ -82,7 +82,7 @@ class HellingerMechanism(NearlySummed):
         if not self.is_listed and not self._mixed:
             raise DeclarationError(
                 f"{self.size} records in {self.length} cells at epsilon = {exact_text(self.epsilon)} give more "
-                f"candidate posteriors than {type(self).__name__} draws from: {MOST_CANDIDATES} of any kind, or about "
+                f"candidate posteriors than {type(self).__name__} can choose from: at most {MOST_CANDIDATES}, or "
                 f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
 
@@ -103,7 +103,7 @@ class HellingerMechanism(NearlySummed):
     @property
     @abstractmethod
     def decay(self) -> Decay:
-        """Return how far away a large local sensitivity still counts."""
+        """Return how fast the influence of a large local sensitivity decays with distance."""
 
     @abstractmethod
     def proved_pure_epsilon(self) -> Fraction:
@@ -116,7 +116,7 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def is_smooth(self) -> bool:
-        """Tell whether S(x) falls at most by a fixed factor from a table to its neighbours: then N(n) is known."""
+        """Tell whether S(x) falls by at most a fixed factor from a table to its neighbours, so that N(n) is known."""
         return True
 
     @property
@@ -132,7 +132,7 @@ class HellingerMechanism(NearlySummed):
     def listed_candidates(self) -> Counts:
         """Return all candidates, if they are few enough to list."""
         if not self.is_listed:
-            there = f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} are listed."
+            there = f"There are {self.candidates} candidate posteriors; at most {MOST_CANDIDATES} can be listed."
             raise DeclarationError(f"{there} Use fewer cells or records.")
         return self.tables.all
 
@@ -218,22 +218,22 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of the distances to all candidates, or of sums that stand for them."""
+        """Return the cost of computing the distances to all candidates, or of the sums that replace them."""
         sums = 30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS
         return Cost(operations_of_sum(self.size, self.length) if self.is_summed else sums)
 
     @property
     def is_summed(self) -> bool:
-        """Tell whether normalisers of many tables are worked out together, as candidates are too many to list."""
+        """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
         return not self.is_listed and can_sum(self.size, self.length)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]
         outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
         if (tables < 0).any() or (tables.sum(axis=1) != self.size).any():
-            raise DeclarationError(f"The counts must not be negative and must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must not be negative and must add up to the public size {self.size}.")
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
         kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
         scales, normalisers = (each(kinds)[inverse.ravel()] for each in (self.scales, self.log_normalisers))
@@ -241,7 +241,7 @@ class HellingerMechanism(NearlySummed):
         return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
 
     def distances(self, outputs: Counts, tables: Counts) -> Floats:
-        """Return H between rows, with each pair of counts of a cell worked out once."""
+        """Return H between rows, computing each pair of counts of a cell once."""
         logs = np.zeros(len(outputs))
         for cell, alpha in enumerate(self.model.concentration):
             codes = outputs[:, cell] * (self.size + 1) + tables[:, cell]
@@ -270,15 +270,15 @@ class HellingerMechanism(NearlySummed):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
-            raise DocumentError(f"The output must have {len(self.model.cells)} counts; it has {output.size}.")
+            raise DocumentError(f"The output must hold {len(self.model.cells)} counts; it holds {output.size}.")
         if any(int(value) < 0 for value in output) or sum(map(int, output)) != self.size:
-            raise DocumentError(f"The output must be counts >= 0 that sum to the size {self.size}.")
+            raise DocumentError(f"The output must hold counts of 0 or more that add up to the size {self.size}.")
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows = table.reshape(-1, len(self.model.cells))
         kinds, inverse = np.unique(rows, axis=0, return_inverse=True)
         drawn = np.empty_like(rows)
@@ -299,7 +299,7 @@ class HellingerMechanism(NearlySummed):
         return Envelope(self.model.concentration, table, float(self.scales(table[None])[0]))
 
     def exact_draws(self, table: Counts) -> ExactDraws:
-        """Return what draws for one table without a list of candidates."""
+        """Return a sampler for one table that needs no list of candidates."""
         scales: dict[int, arb] = {}  # by working precision
 
         def weight(candidate: Counts) -> arb:
@@ -341,7 +341,7 @@ class HellingerMechanism(NearlySummed):
     def pure_epsilon(self) -> Fraction:
         """Return the pure epsilon over all neighbours: enumerated where that can be done, else proved.
 
-        What is enumerated has to lie below what is proved. Where it does not, one of both is wrong: that is said.
+        The enumerated value must lie below the proved one. If it does not, one of them is wrong, and an error says so.
         """
         proved = self.proved_pure_epsilon()
         if not self._enumerable:
@@ -357,7 +357,7 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def recomputed_delta(self) -> Fraction:
-        """Return delta at the stated epsilon, compared anew where that can be done, else what is proved."""
+        """Return delta at the stated epsilon: recomputed by comparison where possible, else the proved value."""
         guarantee = self.guarantee
         if self._enumerable:
             return self.delta_at(guarantee.epsilon)
@@ -378,7 +378,7 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def rho(self) -> Fraction:
-        """Return the cost under zero-concentrated privacy: epsilon^2/2 of the pure epsilon."""
+        """Return the zCDP parameter: epsilon^2/2 of the pure epsilon."""
         return self.pure_epsilon**2 / 2
 
     def privacy_loss(self) -> PrivacyLoss:

@@ -21,11 +21,11 @@ def simulate_draws(mechanism: HellingerMechanism, counts: ArrayLike, generator: 
     """Draw an output for each row of made-up counts; secret statistics are refused."""
     if not mechanism.is_exponential:
         raise DeclarationError(
-            f"simulate_draws is for exponential mechanisms; {type(mechanism).__name__} has another law."
+            f"simulate_draws works for exponential mechanisms only, and {type(mechanism).__name__} is not one."
         )
     table = mechanism.model.counts(counts)
     if (table.sum(axis=-1) != mechanism.size).any():
-        raise DeclarationError(f"The counts must sum to the public size {mechanism.size}.")
+        raise DeclarationError(f"The counts must add up to the public size {mechanism.size}.")
     rows = table.reshape(-1, table.shape[-1])
     kinds, inverse = np.unique(rows, axis=0, return_inverse=True)
     draw = _from_list if mechanism.draws_from_list else _from_mixture

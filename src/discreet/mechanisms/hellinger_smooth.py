@@ -21,7 +21,9 @@ class SmoothSensitivity(HellingerMechanism):
     def _set_delta(self, delta: Exact) -> None:
         object.__setattr__(self, "delta", probability(delta, "delta"))
         if self.delta == 0:
-            raise DeclarationError(f"{type(self).__name__} needs a delta above 0; HellingerReciprocal needs none.")
+            raise DeclarationError(
+                f"{type(self).__name__} needs a delta above 0. HellingerReciprocal does without one."
+            )
 
     def gamma(self) -> arb:
         """Return an enclosure of the smoothing parameter."""

@@ -25,7 +25,7 @@ MOST_FREE_CELLS = 5000  # the law of the radius takes about the cube of this man
 
 @dataclass(frozen=True, init=False, repr=False)
 class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
-    """All maximal family tables with one radius: pure epsilon-DP under replacement of one record, totals kept.
+    """All maximal family tables of a network, with one noise radius: pure epsilon-DP under replacement of one record.
 
     >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
     >>> JointHistograms(chain, size=100, epsilon=1).length
@@ -37,7 +37,7 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
     def __init__(self, model: Network, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
         if (why := joint_refusal(model)) is not None:
-            raise DeclarationError(f"JointHistograms is not for this network: {why}. Take FamilyHistograms.")
+            raise DeclarationError(f"JointHistograms cannot publish this network: {why}. Use FamilyHistograms.")
 
     @cached_property
     def noise(self) -> SharedRadius:
@@ -63,5 +63,5 @@ def joint_refusal(network: Network) -> str | None:
     """Tell why JointHistograms does not fit a network, or nothing if it does."""
     free = network.cells - len(network.maximal_families)
     if free > MOST_FREE_CELLS:
-        return f"its tables have {free} free cells, and at most {MOST_FREE_CELLS} are allowed"
+        return f"its tables have {free} free cells, more than the {MOST_FREE_CELLS} allowed"
     return None

@@ -22,7 +22,7 @@ from discreet.noise import Laplace
 
 @dataclass(frozen=True, init=False, repr=False)
 class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
-    """Every moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
+    """Every regression moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
 
     reason = "discrete Laplace noise of scale D G/epsilon, l1 sensitivity D G"
 
@@ -32,7 +32,7 @@ class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
 
     @property
     def rate(self) -> Fraction:
-        """Return epsilon / (D G), what one unit of noise costs."""
+        """Return epsilon / (D G), the privacy loss of one unit of noise."""
         return self.epsilon / (len(self.model.cells) * self.model.layout.reach)
 
     @cached_property
@@ -42,7 +42,7 @@ class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
 
     @property
     def rho(self) -> Fraction:
-        """Return epsilon^2 / (2 D), as each of D numbers costs epsilon / D; or that of epsilon if it is less."""
+        """Return epsilon^2 / (2 D), as each of D numbers costs epsilon / D, or the rho of epsilon if that is less."""
         return min(self.epsilon**2 / (2 * self.length), pure_rho(self.epsilon))
 
     def privacy_loss(self) -> PrivacyLoss:

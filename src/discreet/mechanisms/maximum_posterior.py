@@ -37,7 +37,7 @@ class TableChoice(PosteriorChoice[Categories]):
 
     def __init__(self, model: Categories, size: int, epsilon: Exact, resolution: int = 20) -> None:
         if not isinstance(model, Categories):
-            raise DeclarationError(f"MaximumPosterior is for Categories; got a {type(model).__name__}.")
+            raise DeclarationError(f"MaximumPosterior works for a Categories model; got a {type(model).__name__}.")
         super().__init__(model, size, epsilon, resolution)
 
     @cached_property
@@ -57,7 +57,7 @@ class TableChoice(PosteriorChoice[Categories]):
     def _checked(self, counts: Counts) -> Counts:
         tables = self.model.counts(counts)
         if (tables.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         return tables
 
     def parameters(self, output: Counts) -> Floats:
@@ -67,15 +67,16 @@ class TableChoice(PosteriorChoice[Categories]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class MaximumPosterior(TableChoice, CalibratedChoice[Categories], kind="MaximumPosterior", version=2):
-    """A parameter near the posterior's maximum, among all vectors of `resolution`-ths without a zero: pure epsilon-DP.
+    """A parameter near the maximum of the posterior (MAP), chosen by the exponential mechanism: pure epsilon-DP.
 
-    The output is a vector of whole numbers c >= 1 with sum `resolution`, which means theta = c / resolution, drawn with
+    The candidates are all vectors of `resolution`-ths without a zero. The output is a vector of whole numbers c >= 1
+    with sum `resolution`, which stands for theta = c / resolution, drawn with
 
         P(c | k) ~ e^(scale u_c(k)),     u = posterior probability among the candidates.
 
-    The scale is found if it is left out: the largest that keeps epsilon over all neighbours, where they can be
-    compared; else epsilon / (2 Delta), Delta = tanh(R / 4) = (M - 1) / (M + 1), M = resolution - m + 1 the largest c,
-    R = 2 ln M.
+    If the scale is left out, it is the largest that keeps epsilon over all neighbours, where these can be compared;
+    else it is epsilon / (2 Delta), Delta = tanh(R / 4) = (M - 1) / (M + 1), M = resolution - m + 1 the largest c, R = 2
+    ln M.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(float(MaximumPosterior(coin, size=10, epsilon=1).scale), 3)

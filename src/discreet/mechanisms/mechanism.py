@@ -32,9 +32,10 @@ from discreet.randomness import RandomBits
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
-    """P(output | secret statistics), with the guarantee that it gives.
+    """A conditional distribution P(output | secret statistics), with the guarantee that it gives.
 
-    A mechanism that documents may name says so where it is declared: `class X(Mechanism, kind="X", version=1)`.
+    A mechanism that documents may name registers its kind where it is defined: `class X(Mechanism, kind="X",
+    version=1)`.
     """
 
     calibrated: ClassVar[tuple[str, ...]] = ()
@@ -60,7 +61,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Return fields that are not worth showing: they have the value that the others give them."""
+        """Return the fields that need not be shown, because their values follow from the others."""
         return ()
 
     @property
@@ -70,13 +71,13 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @property
     def pure_epsilon(self) -> Fraction | float:
-        """Return the largest loss that any output may have, where that is proved; else infinity."""
+        """Return a proved upper bound of the privacy loss of every output, or infinity if there is none."""
         guarantee = self.guarantee
         return inf if guarantee.delta else guarantee.epsilon
 
     @property
     def divergence(self) -> float | None:
-        """Return the largest Kullback-Leibler divergence between the laws for neighbours; None if the loss tells it."""
+        """Return the largest Kullback-Leibler divergence between neighbours; None if the privacy loss gives it."""
         return None
 
     @abstractmethod
@@ -95,7 +96,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
 
     @abstractmethod
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
@@ -107,10 +108,10 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def evidence(self, output: Counts) -> Evidence:
-        """Return what an output is evidence of. Only its length is looked at, never its numbers."""
+        """Return what an output is evidence of: measurements, a choice or draws. Its numbers are not used."""
 
     def recalibrated(self, **changed: object) -> Self:
-        """Return the mechanism for other public facts, with what is `calibrated` found anew."""
+        """Return the mechanism for other public facts, with its `calibrated` fields recomputed."""
         return _made(self, changed, without=self.calibrated)
 
     @classmethod
@@ -126,9 +127,10 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> "Iterator[Mechanism]":
-        """Give what competes in a ranking under (epsilon, delta): what the constructor makes, if it needs no more.
+        """Give the mechanisms of this kind that compete in a ranking under (epsilon, delta).
 
-        A kind with a `free_parameter`, which no guarantee determines, gives one for each of a few values.
+        By default that is what the constructor makes, if it needs nothing more. A kind with a `free_parameter`, which
+        the guarantee does not determine, gives one for each of a few values.
         """
         asked = {"model": model, "size": size, "epsilon": epsilon} | ({"delta": delta} if delta else {})
         parameters = signature(cls).parameters.values()
@@ -136,7 +138,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
             yield cls(**{each.name: asked[each.name] for each in parameters if each.name in asked})
 
     def measured(self, counts: Counts) -> Counts | None:
-        """Return what would be published without noise, for rows of counts; None of what is no noisy numbers."""
+        """Return what would be published without noise, for rows of counts; None if the output is not noisy numbers."""
         return None
 
     premise: ClassVar[str | None] = None
@@ -144,27 +146,27 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     def probes(self) -> Counts:
         """Return contributions of single records, in rows, on which the premise of the proof is worth checking."""
-        raise DeclarationError(f"The proof of {type(self).__name__} asks nothing of single records.")
+        raise DeclarationError(f"The proof of {type(self).__name__} makes no assumption about single records.")
 
     def keeps_premise(self, contribution: Counts) -> bool:
-        """Tell exactly whether the contribution of one record is as the proof asks."""
-        raise DeclarationError(f"The proof of {type(self).__name__} asks nothing of single records.")
+        """Tell exactly whether the contribution of one record meets the condition of the proof."""
+        raise DeclarationError(f"The proof of {type(self).__name__} makes no assumption about single records.")
 
     def worst_records(self) -> Counts | None:
-        """Return two records of which one replaces the other at the highest cost, as rows of numbers of levels.
+        """Return two records whose exchange has the largest privacy loss, as rows of level numbers.
 
-        None if that is any two records that differ in everything.
+        None means any two records that differ in every column.
         """
         return None
 
     @property
     def rho_needs_delta(self) -> bool:
-        """Tell whether rho holds up to delta only."""
+        """Tell whether rho holds only up to delta (approximate zCDP)."""
         return False
 
     @property
     def recomputed_delta(self) -> Fraction | None:
-        """Return delta at the stated epsilon, worked out anew; None where the privacy loss tells it."""
+        """Return delta at the stated epsilon, recomputed; None where it follows from the privacy loss."""
         return None
 
     def count_sd(self) -> float | None:
@@ -177,11 +179,11 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         return None
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs that are at all likely for these data sets, or nothing if more than `most` or unknown."""
+        """Return all outputs of non-negligible probability for these data sets; None if unknown or more than `most`."""
         return None
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give, the best first, what a small twin on this model may have instead of this mechanism's fields."""
+        """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
         yield {}
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
@@ -190,11 +192,11 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @property
     def has_plain_counts(self) -> bool:
-        """Tell whether an output about categories holds something that could be taken for the count of each cell."""
+        """Tell whether an output about categories holds something that could pass for the count of each cell."""
         return self.length == len(self.model.even_parameters())
 
     def plain_counts(self, outputs: Counts) -> Floats:
-        """Return the counts that rows of outputs are taken for by who knows nothing of noise.
+        """Return the counts that a reader who ignores the noise would take from rows of outputs.
 
         Negative ones become 0, and the rest is scaled to the public size.
         """
@@ -204,9 +206,9 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         return np.asarray(np.divide(self.size * clipped, totals, out=equal, where=totals > 0))  # whole if they add up
 
     def count_distance(self, counts: Counts) -> HellingerMoments:
-        """Return how far an output goes from these counts, where that is known without a list of all outputs."""
+        """Return the moments of an output's distance from these counts, where known without listing all outputs."""
         raise DeclarationError(
-            f"How far an output of {type(self).__name__} goes is not known without listing them all."
+            f"How far an output of {type(self).__name__} lies from the counts is not known without listing all outputs."
         )
 
 
@@ -223,15 +225,15 @@ def require_prior(model: Model, kind: str) -> None:
     """Refuse a model without a declared prior where the law of a draw depends on it for ever."""
     if not model.is_prior_declared:
         raise DeclarationError(
-            f"{kind} publishes something of a posterior, so its law depends on the prior; this model declares none. "
-            "Nothing was made. Declare one, such as prior=1; noisy counts need none."
+            f"{kind} publishes part of a posterior, so it needs a prior, and this model declares none. Nothing was "
+            "created. Declare a prior, such as prior=1, or publish noisy counts, which need none."
         )
 
 
 def with_fields(mechanism: MechanismT, **fields: object) -> MechanismT:
     """Return the same mechanism with other public facts; all checks of the constructor run again.
 
-    What a mechanism has `calibrated` is calibrated anew where a fact changes that it was `calibrated_to`.
+    Fields that were `calibrated` are computed again if one of the facts that they were `calibrated_to` changes.
     """
     if set(mechanism.calibrated_to) & set(fields) and set(mechanism.calibrated) - set(fields):
         return mechanism.recalibrated(**fields)

@@ -32,7 +32,7 @@ from discreet.records.grouped_sums import squared
 
 @dataclass(frozen=True, init=False, repr=False)
 class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", version=1):
-    """Sums for means, sums and variances under a metric: `epsilon` holds for any change, from one bound to the other.
+    """Sums for means, sums and variances, with metric privacy: `epsilon` holds for any change between the bounds.
 
     >>> ages = NumberSums("age", bounds=(0, 100), missing=40)
     >>> sums = MetricSums.per_unit(ages, size=1000, epsilon_per_unit="0.01")
@@ -46,20 +46,20 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         super().__init__(model, size, epsilon, squares)
         if model.leaves_gaps_out or model.persons is not None or type(model) is not NumberSums:
             raise DeclarationError(
-                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask of records, without weights, and not of persons."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
+                "counts as, and count records, without weights, rather than persons."
             )
 
     @classmethod
     def usual_squares(cls, model: NumberSums) -> Fraction:
-        """Return a tenth, or half for variances: near a bound squares move by four steps for one of places."""
+        """Return a tenth, or a half for variances: near a bound, squares move four steps for every step of places."""
         return Fraction(1, 2 if VARIANCE in model.asks else 10)
 
     @classmethod
     def per_unit(
         cls, model: NumberSums, size: int, epsilon_per_unit: Exact, squares: Exact | None = None
     ) -> "MetricSums":
-        """Return the sums with so much epsilon for each unit of the column."""
+        """Return the mechanism with this epsilon for each unit of the column."""
         wanted = positive(epsilon_per_unit, "epsilon_per_unit")
         return cls(model, size, wanted / cls(model, size, 1, squares).epsilon_per_unit, squares)
 
@@ -75,7 +75,7 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
 
     @property
     def metric(self) -> Steps | GroupSteps:
-        """Return the distance of places: of values, rounded to steps; to another group what a whole record loses."""
+        """Return the metric: the distance of values, rounded to steps; to another group, the loss of a whole record."""
         if self.model.by is None:
             return self._inside
         between = Fraction(self.pure_epsilon) / self.epsilon_per_unit
@@ -83,7 +83,7 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
 
     @property
     def epsilon_per_unit(self) -> Fraction:
-        """Return the largest loss of one step, for each unit."""
+        """Return epsilon for each unit: the largest privacy loss of one step, per unit."""
         places, squares = self.noise.rates
         return (2 * places + 2 * squares * _steepest(self.model.unit)) / self._inside.nearest
 

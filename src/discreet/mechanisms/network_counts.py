@@ -30,7 +30,9 @@ class NetworkCounts(Additive[Network]):
 
     def __init__(self, model: Network, size: int, epsilon: Exact) -> None:
         if not isinstance(model, Network):
-            raise DeclarationError(f"{type(self).__name__} publishes counts of a Network; got {type(model).__name__}.")
+            raise DeclarationError(
+                f"{type(self).__name__} publishes the counts of a Network; got a {type(model).__name__}."
+            )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
@@ -41,10 +43,10 @@ class NetworkCounts(Additive[Network]):
         return FamilyTables(self.model, self.model.maximal_families)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; every family must sum to the public size."""
+        """Return made-up counts as an array; every family must add up to the public size."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
-            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
         return table
 
     def log_noise(self, noise: Counts) -> Floats:
@@ -54,7 +56,7 @@ class NetworkCounts(Additive[Network]):
     def count_sd(self) -> float:
         """Return the standard deviation of the noise on a cell whose row total is known, for the noisiest table.
 
-        That of u_x less the mean of its row: noise that sums to zero is exchangeable, with a covariance below zero.
+        It is that of u_x minus the mean of its row: noise that sums to zero is exchangeable, with negative covariance.
         """
         tables = self.quantities.tables or ()
         first, found = 0, []

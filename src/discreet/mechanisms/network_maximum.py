@@ -38,7 +38,7 @@ class NetworkChoice(PosteriorChoice[Network]):
 
     def __init__(self, model: Network, size: int, epsilon: Exact, resolution: int = 6) -> None:
         if not isinstance(model, Network):
-            raise DeclarationError(f"NetworkMaximum is for a Network; got a {type(model).__name__}.")
+            raise DeclarationError(f"NetworkMaximum works for a Network; got a {type(model).__name__}.")
         super().__init__(model, size, epsilon, resolution)
 
     @cached_property
@@ -65,7 +65,7 @@ class NetworkChoice(PosteriorChoice[Network]):
         tables = self.model.counts(counts)
         families = self.model.split(tables)
         if any((t.reshape(*tables.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in families):
-            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
         return tables
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
@@ -78,11 +78,12 @@ class NetworkChoice(PosteriorChoice[Network]):
 
 @dataclass(frozen=True, init=False, repr=False)
 class NetworkMaximum(NetworkChoice, CalibratedChoice[Network], kind="NetworkMaximum", version=2):
-    """Tables near the posterior's maximum, every row a vector of `resolution`-ths without a zero: pure epsilon-DP.
+    """Tables of a network near the maximum of the posterior (MAP), by the exponential mechanism: pure epsilon-DP.
 
-    The output holds for each variable and each row of its table whole numbers c >= 1 with sum `resolution`, which mean
-    theta = c / resolution. All combinations of rows are candidates, so this is for small networks; for larger ones use
-    `tempered_network_maximum` or noisy counts. The scale is found if it is left out, as for `MaximumPosterior`.
+    The output holds, for each variable and each row of its table, whole numbers c >= 1 with sum `resolution`, which
+    stand for theta = c / resolution. All combinations of rows are candidates, so this works for small networks; for
+    larger ones use `tempered_network_maximum` or noisy counts. If the scale is left out, it is chosen as for
+    `MaximumPosterior`.
     """
 
     scale: Fraction

@@ -49,9 +49,9 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=2):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
-    The output holds, for each draw, each variable and each row of its table, the sticks of that row as cells of a grid.
-    All numbers are certified when the mechanism is made; `plain`, `tempered`, `concentrated` and `truncated` find such
-    numbers, and `published` those of a paper.
+    The output holds, for each draw, each variable and each row of its table, the sticks of that row (stick-breaking) as
+    cells of a grid. The guarantee is certified when the mechanism is made; `plain`, `tempered`, `concentrated` and
+    `truncated` find suitable settings, `published` those of a paper.
 
     >>> net = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", (0, 1)), outside=0)
     >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
@@ -107,26 +107,26 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         if found > float(self.delta) * (1 - SLACK):
             raise DeclarationError(
                 f"These draws have delta = {found:.6g} at epsilon = {exact_text(self.epsilon)}, above the stated "
-                f"{exact_text(self.delta)}. Find numbers that fit with NetworkSampling.plain, .tempered, .concentrated "
-                "or .truncated."
+                f"{exact_text(self.delta)}. To have suitable numbers found, use NetworkSampling.plain, .tempered, "
+                ".concentrated or .truncated."
             )
 
     def _certify_truncated(self) -> None:
         if self.delta:
-            raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
+            raise DeclarationError("With a least probability the guarantee is pure (delta = 0): leave delta out.")
         most = max(_levels(self.model))
         if self.least * most >= 1:
             raise DeclarationError(
-                f"A variable with {most} levels cannot have all probabilities at {exact_text(self.least)} or more: "
+                f"The probabilities of a variable with {most} levels cannot all be {exact_text(self.least)} or more: "
                 f"least must be below 1/{most}."
             )
         if self.loss_range > self.epsilon:
             raise DeclarationError(
-                f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
-                " Find numbers that fit with NetworkSampling.truncated."
+                f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated "
+                f"{exact_text(self.epsilon)}. To have suitable numbers found, use NetworkSampling.truncated."
             )
         if any(self._truncation(levels).is_empty for levels in set(_levels(self.model))):
-            raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+            raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
         for prior in _priors(self.model):
             found = self._truncation(len(prior)).refusal(sum(prior, self.power * self.size), min(prior))
             if found is not None:
@@ -134,7 +134,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @staticmethod
     def nodes(model: Network, size: int, draws: int) -> Mapping[NodeCurve, int]:
-        """Return for each curve how many independent losses have it: nodes times draws."""
+        """Return for each privacy curve how many independent losses follow it: nodes times draws."""
         found = Counter[NodeCurve]()
         for family, row in zip(model.families, model.prior, strict=True):
             first, second = sorted(Fraction(value) for value in row)[:2]
@@ -144,7 +144,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @classmethod
     def plain(cls, model: Network, *, size: int, delta: Exact, draws: int = 1) -> "NetworkSampling":
-        """Return draws from the posterior as it is, with the epsilon that they have at this delta."""
+        """Return draws from the untempered posterior, with the epsilon that they have at this delta."""
         allowed = _above_zero(delta)
         nodes = cls.nodes(_network(model), whole(size, "size"), whole(draws, "draws", most=1000))
         found = least_epsilon(composed_draws(nodes, Fraction(1), allowed), allowed * Fraction(1 - 2 * SLACK))
@@ -182,8 +182,8 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     ) -> "NetworkSampling":
         """Return pure epsilon draws in which every probability is at least `least`.
 
-        The power is epsilon / (draws R), at most 1. Left out, `least` is what needs no power, R(least) = epsilon /
-        draws: it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K levels.
+        The power is epsilon / (draws R), at most 1. By default `least` needs no tempering, R(least) = epsilon / draws:
+        it is 1 / (K - 1 + e^(epsilon / (2 |I| draws))) if all |I| variables have K levels.
         """
         each = positive(epsilon, "epsilon") / whole(draws, "draws", most=1000)
         if least is None:
@@ -206,8 +206,8 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     def published(cls, model: Network, *, size: int, claimed: Exact, draws: int = 1) -> "NetworkSampling":
         """Return the draws of a paper for its epsilon, least = e^(-claimed / 2), with the epsilon that they truly have.
 
-        The claim is 2 ln(1 / least) for any number of nodes and draws. No probabilities are left if claimed is at most
-        2 ln K for a variable with K levels.
+        The claim is 2 ln(1 / least) for any number of nodes and draws. No probabilities remain if claimed is at most 2
+        ln K for a variable with K levels.
         """
         stated, levels = positive(claimed, "claimed"), _levels(_network(model))
         if stated > _LARGEST_CLAIM:
@@ -215,7 +215,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         floor = rounded_up(exp(-float(stated) / 2))
         if floor * max(levels) >= 1:
             raise DeclarationError(
-                f"The published rule asks for probabilities of at least e^(-claimed/2) = {float(floor):.4g}, which a "
+                f"The published rule requires probabilities of at least e^(-claimed/2) = {float(floor):.4g}, which a "
                 f"variable with {max(levels)} levels cannot have: claimed must be above 2 ln {max(levels)} = "
                 f"{2 * log(max(levels)):.4f}; got {exact_text(stated)}."
             )
@@ -225,7 +225,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         except DeclarationError as problem:
             words = str(problem)
         raise DeclarationError(
-            f"claimed = {exact_text(stated)} asks for probabilities that cannot be drawn: state another. {words}"
+            f"claimed = {exact_text(stated)} requires probabilities that cannot be drawn. State another claim. {words}"
         )
 
     @property
@@ -244,7 +244,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         return composed_draws(self.nodes(self.model, self.size, self.draws), self.power, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
-        """Return an upper bound on delta at another epsilon; of a truncated draw, that of any pure mechanism."""
+        """Return an upper bound on delta at another epsilon; for truncated draws, that of any pure mechanism."""
         return self.privacy_loss().delta_at(epsilon) if self.least else self._curve(epsilon)
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -297,10 +297,10 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
                 start += levels - 1
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
-            raise DeclarationError(f"The counts of every family must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.draws * self.draw_length), dtype=np.int64)
         for number, row in enumerate(rows):
@@ -364,9 +364,9 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         """Refuse an output that this mechanism cannot have given."""
         wanted = self.draws * self.draw_length
         if output.shape != (wanted,):
-            raise DocumentError(f"The output must have {wanted} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
         if (output < 0).any() or (output >= 1 << self.grid_bits).any():
-            raise DocumentError("The output holds numbers beyond the grid of the draws.")
+            raise DocumentError("The output holds numbers outside the grid of the draws.")
         rows = self._by_row(output.reshape(self.draws, self.draw_length)) if self.least else ()
         if not all(self._truncation(sticks.shape[-1] + 1).holds(sticks).all() for sticks in rows):
             raise DocumentError("The output holds probabilities below the declared least.")
@@ -382,7 +382,7 @@ def _above_zero(delta: Exact) -> Fraction:
     """Return the delta of draws that are not truncated."""
     found = probability(delta, "delta")
     if not found:
-        raise DeclarationError("One draw from a posterior has no pure epsilon: state a delta above 0, or a least.")
+        raise DeclarationError("A posterior draw has no pure epsilon: state a delta above 0, or a least probability.")
     return found
 
 

@@ -34,7 +34,7 @@ class ParityCounts(NetworkCounts):
         super().__init__(model, size, epsilon)
         if (odd := next((column for column in model.variables if len(column.levels) != 2), None)) is not None:
             raise DeclarationError(
-                f"{type(self).__name__} is for yes/no variables; {odd.name!r} has {len(odd.levels)} levels."
+                f"{type(self).__name__} works for yes/no variables only; {odd.name!r} has {len(odd.levels)} levels."
             )
 
     @property

@@ -40,7 +40,7 @@ class OrderedCells(NumberCells):
 
 @dataclass(frozen=True, init=False, repr=False)
 class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
-    """A table of numbers under a metric: `epsilon` is what holds for any change whatever, from one bound to the other.
+    """A table of numbers with metric privacy: `epsilon` holds for any change, even from one bound to the other.
 
     >>> ages = NumberTable("age", bounds=(0, 100), cells=101, is_whole=True, missing=40)
     >>> table = PathTable.per_unit(ages, size=1000, epsilon_per_unit="0.1")
@@ -54,11 +54,12 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
 
     def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
         if not isinstance(model, NumberTable):
-            raise DeclarationError(f"PathTable publishes a NumberTable; got a {type(model).__name__}.")
+            raise DeclarationError(f"PathTable publishes the table of a NumberTable; got a {type(model).__name__}.")
         if model.leaves_gaps_out or model.by is not None or model.persons is not None:
             raise DeclarationError(
-                "A metric needs a distance between any two records: declare `missing`, the number that a gap counts "
-                "as, and ask of records and not of persons. With groups, GroupPaths says how far these are apart."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
+                "counts as, and count records rather than persons. For a table with groups use GroupPaths, which "
+                "declares how far apart they are."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
@@ -66,13 +67,13 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
 
     @classmethod
     def per_unit(cls, model: NumberTable, size: int, epsilon_per_unit: Exact) -> "PathTable":
-        """Return the table with so much epsilon for each unit of the column."""
+        """Return the mechanism with this epsilon for each unit of the column."""
         per_unit = positive(epsilon_per_unit, "epsilon_per_unit")
         return cls(model, size, per_unit * (model.edges[-2] - model.edges[0]))
 
     @property
     def metric(self) -> Line:
-        """Return the distance of cells: that of the values at which they begin."""
+        """Return the metric: the distance between the values at which cells begin."""
         return Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing)
 
     @property
@@ -97,5 +98,5 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
         return TreeLaplace.path([self.epsilon_per_unit * step for step in steps])
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must sum to the public size."""
+        """Return made-up counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)

@@ -45,7 +45,7 @@ class Flips(HellingerMechanism):
         if self.candidates > MOST_ORDERED:
             raise DeclarationError(
                 f"{self.size} records in {self.length} cells give {self.candidates} candidate posteriors; "
-                f"PermuteAndFlip goes through {MOST_ORDERED} at most. Use HellingerGlobal."
+                f"PermuteAndFlip can go through at most {MOST_ORDERED}. Use HellingerGlobal."
             )
 
     @property
@@ -152,12 +152,15 @@ class FirstPermuteAndFlip(Flips, FirstHellingerGlobal, kind="PermuteAndFlip", ve
 
     def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
         """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
-        raise DeclarationError("PermuteAndFlip has a law of its own. Compare its log_likelihood, as `verify` does.")
+        raise DeclarationError(
+            "PermuteAndFlip is not an exponential mechanism and has no such weights. Compare its log_likelihood, as "
+            "`verify` does."
+        )
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class PermuteAndFlip(Flips, GlobalSensitivity, kind="PermuteAndFlip", version=2):
-    """Flip a coin for candidate posteriors in random order until one is taken: pure epsilon-DP.
+    """Go through candidate posteriors in random order, flipping a coin for each, until one is taken: pure epsilon-DP.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

@@ -30,7 +30,7 @@ _RULES = {
 
 @dataclass(frozen=True, init=False)
 class Plan(Shown):
-    """Mechanisms that will all be run, whatever comes out, at one total (epsilon, delta).
+    """Mechanisms that will all be run, whatever their outputs, at one total (epsilon, delta): non-adaptive composition.
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> from discreet.models import Categories
@@ -48,12 +48,15 @@ class Plan(Shown):
             raise DeclarationError("A plan takes one or more mechanisms, such as Plan([first, second], delta='1e-6').")
         if any(mechanism.guarantee.evidence is Evidence.CLAIMED for mechanism in mechanisms):
             raise DeclarationError(
-                "A plan takes mechanisms whose guarantee is proved or computed; one is only claimed."
+                "A plan takes mechanisms whose guarantee is proved or computed; the guarantee of one of these is only "
+                "claimed."
             )
         object.__setattr__(self, "mechanisms", tuple(mechanisms))
         object.__setattr__(self, "delta", probability(delta, "delta"))
         if min(self._totals.basic, self._totals.zcdp, self._totals.planned) == inf:
-            raise DeclarationError("No rule gives a finite epsilon at this delta; choose a larger delta for the plan.")
+            raise DeclarationError(
+                "No composition rule gives a finite epsilon at this delta. Choose a larger delta for the plan."
+            )
 
     def __repr__(self) -> str:
         return f"Plan of {len(self.mechanisms)} mechanisms: {self.guarantee!r}"
@@ -68,7 +71,7 @@ class Plan(Shown):
         return len(self.mechanisms)
 
     def totals(self, rows: int = 1) -> Totals:
-        """Return what the mechanisms cost together, by every rule, for a unit of up to `rows` records."""
+        """Return the total cost of the mechanisms by every composition rule, for a unit of up to `rows` records."""
         return self._totals if rows == 1 else compose(self.mechanisms, self.delta, rows)
 
     @cached_property
@@ -81,7 +84,7 @@ class Plan(Shown):
         return self.guarantee_for(1)
 
     def guarantee_for(self, rows: int) -> Guarantee:
-        """Return what the plan promises to a unit of up to `rows` records: the least that any rule gives."""
+        """Return the plan's guarantee for a unit of up to `rows` records: the smallest that any rule gives."""
         totals = self.totals(rows)
         rule, epsilon = totals.best
         delta = totals.sum_of_deltas if rule == "basic" else self.delta

@@ -8,8 +8,8 @@ whole numbers c >= 1 that mean theta = c / resolution. With theta's powers alpha
 One record changes the log odds of any candidate by at most R = 2 sum_i ln M_i, M_i the largest ratio of two entries of
 a row of node i, so its probability changes by at most Delta = tanh(R / 4) = (prod_i M_i - 1) / (prod_i M_i + 1): the
 largest change of expit(z + R) - expit(z), at z = -R/2. So epsilon / (2 Delta) is a scale that is proved for every model
-and size. But no data set of n records comes near that for all candidates at once: it wastes most of epsilon. Where all
-neighbours can be compared, the scale is the largest that keeps epsilon.
+and size. But no data set of n records comes near that bound for all candidates at once, so it wastes most of epsilon.
+Where all neighbours can be compared, the scale is the largest that keeps epsilon.
 """
 
 from abc import abstractmethod
@@ -57,8 +57,8 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         object.__setattr__(self, "resolution", whole(resolution, "resolution", least=least, most=10**6))
         if self._number > MOST_CANDIDATES:
             raise DeclarationError(
-                f"There may be at most {MOST_CANDIDATES} candidates: lower the resolution, or use a tempered draw or "
-                "noisy counts."
+                f"There are more than {MOST_CANDIDATES} candidates, the most that are allowed. Lower the resolution, "
+                "or use a tempered draw or noisy counts."
             )
 
     @cached_property
@@ -106,7 +106,7 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
 
     @property
     def strength(self) -> Fraction:
-        """Return the scale by which scores are multiplied: epsilon / (2 Delta), unless another one is calibrated."""
+        """Return the scale by which scores are multiplied: epsilon / (2 Delta), unless it was calibrated."""
         return self.proved_scale
 
     @property
@@ -142,7 +142,7 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         return Choice(np.asarray(output), self)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self._checked(counts)
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.length), dtype=np.int64)
@@ -175,7 +175,7 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of the posterior probabilities of all candidates."""
+        """Return the cost of the posterior probabilities of all candidates."""
         return Cost(20.0 * self._number * self.length + 1e4 * self.length, 4.0 * self._number * self.length)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
@@ -195,13 +195,13 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         is_table = output.shape == (self.length,) and not (output < 1).any()
         if not is_table or (np.add.reduceat(output, starts) != self.resolution).any():
             raise DocumentError(
-                f"The output must be {self.length} whole numbers from 1 on, those of every row of a table must sum to "
-                f"{self.resolution}."
+                f"The output must hold {self.length} whole numbers of 1 or more, and those in each row of a table "
+                f"must add up to {self.resolution}."
             )
 
 
 class CalibratedChoice(PosteriorChoice[ModelT]):
-    """A choice whose scale is found if it is left out: the largest that keeps epsilon over all neighbours."""
+    """A choice whose scale, if left out, is the largest that keeps epsilon over all neighbours."""
 
     calibrated: ClassVar[tuple[str, ...]] = ("scale",)
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "resolution")
@@ -223,7 +223,7 @@ class CalibratedChoice(PosteriorChoice[ModelT]):
         if scale > proved and (compared is None or compared.epsilon(float(scale)) > self.epsilon):
             raise DeclarationError(
                 f"A scale of {exact_text(scale)} does not give epsilon = {exact_text(self.epsilon)}. Leave the scale "
-                "out to have the largest one found."
+                "out to have the largest sufficient one chosen."
             )
         object.__setattr__(self, "scale", scale)
 
@@ -234,7 +234,7 @@ class CalibratedChoice(PosteriorChoice[ModelT]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return pure epsilon, by comparing all neighbours where that can be done, else by the sensitivity."""
+        """Return pure epsilon, by comparing all neighbours where possible, else by the sensitivity."""
         if self._compared is None:
             return super().guarantee
         reason = f"all neighbours of {self.size} records compared on all {self._number} candidates"
@@ -242,7 +242,7 @@ class CalibratedChoice(PosteriorChoice[ModelT]):
 
     @property
     def rho(self) -> Fraction:
-        """Return (scale w)^2 / 8, as the log ratio of a pair lies in an interval of length scale w; or epsilon's own.
+        """Return (scale w)^2 / 8, as a pair's log ratio lies in an interval of length scale w, or epsilon's rho.
 
         w is the widest interval in which the scores of one pair change; without a comparison scale w <= epsilon.
         """

@@ -68,15 +68,15 @@ from discreet.records.columns import Column, Level
 
 GRID_BITS = 32
 _COARSE = 9  # bits; finer than any posterior of two cells that is drawn from is wide
-_LEAST_RANGE = "least is for Categories, must be above 0, and below one divided by the number of cells."
+_LEAST_RANGE = "least is a probability for Categories: it must be above 0 and below one divided by the number of cells."
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
-    `power` is the exponent of the likelihood, `draws` the number of fresh draws that are published together. All
-    numbers are certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find such numbers.
+    `power` is the exponent of the likelihood, `draws` the number of draws that are published together. The guarantee is
+    certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find settings that satisfy it.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("fall", levels=("no", "yes"), outside="no")
@@ -149,14 +149,14 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         if not isinstance(self.model, Categories) or self.least * len(self.model.cells) >= 1:
             raise DeclarationError(_LEAST_RANGE)
         if self.delta:
-            raise DeclarationError("With a least probability the guarantee is pure: leave delta out.")
+            raise DeclarationError("With a least probability the guarantee is pure (delta = 0): leave delta out.")
         if self.loss_range > self.epsilon:
             raise DeclarationError(
                 f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
                 f"{REMEDY}PosteriorSampling.truncated."
             )
         if self._truncation.is_empty:
-            raise DeclarationError("No cell of the grid has all probabilities at their least: use more grid_bits.")
+            raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
         prior = [Fraction(value) for value in self.model.prior]
         if (refusal := self._truncation.refusal(sum(prior, self.power * self.size), min(prior))) is not None:
             raise DeclarationError(refusal)
@@ -209,11 +209,11 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     ) -> "PosteriorSampling":
         """Return a pure epsilon draw in which every probability is at least `least`.
 
-        R = 2 ln((1 - (m - 1) least) / least) bounds what one record can do; the power is epsilon / R, at most 1. Left
-        out, `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no power, but not below one cell of the grid.
+        R = 2 ln((1 - (m - 1) least) / least) bounds the effect of one record; the power is epsilon / R, at most 1. By
+        default `least` is 1 / (m - 1 + e^(epsilon/2)), which needs no tempering, but at least one cell.
         """
         if not isinstance(model, Categories):
-            raise DeclarationError(f"Truncated draws are for Categories; got a {type(model).__name__}.")
+            raise DeclarationError(f"Truncated draws are made for a Categories model; got a {type(model).__name__}.")
         each, cells = positive(epsilon, "epsilon") / whole(draws, "draws", most=MOST_DRAWS), len(model.cells)
         wished = whole(grid_bits, "grid_bits", most=MOST_GRID_BITS)
 
@@ -229,8 +229,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         even = max(1 / (cells - 1 + exp(min(float(each) / 2, 700.0))), 2.0**-wished)
         if (1 / cells - even) * 2.0**wished < 2:
             raise DeclarationError(
-                f"epsilon = {exact_text(each)} for each draw is so small that all {cells} probabilities would be equal "
-                "on the grid. Raise epsilon, or name a least: the power of the likelihood is then lowered instead."
+                f"epsilon = {exact_text(each)} for each draw is so small that all {cells} probabilities would be "
+                "equal on the grid. Raise epsilon, or state a least probability, so that the power of the likelihood "
+                "is lowered instead."
             )
         return nearest(lambda floor: build(short_decimal(floor, 1)), even, 1)
 
@@ -261,12 +262,12 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     def concentration(self) -> float:
         """Return the smallest parameter of the prior of a table."""
         if not isinstance(self.model, Categories):
-            raise DeclarationError(f"A {type(self.model).__name__} has no concentration, only a table has.")
+            raise DeclarationError(f"A {type(self.model).__name__} has no concentration; only a table has one.")
         return float(min(self.model.prior))
 
     @property
     def divergence(self) -> float | None:
-        """Return the largest Kullback-Leibler divergence of neighbours; None of truncated draws."""
+        """Return the largest Kullback-Leibler divergence between neighbours; None for truncated draws."""
         return None if self.least else self.draws * exact_divergence(*self._facts)
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -308,10 +309,10 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.draws * self.sticks), dtype=np.int64)
         for number, row in enumerate(rows):
@@ -346,7 +347,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(laws), -np.inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs on this grid, of infinite ones all that are at all likely; nothing if more than `most`."""
+        """Return all outputs on this grid, or those of non-negligible probability; nothing if more than `most`."""
         laws = zip(*(self.laws(row) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
 
@@ -360,13 +361,13 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return np.asarray(self.parameters(output)[0])
 
     def plain_counts(self, outputs: Counts) -> Floats:
-        """Return n theta, theta the mean of all draws: what drawn shares are taken for."""
+        """Return n theta, with theta the mean of all draws: the counts that drawn shares would pass for."""
         drawn = self.parameters(outputs).reshape(len(outputs), self.draws, -1)
         return np.asarray(self.size * drawn.mean(axis=1))
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give one draw: tempered, or without a delta truncated; of two cells on a grid that can be written out."""
+        """Give one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
         if not delta and not isinstance(model, Categories):
             raise DeclarationError(NO_PURE_EPSILON)
         coarse = {"grid_bits": _COARSE} if len(model.even_parameters()) == 2 else {}
@@ -375,7 +376,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         elif isinstance(model, Categories):
             if not coarse:
                 raise DeclarationError(
-                    "Truncated draws of three or more cells are not read. With a delta, tempered ones are."
+                    "Truncated draws of three or more cells cannot be read. Tempered draws, which need a delta, can."
                 )
             yield with_fields(cls.truncated(model, size=size, epsilon=epsilon), **coarse)
 
@@ -389,11 +390,11 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         """Refuse an output that this mechanism cannot have given."""
         wanted = self.draws * self.sticks
         if output.shape != (wanted,):
-            raise DocumentError(f"The output must have {wanted} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
         grids = [GridLaw(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():
-            raise DocumentError("The output holds numbers beyond the grid of the draws.")
+            raise DocumentError("The output holds numbers outside the grid of the draws.")
         if self.least and not self._truncation.holds(cells).all():
             raise DocumentError("The output holds probabilities below the declared least.")

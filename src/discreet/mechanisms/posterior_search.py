@@ -1,4 +1,4 @@
-"""Numbers that floats find for draws from posteriors, moved to the safe side until balls certify them."""
+"""Settings for draws from posteriors: found with floats, then moved to the safe side until they are certified."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,19 +17,19 @@ from discreet.models.readable_family import ReadableFamily
 
 Made = TypeVar("Made")
 MOST_DRAWS = 1000
-NO_PURE_EPSILON = "One draw from a posterior has no pure epsilon: state a delta above 0, or a least probability."
-REMEDY = " Find numbers that fit with "
+NO_PURE_EPSILON = "A posterior draw has no pure epsilon: state a delta above 0, or a least probability."
+REMEDY = " To have suitable numbers found, use "
 """How a refusal goes on that names a way out; a search leaves that out, because it is the way."""
 
 
 def nearest(build: Callable[[float], Made], found: float, direction: int) -> Made:
-    """Return the mechanism at a number that floats found, moved to the safe side until it is certified."""
+    """Return the mechanism at a number found with floats, moved to the safe side until it is certified."""
     for shift in (0.0, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
         try:
             return build(float(found) * (1 + direction * shift))
         except DeclarationError as problem:
             words = str(problem)
-    raise DeclarationError(f"No numbers were found whose draws have the asked guarantee. {words.split(REMEDY)[0]}")
+    raise DeclarationError(f"No settings were found whose draws have the requested guarantee. {words.split(REMEDY)[0]}")
 
 
 def least_probability(levels: list[int], epsilon: float) -> float:
@@ -45,7 +45,7 @@ def least_probability(levels: list[int], epsilon: float) -> float:
 
 
 def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:
-    """Return size, epsilon and delta after checking them and the model: a search needs a delta above 0."""
+    """Check the model and return size, epsilon and delta; a search needs a delta above 0."""
     check_model(model)
     whole(draws, "draws", most=MOST_DRAWS)
     allowed = probability(delta, "delta")
@@ -57,12 +57,15 @@ def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int)
 def check_model(model: object) -> Drawable:
     """Return a model whose posterior can be drawn from; refuse others."""
     if not isinstance(model, Categories | BoundedFamily):
-        raise DeclarationError(f"PosteriorSampling draws for Categories or a family; got a {type(model).__name__}.")
+        raise DeclarationError(
+            "PosteriorSampling draws from the posterior of Categories or of a family such as Poisson; got a "
+            f"{type(model).__name__}."
+        )
     return model
 
 
 def with_strength(model: Drawable, strength: float) -> Drawable:
-    """Return a table under a symmetric prior, or a family under its own that is worth so many times as many records.
+    """Return a table under a symmetric prior, or a family under its own prior made this many times stronger.
 
     Found strengths are rounded up, to a short decimal.
     """
@@ -70,20 +73,20 @@ def with_strength(model: Drawable, strength: float) -> Drawable:
     if isinstance(model, Categories):
         return Categories(model.columns, prior=float(rounded))
     if not isinstance(model, ReadableFamily):
-        raise DeclarationError(f"A {type(model).__name__} does not say how its prior is made stronger.")
+        raise DeclarationError(f"A {type(model).__name__} does not define a stronger version of its prior.")
     return model.stronger(rounded)
 
 
 def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:
-    """Refuse a grid that ends where parameters may lie: all records at the least or at the largest value."""
+    """Refuse a grid that the parameter may leave, even with all records at the smallest or the largest value."""
     reach, values = Fraction(FARTHEST, 1 << grid_bits), model.values
     for extreme in (min(values), max(values)):
         counts = np.zeros(len(values), dtype=np.int64)
         counts[values.index(extreme)] = size
         if not _is_within(model.posterior(counts, power), reach):
             raise DeclarationError(
-                f"With grid_bits = {grid_bits} the grid ends at {float(reach):g}, and parameters may lie beyond it. "
-                "Use fewer grid_bits, or measure in larger units."
+                f"With grid_bits = {grid_bits} the grid ends at {float(reach):g}, and the parameter may lie beyond "
+                "it. Use fewer grid_bits, or measure in larger units."
             )
 
 

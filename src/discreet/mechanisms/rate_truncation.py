@@ -60,10 +60,10 @@ _HALVINGS = 24  # parts of the interval, halved towards each end, over which its
 
 @dataclass(frozen=True, init=False, repr=False)
 class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
-    """Draws of a family's parameter from `lowest` to `highest`: pure epsilon-DP, and private under a metric.
+    """Draws of a family's parameter between `lowest` and `highest`: pure epsilon-DP, and metric privacy.
 
-    `power` is the exponent of the likelihood; `tempered` finds the largest that fits, `at_rate` the widest interval
-    that needs none.
+    `power` is the exponent of the likelihood; `tempered` finds the largest that epsilon allows, and `at_rate` the
+    widest interval that needs no tempering.
 
     >>> from discreet.models import Exponential
     >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8)
@@ -96,7 +96,9 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         grid_bits: int = GRID_BITS,
     ) -> None:
         if not isinstance(model, ReadableFamily):
-            raise DeclarationError(f"RateTruncation draws for a family; got a {type(model).__name__}.")
+            raise DeclarationError(
+                f"RateTruncation draws from the posterior of a family such as Poisson; got a {type(model).__name__}."
+            )
         values = (
             model,
             whole(size, "size"),
@@ -122,17 +124,17 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         start, end = self.model.posterior_given_total(Fraction(0), 0).support
         if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
             inside = f"above {start}" if end is None else f"between {start} and {end}"
-            raise DeclarationError(f"lowest and highest must lie {inside}, where parameters of this family do.")
+            raise DeclarationError(f"lowest and highest must lie {inside}, like the parameter of this family.")
         law = self._law(max(self.model.values) * self.size)
         if max(getattr(law, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
             raise DeclarationError(
-                f"The law of these draws has parameters above {_LARGEST:,}, whose tails take too long to certify. Use "
-                "fewer records or a smaller power of the likelihood."
+                f"The law of these draws has parameters above {_LARGEST:,}, and certifying its tails would take too "
+                "long. Use fewer records or a smaller power of the likelihood."
             )
         if self.last < self.first:
             raise DeclarationError(
                 f"No cell of a grid of {self.grid_bits} bits lies between lowest = {exact_text(self.lowest)} and "
-                f"highest = {exact_text(self.highest)}: name a wider interval, or use more grid_bits."
+                f"highest = {exact_text(self.highest)}. State a wider interval, or use more grid_bits."
             )
 
     @classmethod
@@ -163,7 +165,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     def at_rate(
         cls, model: ReadableFamily, *, size: int, epsilon: Exact, draws: int = 1, grid_bits: int = GRID_BITS
     ) -> "RateTruncation":
-        """Return the draws with a whole likelihood from the widest interval around the prior's median that fits.
+        """Return untempered draws from the widest interval around the prior's median that epsilon allows.
 
         On it the natural parameter eta takes values `rate` apart; where eta is -theta, it is all up to a rate.
         """
@@ -222,7 +224,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
                 0.0,
             )
         if found == inf:
-            raise DeclarationError("The loss of these draws is not known: name a narrower interval.")
+            raise DeclarationError("The privacy loss of these draws could not be bounded. State a narrower interval.")
         return min(rounded_up(Fraction(found) * self.draws, 6), rounded_up(self.range, 6))
 
     def _log_ratio(self, total: Fraction, other: Fraction, place: Fraction) -> arb:
@@ -239,7 +241,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @cached_property
     def rate(self) -> Fraction:
-        """Return tau (b - a) of all draws together, rounded up: what is lost for each unit of the metric."""
+        """Return tau (b - a) of all draws together, rounded up: the privacy loss for each unit of the metric."""
         with ctx.workprec(_PRECISION):
             low, high = (self.model.natural(ball(end)) for end in self._ends)
             each = Fraction(upper_float(abs(high - low)))
@@ -257,14 +259,14 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @cached_property
     def metric(self) -> Tree:
-        """Return the distance of what records stand for, levels in a row; refused where two stand for the same."""
+        """Return the distance between the numbers of levels; refused where two levels represent the same number."""
         values, names = self.model.values, [self.model.cells[place] for place in self._order]
         lengths = [values[two] - values[one] for one, two in pairwise(self._order)]
         return Tree(self.model.column.name, range(1, len(names)), lengths, names, self.model.column.outside)
 
     @property
     def epsilon_per_unit(self) -> Fraction:
-        """Return what is lost for each unit of what records stand for."""
+        """Return the privacy loss for each unit of the numbers that levels represent."""
         return self.rate
 
     def records_at(self, places: Sequence[int]) -> Counts:
@@ -273,7 +275,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return the exact pure epsilon for any change whatever, and what holds for each unit of the metric."""
+        """Return the exact pure epsilon for any change, and the promise for each unit of the metric."""
         reason = f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
         if len(set(self.model.values)) < len(self.model.values):
             words = f"1 of what {self.model.column.name} is counted as ({_STANDS_FOR})"
@@ -283,21 +285,21 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @property
     def rho(self) -> Fraction:
-        """Return q (R/q)^2 / 8, as the loss of each draw lies in an interval of that length; or what epsilon costs."""
+        """Return q (R/q)^2 / 8, as the loss of each draw lies in an interval of length R/q, or the rho of epsilon."""
         return self.draws * min((self.range / self.draws) ** 2 / 8, pure_rho(self.loss / self.draws))
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return randomised response, which dominates all that is pure."""
+        """Return the loss of randomised response, which dominates every pure epsilon."""
         return PrivacyLoss.worst_case(self.loss)
 
     def _laws(self, counts: Counts) -> Law:
         return self.model.posterior(counts, self.power)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.draws), dtype=np.int64)
         for number, row in enumerate(rows):
@@ -346,7 +348,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return Draw(np.asarray(output), self)
 
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
-        """Return nothing: no rows of probabilities are drawn."""
+        """Return nothing: rows of probabilities are not drawn here."""
         return ()
 
     def first_draw(self, output: Counts) -> Floats:
@@ -369,6 +371,6 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.draws,):
-            raise DocumentError(f"The output must have {self.draws} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.draws} numbers; it holds {output.size}.")
         if (output < self.first).any() or (output > self.last).any():
             raise DocumentError("The output holds parameters outside the declared interval.")

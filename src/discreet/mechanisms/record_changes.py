@@ -96,8 +96,8 @@ class RecordChanges:
             others = around.pop(name)
             if len(others) >= _WIDEST:
                 raise DeclarationError(
-                    f"The graph is too densely connected: its worst change involves tables of more than {_WIDEST} "
-                    "variables. Use FamilyHistograms or FamilyGaussians."
+                    "The graph is too densely connected: finding its worst change involves tables of more than "
+                    f"{_WIDEST} variables. Use FamilyHistograms or FamilyGaussians."
                 )
             for other in others:
                 around[other] = (around[other] | others) - {name, other}

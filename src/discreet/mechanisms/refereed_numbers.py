@@ -1,4 +1,4 @@
-"""What a referee asks of noisy numbers: which outputs to list, which twins to try, and which outputs cannot be."""
+"""What `verify` needs to know of noisy numbers: which outputs to list, which twins to try, which are impossible."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are n
 
 
 class RefereedNumbers(Mechanism[ModelT]):
-    """Measured numbers plus noise, as a referee sees them."""
+    """Measured numbers plus noise, as seen by `verify`."""
 
     @property
     @abstractmethod
@@ -62,9 +62,9 @@ class RefereedNumbers(Mechanism[ModelT]):
         return float(self.noise.reach.max())
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return outputs near these data sets, at most so many, until what lies beyond is about e^-40.
+        """Return outputs near these data sets, at most `most`, until the probability beyond is about e^-40.
 
-        Nothing if the probability of an output is not known in closed form.
+        None if the probability of an output is not known in closed form.
         """
         if not self.noise.has_density:
             return None
@@ -74,28 +74,28 @@ class RefereedNumbers(Mechanism[ModelT]):
         return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give what a twin on another model has instead: shares belong to the tables of a network."""
+        """Give the fields of a twin on another model; shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.length,):
-            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         possible = self.size * self.quantities.per_record
         farthest = possible + _FARTHEST * (1 + self.noise.reach)
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
-            raise DocumentError("The output holds numbers beyond any that can be read.")
+            raise DocumentError("The output holds numbers too large to be read.")
         for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
             if keeps and (total := sum(int(value) for value in block)) != possible:
-                raise DocumentError(f"The output must sum to the size {possible}; it sums to {total}.")
+                raise DocumentError(f"The output must add up to the size {possible}; it adds up to {total}.")
 
 
 class RefereedCounts(RefereedNumbers[Categories]):
-    """A noisy table of counts, as a referee sees it."""
+    """A noisy table of counts, as seen by `verify`."""
 
     @property
     def keeps_total(self) -> bool:
-        """Tell whether every output sums to the public size."""
+        """Tell whether every output adds up to the public size."""
         return self.noise.keeps_totals[0]
 
     def log_kernel(self, noise: ArrayLike) -> Floats:

@@ -44,9 +44,9 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 
 @dataclass(frozen=True, init=False, repr=False)
 class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationChoice"):
-    """A posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
+    """Choose a posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
 
-    The scale is a public field and is found if it is left out: the largest that keeps epsilon over all neighbours.
+    The scale is public. If it is left out, it is the largest that keeps epsilon over all neighbours.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> float(TotalVariationChoice(coin, size=10, epsilon=1).scale)
@@ -63,8 +63,8 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
     def __init__(self, model: Categories, size: int, epsilon: Exact, scale: Exact | None = None) -> None:
         if not isinstance(model, Categories) or len(model.cells) != 2:
             raise DeclarationError(
-                "TotalVariationChoice is for Categories of two levels: of more, the total variation of two posteriors "
-                "has no closed form. Use HellingerGlobal, or noisy counts."
+                "TotalVariationChoice works for Categories with two levels: with more, the total variation distance "
+                "of two posteriors has no closed form. Use HellingerGlobal, or noisy counts."
             )
         number = positive(epsilon, "epsilon")
         if not _LEAST_EPSILON <= number <= _MOST_EPSILON:
@@ -77,12 +77,12 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         if found > self.proved_scale and self._changes.epsilon(float(found)) > number:
             raise DeclarationError(
                 f"A scale of {exact_text(found)} does not give epsilon = {exact_text(number)}. Leave the scale out to "
-                "have the largest one found."
+                "have the largest sufficient one chosen."
             )
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: `HellingerGlobal` stands in rankings for choices by a distance, and is a little better."""
+        """Give nothing: `HellingerGlobal` represents choices by a distance in rankings, and is slightly better."""
         return iter(())
 
     @property
@@ -109,7 +109,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
     @property
     def rho(self) -> Fraction:
-        """Return (scale w)^2 / 8, as the log ratio of a pair lies in an interval of length scale w; or epsilon's."""
+        """Return (scale w)^2 / 8, as log ratios lie in an interval of length scale w, or the rho of epsilon."""
         width = self.scale * Fraction(self._changes.range)
         return min(rounded_up(width**2 / 8, 9), pure_rho(self.epsilon))
 
@@ -137,7 +137,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of one entry of a table of all laws."""
+        """Return the cost of one entry in a table of all laws."""
         return Cost(30.0 * (self.size + 1))
 
     @cached_property
@@ -146,17 +146,17 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
+        """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)
         chosen = np.where(possible, outputs[..., 0], 0)
         return np.where(possible, self._log_laws[tables[..., 0], chosen], -np.inf)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must sum to the public size {self.size}.")
+            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         firsts = table[..., 0].ravel()
         drawn = np.empty(len(firsts), dtype=np.int64)
         for first in np.unique(firsts).tolist():
@@ -185,7 +185,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (2,) or any(int(value) < 0 for value in output) or int(output.sum()) != self.size:
-            raise DocumentError(f"The output must be two counts >= 0 that sum to the size {self.size}.")
+            raise DocumentError(f"The output must hold two counts of 0 or more that add up to the size {self.size}.")
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give a twin that finds its own scale."""

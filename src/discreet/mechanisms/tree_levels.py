@@ -67,10 +67,10 @@ class TreeCells(Cells):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", version=1):
-    """Counts of levels on a tree: `epsilon` is what holds for any change whatever, along the longest path.
+    """Counts of levels that form a tree, with metric privacy: `epsilon` holds for any change, along the longest path.
 
-    `parents` says of every level but the last the number of the later one on which it hangs, and `lengths` by how long
-    an edge; the last is the root.
+    For every level except the last, which is the root, `parents` holds the number of the later level on which it hangs,
+    and `lengths` the length of that edge.
 
     >>> place = Categories("place", levels=("east", "west", "north", "unknown"), outside="unknown")
     >>> table = TreeLevels.per_unit(place, 1000, "0.5", {"east": "north", "west": "north", "north": "unknown"})
@@ -87,11 +87,15 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
     ) -> None:
         super().__init__(model, size, epsilon)
         if len(model.columns) != 1 or not 2 <= len(model.cells) <= MOST_LEVELS:
-            raise DeclarationError(f"A tree is of the levels of one column, of 2 to {MOST_LEVELS} of them.")
+            raise DeclarationError(
+                f"A tree joins the levels of one column, which must have 2 to {MOST_LEVELS} of them."
+            )
         object.__setattr__(self, "parents", tuple(int(each) for each in parents))
         object.__setattr__(self, "lengths", tuple(exact(each, "a length") for each in lengths))
         if len(self.parents) != len(model.cells) - 1:
-            raise DeclarationError(f"Each of the {len(model.cells)} levels but the last, the root, hangs on another.")
+            raise DeclarationError(
+                f"Every one of the {len(model.cells)} levels except the last, the root, must hang on another."
+            )
         self.metric  # noqa: B018 - which refuses what is no tree
 
     @classmethod
@@ -103,7 +107,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         hangs_on: Mapping[str, str],
         lengths: Mapping[str, Exact] | None = None,
     ) -> "TreeLevels":
-        """Return the table with so much epsilon for each unit of length; edges without a length are 1 long."""
+        """Return the mechanism with this epsilon for each unit of length; other edges have length 1."""
         parents, edges = hung(model, hangs_on, lengths or {})
         metric = _metric(model, parents, edges)
         return cls(model, size, positive(epsilon_per_unit, "epsilon_per_unit") * metric.diameter, parents, edges)
@@ -129,7 +133,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         return TreeCells(self.model, self.noise.parents, self.noise.rates)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give a twin with the same edges, or of few levels one behind the other by the first lengths."""
+        """Give a twin with the same edges, or with a few levels in a row and the first lengths."""
         count = int(model.contributions(MOST_LEVELS)[0].shape[1]) - 1
         small = {"parents": tuple(range(1, count + 1)), "lengths": (self.lengths * count)[:count]}
         yield {} if model == self.model else small
@@ -143,10 +147,12 @@ def hung(
     roots = [level for level in levels if level not in hangs_on]
     strange = sorted({*hangs_on, *hangs_on.values(), *lengths} - set(levels))
     if strange or len(roots) != 1 or set(lengths) - set(hangs_on):
-        wrong = f"{strange[0]!r} is no level" if strange else f"{', '.join(map(repr, roots)) or 'none'} hang on nothing"
+        wrong = (
+            f"{strange[0]!r} is not a level" if strange else f"{', '.join(map(repr, roots)) or 'none'} hang on nothing"
+        )
         raise DeclarationError(
-            f"hangs_on says of every level but one, the root, on which level it hangs; {wrong}. Levels are "
-            f"{', '.join(map(repr, levels))}; lengths are those of edges."
+            f"hangs_on must name, for every level except one (the root), the level on which it hangs, but {wrong}. "
+            f"Levels are {', '.join(map(repr, levels))}; each length belongs to an edge."
         )
     late = [level for level in levels if level in hangs_on and levels.index(hangs_on[level]) <= levels.index(level)]
     if late:

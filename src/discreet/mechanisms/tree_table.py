@@ -72,10 +72,10 @@ class NumberCells(Quantities):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
-    """A table of a column of numbers with noise on blocks and cells: pure epsilon-DP under replacement of one record.
+    """A table of numbers with noise on blocks and on cells: pure epsilon-DP under replacement of one record.
 
-    `share` is the part of epsilon for blocks, and `blocks` their number in each group; both suit the number of cells if
-    they are left out.
+    `share` is the part of epsilon spent on blocks, and `blocks` is their number in each group. If left out, both are
+    chosen to suit the number of cells.
 
     >>> table = TreeTable(NumberTable("age", bounds=(0, 100), cells=64), size=1000, epsilon=1)
     >>> table.blocks, table.share, table.guarantee.epsilon
@@ -92,10 +92,12 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         self, model: NumberTable, size: int, epsilon: Exact, share: Exact | None = None, blocks: int | None = None
     ) -> None:
         if not isinstance(model, NumberTable):
-            raise DeclarationError(f"TreeTable publishes a NumberTable; got a {type(model).__name__}.")
+            raise DeclarationError(f"TreeTable publishes the table of a NumberTable; got a {type(model).__name__}.")
         part = usual_share(model.count) if share is None else exact(share, "share")
         if not 0 < part < 1:
-            raise DeclarationError(f"share is the part of epsilon for blocks, between 0 and 1; got {exact_text(part)}.")
+            raise DeclarationError(
+                f"share, the part of epsilon spent on blocks, must lie between 0 and 1; got {exact_text(part)}."
+            )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
         object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
@@ -105,7 +107,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out what nobody chose."""
+        """Leave out what was not chosen explicitly."""
         usual = {"share": usual_share(self.model.count), "blocks": usual_blocks(self.model.count)}
         return [name for name, value in usual.items() if getattr(self, name) == value]
 
@@ -134,7 +136,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return law(outer, self.epsilon / 2 - outer, self.sizes)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must sum to the public size."""
+        """Return made-up counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:

@@ -1,8 +1,8 @@
 """Truncated draws: probabilities that are all at least `least`, on a grid of broken sticks.
 
-Which cells of the grid count is public and fixed, so that cutting off the others truncates the prior and repairs no
-draw. However the counts are, a draw ends soon: where that could fail, `Truncation.refusal` says so from public facts,
-before there is any draw.
+The cells of the grid that count are public and fixed, so excluding the others truncates the prior and alters no draw. A
+draw ends soon for all counts; where that could fail, `Truncation.refusal` says so from public facts, before anything is
+drawn.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Truncation:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no vector of cells counts: look at the most even one."""
+        """Tell whether no vector of cells counts, by looking at the most even one."""
         left = Fraction(1)
         for place in range(self._cells - 1):
             first, last = self._range(place, left)
@@ -76,8 +76,8 @@ class Truncation:
         if moved * (concentration + self._cells + (1 / self._least if smallest < 1 else 0)) <= _MOST_MOVED:
             return None
         return (
-            f"A grid of {self._grid_bits} bits is too coarse for probabilities of at least "
-            f"{float(self._least):.6g} and so many records: use more grid_bits or a larger least."
+            f"A grid of {self._grid_bits} bits is too coarse for probabilities of at least {float(self._least):.6g} "
+            "with so many records. Use more grid_bits or a larger least."
         )
 
     @property
@@ -162,7 +162,8 @@ class Truncation:
         if self._cells > 2 and self._grid_bits * (self._cells - 2) > MOST_SUMMED_BITS:
             raise DeclarationError(
                 f"The likelihood of a truncated draw of {self._cells} cells needs a sum over "
-                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; at most 2^{MOST_SUMMED_BITS} are summed."
+                f"2^{self._grid_bits * (self._cells - 2)} cells of the grid; sums of at most 2^{MOST_SUMMED_BITS} are "
+                "computed."
             )
         if self._cells == 2:
             grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
@@ -184,7 +185,7 @@ class Truncation:
 
 
 def enough_grid_bits(fewest: int, cells: int, least: Fraction, prior: Sequence[Fraction], added: Fraction) -> int:
-    """Return the fewest grid bits with which truncated draws end soon, however an `added` total of counts is spread."""
+    """Return the fewest grid bits with which truncated draws end soon, for any counts that add up to `added`."""
     if least * cells >= 1:
         return fewest  # refused elsewhere
     total = sum(prior, added)

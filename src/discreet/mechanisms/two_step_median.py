@@ -65,7 +65,7 @@ class Below(Quantities):
 
 @dataclass(frozen=True, init=False, repr=False)
 class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
-    """A table and a count below the edge that is nearest to its median: pure epsilon-DP, charged as a whole.
+    """A noisy table, then a count below the edge nearest to its median: pure epsilon-DP, charged as a whole.
 
     >>> table = NumberTable("age", bounds=(0, 100), cells=64, quantiles=("0.5",), missing=40)
     >>> TwoStepMedian(table, size=1000, epsilon=1).guarantee.epsilon
@@ -78,16 +78,18 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
         if not isinstance(model, NumberTable):
-            raise DeclarationError(f"TwoStepMedian publishes a NumberTable; got a {type(model).__name__}.")
+            raise DeclarationError(
+                f"TwoStepMedian publishes a median from a NumberTable; got a {type(model).__name__}."
+            )
         if model.by is not None or model.leaves_gaps_out:
             raise DeclarationError(
-                "A median in two steps needs to know how many records there are: declare `missing`, the number that a "
-                "gap counts as, and ask without groups. A TreeTable needs neither."
+                "A median in two steps needs the number of records to be known. Declare `missing`, the number that a "
+                "gap counts as, and ask without groups, or use a TreeTable, which has neither restriction."
             )
         if Fraction(1, 2) not in model.quantiles:
             raise DeclarationError(
-                "TwoStepMedian spends half of epsilon on the median, which is not among the quantiles that are asked: "
-                "add 0.5 to them, or leave the mechanism out."
+                "TwoStepMedian spends half of epsilon on the median, which is not among the requested quantiles. Add "
+                "0.5 to them, or leave the mechanism out."
             )
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
@@ -110,12 +112,12 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return epsilon: both steps add up."""
+        """Return epsilon, the sum of both steps."""
         why = "two steps of epsilon/2 each, fixed in advance; what the second looks at follows from the first (basic)"
         return Guarantee(self.epsilon, reason=why)
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss of the worst mechanism of this epsilon: laws of adaptive steps are not convolved."""
+        """Return the loss of the worst mechanism with this epsilon: losses of adaptive steps are not convolved."""
         return PrivacyLoss.worst_case(self.epsilon)
 
     @property
@@ -132,7 +134,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         return self.model.numbers(counts, self.model.count, self.size)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw both steps for each row of made-up counts; secret statistics are refused, they go through `publish`."""
+        """Draw both steps for each row of made-up counts; secret statistics must go through `publish`."""
         rows = self._checked(counts)
         tables = self.table.sample(rows, bits)
         below = self._below(rows, self.edges_of(tables))
@@ -162,10 +164,10 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.length,):
-            raise DocumentError(f"The output must have {self.length} numbers; it has {output.size}.")
+            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         self.table.check_output(output[:-1])
         if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.reach.max())):
-            raise DocumentError("The output holds numbers beyond any that can be read.")
+            raise DocumentError("The output holds numbers too large to be read.")
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return the table, and the number below the edge that follows from it."""
@@ -183,7 +185,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give nothing else."""
+        """Give no alternatives."""
         yield {}
 
     @property

@@ -1,4 +1,4 @@
-"""Mechanisms under a metric: what they promise for each unit of it, and for any change of one record whatever."""
+"""Mechanisms with metric privacy: their promise for each unit of distance, and for any change of one record."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from discreet.models.model import ModelT
 
 
 class PerUnit(Mechanism[ModelT]):
-    """A mechanism that promises so much for each unit of a metric; the referee holds that against its likelihood."""
+    """A mechanism with an epsilon for each unit of a metric, which `verify` checks against its likelihood."""
 
     loses_every_distance: bool = True
     """Whether every pair of records loses just its distance; else none loses more."""
@@ -37,7 +37,7 @@ class PerUnit(Mechanism[ModelT]):
 
 
 class UnderMetric(PerUnit[ModelT], Additive[ModelT]):
-    """Noise on numbers that move little where records are close: `epsilon` holds for any change, the metric besides."""
+    """Noise on numbers that move little if records are close; `epsilon` holds for any change besides the metric."""
 
     epsilon: Fraction
 
@@ -47,7 +47,7 @@ class UnderMetric(PerUnit[ModelT], Additive[ModelT]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return the pure epsilon for any change whatever, and what holds for each unit besides."""
+        """Return the pure epsilon for any change, and the promise for each unit of the metric."""
         given, whole = self.epsilon_per_unit, Fraction(self.pure_epsilon)
         most = whole if whole < given * self.metric.diameter else None
         return Guarantee(whole, reason=self.reason, metric=MetricGuarantee(given, metric=self.metric, most=most))

@@ -1,4 +1,4 @@
-"""The laws of noise: exact whole numbers that never look at a secret, and what they cost and tell."""
+"""Noise distributions: whole numbers drawn exactly, independently of the secret, with their privacy loss."""
 
 from discreet.noise.blocks import BlockLaplace, ZeroSumBlocks
 from discreet.noise.cone import Cone

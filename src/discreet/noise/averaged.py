@@ -61,4 +61,4 @@ class Averaged:
 
     def log_probability(self, noise: ArrayLike) -> Floats:
         """Refuse: several rows of noise have the same average."""
-        raise DeclarationError("The noise of an average of several releases has no density here.")
+        raise DeclarationError("The noise in an average of several releases has no density in closed form.")

@@ -104,7 +104,7 @@ class BlockNoise(NoiseLaw):
 
 @dataclass(frozen=True)
 class BlockLaplace(BlockNoise):
-    """Independent blocks: for groups whose numbers of records are not public."""
+    """Laplace noise on independent blocks, for groups whose numbers of records are not public."""
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ class BlockLaplace(BlockNoise):
         return np.repeat([free_cell_law(*self.rates, size).sd ** 2 for size in self.sizes], self.sizes)
 
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
-        """Return the loss of a unit that moves: losses of two blocks add, as they are independent."""
+        """Return the privacy loss of moving one unit: the losses of two blocks add, because they are independent."""
         return free_loss(self.outer, self.inner, moved)
 
     def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
@@ -154,7 +154,7 @@ class BlockLaplace(BlockNoise):
 
 @dataclass(frozen=True)
 class ZeroSumBlocks(BlockNoise):
-    """Blocks that sum to zero all together, as the number of records is public.
+    """Laplace noise on blocks that together sum to zero, because the number of records is public.
 
     >>> law = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
     >>> law.norm([1, 0, -1, 0]), law.norm([1, -1, 0, 0])
@@ -233,7 +233,7 @@ class ZeroSumBlocks(BlockNoise):
 
     @cached_property
     def log_normaliser(self) -> float:
-        """Return the log of the blocks' weights, convolved, at zero."""
+        """Return the logarithm, at zero, of the convolved weights of the blocks."""
         return tied_log(*self.rates, self.sizes)
 
     @cached_property
@@ -243,7 +243,7 @@ class ZeroSumBlocks(BlockNoise):
         return np.repeat([laws[size] for size in self.sizes], self.sizes)
 
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
-        """Return the loss of a unit that moves."""
+        """Return the privacy loss of moving one unit."""
         return tied_loss(self.outer, self.inner, self.sizes, moved)
 
     def cut(self, place: int) -> CutLaw:

@@ -42,7 +42,7 @@ _DRAWS, _SEED = 8_000, 7  # by which standard deviations are estimated, which no
 
 @dataclass(frozen=True)
 class Cone(NoiseLaw):
-    """Numbers that are sums of entries of U = R (A - B), rounded; `terms` says which."""
+    """Cone noise: rounded sums of entries of U = R (A - B); `terms` says which entries."""
 
     epsilon: Fraction
     body: MomentBody
@@ -52,7 +52,7 @@ class Cone(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return one block for each number: no two need be alike."""
+        """Return one block for each number, as no two need have the same distribution."""
         return (1,) * len(self.terms)
 
     @property
@@ -107,7 +107,7 @@ class Cone(NoiseLaw):
         return np.concatenate(found) if found else np.zeros((0, self.body.normals))
 
     def from_normals(self, normals: ArrayLike) -> Floats:
-        """Return rows of real noise; not-a-number where a matrix breaks a cut, as such normals are impossible."""
+        """Return rows of real noise; not-a-number where a matrix violates a cut, as such normals are impossible."""
         numbers = np.asarray(normals, dtype=float)
         first, second = (self.body.from_normals(half) for half in np.split(numbers[..., :-1], 2, axis=-1))
         radius = gammainccinv(self.shape, ndtr(-numbers[..., -1])) / float(self.epsilon)
@@ -156,7 +156,7 @@ class Cone(NoiseLaw):
         self._refuse()
 
     def norm(self, change: ArrayLike) -> Fraction:
-        """Refuse: what is proved is the cost of replacing one record by another, at most epsilon."""
+        """Refuse: what is proved is that replacing one record by another costs at most epsilon."""
         self._refuse()
 
     def rho(self, change: ArrayLike) -> Fraction:
@@ -169,6 +169,7 @@ class Cone(NoiseLaw):
 
     def _refuse(self) -> NoReturn:
         raise DeclarationError(
-            "Cone noise has no density in closed form. It is drawn exactly, its guarantee holds by proof, and it is "
-            "read through fresh noise; what needs the probability of an output cannot be done with it."
+            "Cone noise has no density in closed form. It is drawn exactly, its guarantee is proved, and it is read "
+            "through fresh draws of the noise, but nothing that needs the probability of an output can be done with "
+            "it."
         )

@@ -33,7 +33,7 @@ _POINTS = 512
 
 @dataclass(frozen=True)
 class Cube(RatedBlocks):
-    """P(u) ~ e^(-sum_b r_b max_i |u_bi|): one radius for each block of numbers.
+    """Cube-shaped noise, P(u) ~ e^(-sum_b r_b max_i |u_bi|): one radius for each block of numbers.
 
     >>> Cube((Fraction(1, 2),), (3,)).norm([1, -2, 0])
     Fraction(1, 1)
@@ -154,7 +154,7 @@ class Cube(RatedBlocks):
         return sum((_loss((kind,)).sharp_rho for kind in kinds if kind[2]), Fraction(0))
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the loss where all numbers of a block move as far as the one that moves most: exact if they do."""
+        """Return the loss as if all numbers of a block moved as far as the one that moves most: exact if they do."""
         kinds = zip(self.rates, self.sizes, self._steps(change), strict=True)
         return _loss(tuple(sorted(kind for kind in kinds if kind[2])))
 

@@ -11,7 +11,7 @@ from discreet.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class CutLaw:
-    """P(U = v) for v = -h, ..., h; what lies beyond is less than 1e-12."""
+    """The law of summed noise, P(U = v) for v = -h, ..., h; the probability beyond is less than 1e-12."""
 
     chances: Floats
 

@@ -116,7 +116,7 @@ class Gaussian(ProductGaussian):
     """
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise, numbers of one variance together; of huge variances one by one."""
+        """Draw rows of independent noise: numbers of one variance together, those of huge variances one by one."""
         drawn = np.zeros((rows, self.length), dtype=np.int64)
         every = np.repeat(np.arange(len(self.variances)), self.sizes)
         for variance in sorted(set(self.variances)):
@@ -135,11 +135,11 @@ class Gaussian(ProductGaussian):
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each number, which is v but for e^(-2 pi^2 v)."""
+        """Return the variance of each number, which is v up to e^(-2 pi^2 v)."""
         return np.repeat([_variance(float(variance)) for variance in self.variances], self.sizes)
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the exact loss of two numbers that move by one, a tight bound for more, and else that of rho."""
+        """Return the exact loss if two numbers move by one, a tight bound for more, and otherwise that of rho."""
         if not np.any(np.asarray(change)):
             return PrivacyLoss((Fraction(0),), (1.0,))
         alike = self.moved(change)

@@ -29,7 +29,7 @@ from discreet.randomness import RandomBits
 
 @dataclass(frozen=True)
 class HungPaths(NoiseLaw):
-    """Rows of cells with the rates `steps` between neighbours, each hung by its middle cell with the rate `hung`.
+    """Linked rows of cells: rates `steps` between neighbours, and `hung` between each middle cell and a common hub.
 
     >>> HungPaths((Fraction(1), Fraction(1)), Fraction(3), 2).norm([1, 0, 0, 0, 0, -1])
     Fraction(8, 1)
@@ -41,7 +41,9 @@ class HungPaths(NoiseLaw):
 
     def __post_init__(self) -> None:
         if not self.steps or min(*self.steps, self.hung) <= 0 or self.groups < 2:
-            raise DeclarationError("Rows that hang together are two or more, of two cells or more, with rates above 0.")
+            raise DeclarationError(
+                "Linked rows must be two or more in number, with two or more cells each and rates above 0."
+            )
 
     @property
     def cells(self) -> int:
@@ -50,7 +52,7 @@ class HungPaths(NoiseLaw):
 
     @property
     def middle(self) -> int:
-        """Return the cell by which a row hangs."""
+        """Return the cell by which a row is linked to the hub."""
         return self.cells // 2
 
     @property
@@ -60,7 +62,7 @@ class HungPaths(NoiseLaw):
 
     @cached_property
     def edges(self) -> Laplace:
-        """Return the law of what is carried: from each cell towards the middle, and from there to the hub."""
+        """Return the law of the flow: from each cell towards the middle, and from there to the hub."""
         own = (*self.steps[: self.middle], self.hung, *self.steps[self.middle :])
         return Laplace(own * self.groups, (1,) * (self.groups * self.cells))
 
@@ -69,14 +71,14 @@ class HungPaths(NoiseLaw):
         return shaped
 
     def carried(self, noise: NumbersT) -> NumbersT:
-        """Return U, for every cell in its place."""
+        """Return U, the flow out of every cell, in the order of the cells."""
         rows, m = self._rows(noise), self.middle
         low, high = np.cumsum(rows[..., :m], axis=-1), np.cumsum(rows[..., :m:-1], axis=-1)[..., ::-1]
         found: NumbersT = np.concatenate([low, rows.sum(axis=-1, keepdims=True), high], axis=-1)
         return found.reshape(np.shape(noise))
 
     def delivered(self, carried: NumbersT) -> NumbersT:
-        """Return u: what each cell has once so many units were carried."""
+        """Return u: the noise in each cell after these flows."""
         rows, m = self._rows(carried), self.middle
         found = np.array(rows)
         found[..., 1 : m + 1] -= rows[..., :m]
@@ -84,7 +86,7 @@ class HungPaths(NoiseLaw):
         return found.reshape(np.shape(carried))
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw what is carried everywhere; no draw is rejected."""
+        """Draw all flows; no draw is rejected."""
         return self.delivered(self.edges.sample(rows, bits))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -141,5 +143,5 @@ class HungPaths(NoiseLaw):
         return rho_of_moves(self.edges, self.carried(np.asarray(change)))
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the exact loss: those of all ways that move add."""
+        """Return the exact loss: the losses of all ways that move add up."""
         return self.edges.loss(self.carried(np.asarray(change)))

@@ -59,12 +59,12 @@ class Laplace(ProductLaplace):
         return tuple(rate**2 / 2 for rate in self.rates)
 
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return sum_i (r_i c_i)^2 / 2: each number is pure (Bun and Steinke, 2016)."""
+        """Return sum_i (r_i c_i)^2 / 2: each number is pure epsilon-DP (Bun and Steinke, 2016)."""
         moves = self.moves(change).items()
         return sum((times * (rate * step) ** 2 for (rate, step), times in moves), Fraction(0)) / 2
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the exact loss: those of all numbers that move add. Moves above 4096 are rounded up to as many."""
+        """Return the exact loss, the sum over all numbers that move; moves above 4096 are bounded from above."""
         return _loss(frozenset(self.moves(change).items()))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -73,7 +73,7 @@ class Laplace(ProductLaplace):
 
     @property
     def normals(self) -> int:
-        """Return one for each number."""
+        """Return the number of normals: one for each number."""
         return self.length
 
     def from_normals(self, normals: ArrayLike) -> Floats:

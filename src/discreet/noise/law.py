@@ -25,7 +25,7 @@ from discreet.randomness import RandomBits
 
 
 class NoiseLaw(ABC):
-    """P(u) = e^(log_kernel(u) - log_normaliser) on rows of `length` whole numbers."""
+    """A distribution of noise, P(u) = e^(log_kernel(u) - log_normaliser), on rows of `length` whole numbers."""
 
     has_density: ClassVar[bool] = True
     """False for a law that is only known through `from_normals`; its `log_kernel` refuses, in words."""
@@ -53,7 +53,7 @@ class NoiseLaw(ABC):
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return the log of the unnormalised probability of each row of noise (last axis); real numbers are allowed.
 
-        It is -inf where noise is impossible, as where a block that sums to zero does not.
+        It is -inf for impossible noise, such as a block that should sum to zero and does not.
         """
 
     @property
@@ -75,7 +75,7 @@ class NoiseLaw(ABC):
     def reach(self) -> Floats:
         """Return for each number a distance such that within 45 of them its kernel falls by a factor of e^45 or more.
 
-        Of a law with a shared radius it is the mean radius for small rates, at least.
+        For a law with a shared radius it is at least the mean radius for small rates.
         """
 
     @property
@@ -85,7 +85,7 @@ class NoiseLaw(ABC):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell of each block whether its noise sums to zero, so that its total is published as it is."""
+        """Tell for each block whether its noise sums to zero, so that its total is published exactly."""
         return (False,) * len(self.blocks)
 
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
@@ -93,7 +93,9 @@ class NoiseLaw(ABC):
 
         `places` says which number each entry is, and is broadcast; left out, the last axis holds all numbers in order.
         """
-        raise DeclarationError(f"The kernel of {type(self).__name__} noise is no product over its numbers.")
+        raise DeclarationError(
+            f"The kernel of {type(self).__name__} noise does not factor into one term for each number."
+        )
 
     @property
     def cube_rate(self) -> float | None:
@@ -107,26 +109,26 @@ class NoiseLaw(ABC):
 
     @property
     def tree_parents(self) -> tuple[int, ...] | None:
-        """Return on which later number each hangs, if noise is carried along a tree; see `tree_rates`. Else None."""
+        """Return the later number on which each hangs, if the noise follows a tree (see `tree_rates`); else None."""
         return None
 
     @property
     def tree_rates(self) -> Floats:
-        """Return the rate of every edge, if there is a tree: what is `carried` over each is Laplace noise."""
-        raise DeclarationError(f"{type(self).__name__} noise is not carried along a tree.")
+        """Return the rate of every edge, if there is a tree: the flow `carried` over each is Laplace noise."""
+        raise DeclarationError(f"{type(self).__name__} noise does not follow the edges of a tree.")
 
     def carried(self, noise: NumbersT) -> NumbersT:
-        """Return what is carried over every edge of the tree, if there is one."""
-        raise DeclarationError(f"{type(self).__name__} noise is not carried along a tree.")
+        """Return the flow over every edge of the tree, if there is one."""
+        raise DeclarationError(f"{type(self).__name__} noise does not follow the edges of a tree.")
 
     @abstractmethod
     def slope(self, noise: ArrayLike) -> Floats:
-        """Return a smooth stand-in for the derivative of `log_kernel` by each number, for real noise (rows)."""
+        """Return a smooth approximation of the derivative of `log_kernel` by each number, for rows of real noise."""
 
     @property
     @abstractmethod
     def information(self) -> Floats:
-        """Return about how much Fisher information each number gives about its place, for the metric of a sampler."""
+        """Return about how much Fisher information each number has about its location, for a sampler's metric."""
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
@@ -134,7 +136,7 @@ class NoiseLaw(ABC):
 
     @property
     def normals(self) -> int | None:
-        """Return of how many standard normal numbers `from_normals` makes one row; None if it cannot."""
+        """Return how many standard normal numbers `from_normals` needs for one row; None if it cannot be used."""
         return None
 
     def draw_normals(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -144,24 +146,24 @@ class NoiseLaw(ABC):
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return rows of real noise, a smooth map of rows of independent standard normal numbers (a generator).
 
-        A law may allow some normal numbers only; what it makes of the others is not-a-number.
+        A law may allow only some normal numbers; for the others the result is not-a-number.
         """
         raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
 
     @abstractmethod
     def norm(self, change: ArrayLike) -> Fraction | float:
-        """Return the largest loss where the measured numbers move by `change`, exactly; inf if there is none."""
+        """Return the largest privacy loss if the measured numbers move by `change`, exactly; inf if it is unbounded."""
 
     @abstractmethod
     def rho(self, change: ArrayLike) -> Fraction:
-        """Return a zCDP parameter of this change: independent parts add, each with that of its loss."""
+        """Return a zCDP parameter of this change: the sum of those of independent parts."""
 
     @abstractmethod
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the privacy loss where the measured numbers move by `change`: exact, or above it where that is said.
+        """Return the privacy loss if the measured numbers move by `change`: exact, or an upper bound where stated.
 
-        Exchanging numbers of a block, or changing signs where the law has no constraint, does not change it, and no
-        loss rises where numbers move less or where whole blocks stay as they are.
+        It is unchanged if numbers of a block are exchanged, or signs are changed where the law has no constraint, and
+        it does not grow if numbers move less or whole blocks do not move.
         """
 
     @property
@@ -179,12 +181,12 @@ class NoiseLaw(ABC):
         return (self,) if tuple(lengths) == (self.length,) else None
 
     def cut(self, place: int) -> CutLaw | None:
-        """Return the law of the noise of the first so many numbers, added up; None if it is not worked out."""
+        """Return the law of the summed noise of the first so many numbers; None if it is not computed."""
         return None
 
     @property
     def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cuts take, where these are worked out."""
+        """Return about how many operations the laws of all cuts take, where they are computed."""
         return 0.0
 
     def single(self, place: int) -> CutLaw | None:
@@ -194,6 +196,6 @@ class NoiseLaw(ABC):
     def sums(self, parts: Sequence[int]) -> "NoiseLaw | None":
         """Return the law of the noise of sums, or None if it has no simple form.
 
-        `parts` names for each number the sum that it belongs to, 0, 1, ...
+        `parts` gives, for each number, the sum that it belongs to: 0, 1, ...
         """
         return None

@@ -39,7 +39,7 @@ _SIGNS = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # of A_ij
 
 @dataclass(frozen=True)
 class MomentBody:
-    """E, by which of its coordinates are fixed.
+    """The convex body E of moment matrices, given by which of its coordinates are fixed.
 
     >>> MomentBody((True, False, False)).dimension
     5
@@ -70,7 +70,7 @@ class MomentBody:
         return m * (m + 1) + len(self.free)
 
     def holds(self, matrix: Sequence[Sequence[int | Fraction]], unit: int = 1) -> bool:
-        """Tell exactly whether a matrix lies in `unit` times E; what stands on the diagonal of the fixed is ignored."""
+        """Tell exactly whether a matrix lies in `unit` times E; diagonal entries of fixed coordinates are ignored."""
         m = self.coordinates
         rows = [[Fraction(unit if i == j and self.fixed[i] else matrix[i][j]) for j in range(m)] for i in range(m)]
         within = all(rows[i][i] <= unit for i in self.free)
@@ -83,7 +83,7 @@ class MomentBody:
         return within and cuts and is_positive(rows)
 
     def draw(self, bits: RandomBits) -> "LazyMatrix":
-        """Draw a uniform matrix of the body, exactly: as numbers whose bits can be extended."""
+        """Draw a uniform matrix of the body exactly, as numbers whose bits can be extended."""
         while True:
             found = LazyMatrix(self, LazyUniforms(self.normals, bits))
             if decided(found.keeps_cuts, [found.uniforms]):

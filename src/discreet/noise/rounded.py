@@ -102,7 +102,7 @@ def _signed(sizes: Counts, bits: RandomBits) -> Counts:
 
 
 class Rounded(WholeLaplace):
-    """Rounded to the nearest whole number: P(|U| >= j) = e^(-(j - 1/2) r)."""
+    """Laplace noise rounded to the nearest whole number: P(|U| >= j) = e^(-(j - 1/2) r)."""
 
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return log(1 - e^(-r/2)) at 0, else -(|u| - 1/2) r + log((1 - e^-r)/2)."""
@@ -123,7 +123,7 @@ class Rounded(WholeLaplace):
 
 
 class Floored(WholeLaplace):
-    """The floor: it shifts numbers by -1/2 on average."""
+    """The floor of Laplace noise, which shifts numbers by -1/2 on average."""
 
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return -v r + log((1 - e^-r)/2), v = u for u >= 0 and -u - 1 below."""
@@ -137,7 +137,7 @@ class Floored(WholeLaplace):
 
 
 class CutTowardsZero(WholeLaplace):
-    """Cut towards zero: P(|U| = j) = e^(-j r) - e^(-(j+1) r), so P(0)/P(1) = 2 e^r."""
+    """Laplace noise truncated towards zero: P(|U| = j) = e^(-j r) - e^(-(j+1) r), so P(0)/P(1) = 2 e^r."""
 
     def _costs(self, change: ArrayLike) -> list[Fraction]:
         with ctx.workprec(128):

@@ -36,7 +36,7 @@ _RADII = 400  # points over 24 standard deviations of the radius: the mean of a 
 
 @dataclass(frozen=True)
 class SharedRadius(NoiseLaw):
-    """Tables that sum to zero, with P(u) ~ e^(-rate max_f ||u_f||_1 / 2).
+    """Noise on tables that sum to zero, with one radius for all: P(u) ~ e^(-rate max_f ||u_f||_1 / 2).
 
     >>> SharedRadius(Fraction(1), (2, 3)).norm([1, -1, 0, 1, -1])
     Fraction(1, 1)
@@ -52,7 +52,7 @@ class SharedRadius(NoiseLaw):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell that every table sums to zero."""
+        """Return that every table sums to zero."""
         return (True,) * len(self.sizes)
 
     @property
@@ -133,7 +133,7 @@ class SharedRadius(NoiseLaw):
         return self.loss(change).sharp_rho
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the exact loss where one unit moves in some tables; of other changes the worst of their norm."""
+        """Return the exact loss if one unit moves in some tables; for other changes, the worst of their norm."""
         units = self._units(change)
         if not any(units):
             return PrivacyLoss((Fraction(0),), (1.0,))

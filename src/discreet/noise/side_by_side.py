@@ -19,7 +19,7 @@ from discreet.randomness import RandomBits
 
 @dataclass(frozen=True)
 class SideBySide(NoiseLaw):
-    """Independent laws, the numbers of each after those of the one before."""
+    """Independent laws side by side: the numbers of each follow those of the one before."""
 
     laws: tuple[NoiseLaw, ...]
 
@@ -40,7 +40,7 @@ class SideBySide(NoiseLaw):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell of each block whether its noise sums to zero."""
+        """Tell for each block whether its noise sums to zero."""
         return tuple(keeps for law in self.laws for keeps in law.keeps_totals)
 
     @property
@@ -100,7 +100,7 @@ class SideBySide(NoiseLaw):
 
     @property
     def normals(self) -> int | None:
-        """Return how many normal numbers all laws together are made of; None if one of them cannot be."""
+        """Return how many normal numbers all laws together need; None if one of them cannot be generated."""
         counts = [law.normals for law in self.laws]
         return None if None in counts else sum(count or 0 for count in counts)
 

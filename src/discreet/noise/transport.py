@@ -36,7 +36,7 @@ from discreet.randomness import RandomBits
 
 @dataclass(frozen=True)
 class TreeLaplace(NoiseLaw):
-    """Noise on the nodes of a tree: cell i hangs on `parents[i]`, a later one, by an edge of rate `rates[i]`.
+    """Laplace noise carried along a tree: cell i hangs on the later cell `parents[i]` by an edge of rate `rates[i]`.
 
     The last cell is the root.
 
@@ -49,13 +49,13 @@ class TreeLaplace(NoiseLaw):
 
     def __post_init__(self) -> None:
         if len(self.rates) != len(self.parents) or not self.rates or min(self.rates) <= 0:
-            raise DeclarationError("A tree needs one edge or more, each with a rate above 0.")
+            raise DeclarationError("A tree needs at least one edge, and every edge a rate above 0.")
         if any(not place < parent <= len(self.parents) for place, parent in enumerate(self.parents)):
-            raise DeclarationError("Every cell of a tree hangs on a later one; the last one is the root.")
+            raise DeclarationError("Every cell of a tree must hang on a later one; the last is the root.")
 
     @classmethod
     def path(cls, rates: Sequence[Fraction]) -> "TreeLaplace":
-        """Return the noise of cells in an order: one rate for each step from a cell to the next."""
+        """Return the noise of ordered cells (a path): one rate for each step from a cell to the next."""
         return cls(tuple(range(1, len(rates) + 1)), tuple(rates))
 
     @property
@@ -65,7 +65,7 @@ class TreeLaplace(NoiseLaw):
 
     @property
     def tree_parents(self) -> tuple[int, ...]:
-        """Return on which later cell each hangs."""
+        """Return the later cell on which each cell hangs."""
         return self.parents
 
     @property
@@ -80,12 +80,12 @@ class TreeLaplace(NoiseLaw):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell that the noise sums to zero."""
+        """Return that the noise sums to zero."""
         return (True,)
 
     @cached_property
     def edges(self) -> Laplace:
-        """Return the law of what is carried over the edges."""
+        """Return the law of the flow over the edges."""
         return Laplace(self.rates, (1,) * len(self.rates))
 
     def carried(self, noise: NumbersT) -> NumbersT:
@@ -96,14 +96,14 @@ class TreeLaplace(NoiseLaw):
         return sums[..., :-1]
 
     def delivered(self, carried: NumbersT) -> NumbersT:
-        """Return u: what each cell has once so many units were carried over every edge."""
+        """Return u: the noise in each cell after these flows over the edges."""
         found = np.concatenate([carried, np.zeros_like(carried[..., :1])], axis=-1)
         for place, parent in enumerate(self.parents):
             found[..., parent] -= carried[..., place]
         return found
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw what is carried over every edge; no draw is rejected."""
+        """Draw the flow over every edge; no draw is rejected."""
         return self.delivered(self.edges.sample(rows, bits))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -135,7 +135,7 @@ class TreeLaplace(NoiseLaw):
 
     @cached_property
     def reach(self) -> Floats:
-        """Return one over the smallest rate at each cell: what is in it came over its edges."""
+        """Return one over the smallest rate at each cell, because its noise came over its edges."""
         least = np.append(self.edges.number_rates, np.inf)
         np.minimum.at(least, np.array(self.parents), self.edges.number_rates)
         return np.asarray(1 / least)
@@ -162,11 +162,11 @@ class TreeLaplace(NoiseLaw):
         return rho_of_moves(self.edges, self.carried(np.asarray(change)))
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the exact loss: those of all edges that move add."""
+        """Return the exact loss: the losses of all edges that move add up."""
         return self.edges.loss(self.carried(np.asarray(change)))
 
     def sums(self, parts: Sequence[int]) -> "TreeSum | None":
-        """Return the law of the noise of some cells and of all others: of the edges that lead out of the part."""
+        """Return the law of the noise of some cells and of all others: that of the edges between them."""
         if set(parts) != {0, 1}:
             return None
         hangs = zip(parts, self.parents, self.rates, strict=False)

@@ -56,12 +56,12 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each cell, v (1 - 1/m) but for e^(-2 pi^2 v)."""
+        """Return the variance of each cell, v (1 - 1/m) up to e^(-2 pi^2 v)."""
         pairs = zip(self.variances, self.sizes, strict=True)
         return np.repeat([_cell_variance(float(variance), cells) for variance, cells in pairs], self.sizes)
 
     def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the exact loss where one unit moves in one block, and else that of the zCDP parameter."""
+        """Return the exact loss if one unit moves in one block, and otherwise that of the zCDP parameter."""
         moved = [np.abs(own).sum() for own in by_block(np.asarray(change), self.sizes)]
         if not any(moved):
             return PrivacyLoss((Fraction(0),), (1.0,))
@@ -71,7 +71,7 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
         return concentrated_loss(self.rho(change))
 
     def from_normals(self, normals: ArrayLike) -> Floats:
-        """Return x sqrt(v), less the mean of its block."""
+        """Return x sqrt(v) minus the mean of its block."""
         free = np.asarray(normals, dtype=float) * np.sqrt(self.number_variances)
         return np.concatenate([own - own.mean(axis=-1, keepdims=True) for own in by_block(free, self.sizes)], axis=-1)
 

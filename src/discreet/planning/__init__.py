@@ -1,4 +1,4 @@
-"""Choose before you spend, and check before you trust."""
+"""Choose before you spend, and check before you trust: suggestions, expected accuracy, verification and audits."""
 
 from discreet.planning.accuracy import accuracy
 from discreet.planning.audit import Audit, audit, epsilon_lower_bound

@@ -15,7 +15,7 @@ _REPEATS = 200
 
 
 def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
-    """Return what to expect of a release: exact sums if the mechanism can be written out, else `repeats` simulations.
+    """Return the accuracy to expect of a release: by exact sums if all outputs can be listed, else by simulation.
 
     >>> from discreet.mechanisms import GeometricHistogram
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -26,20 +26,20 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     require_mechanism(mechanism, "Accuracy is that")
     if not mechanism.model.is_table:
         raise DeclarationError(
-            f"Accuracy is for counts of Categories; got a {type(mechanism.model).__name__}. Of any model, "
-            "discreet.planning.expected_accuracy makes up whole studies."
+            f"accuracy works for counts of Categories; got a {type(mechanism.model).__name__}. For any other model "
+            "use discreet.planning.expected_accuracy, which simulates whole studies."
         )
     if not mechanism.has_plain_counts:
         raise DeclarationError(
-            "Accuracy is for mechanisms that publish a number for each cell, or parameters; a "
-            f"{type(mechanism).__name__} publishes something else. Nothing was worked out. Rehearse it: read what "
-            "simulate draws with infer."
+            "accuracy works for mechanisms that publish a number for each cell, or parameters; "
+            f"{type(mechanism).__name__} publishes something else. Nothing was computed. Rehearse it instead: read "
+            "what simulate draws with infer."
         )
     if (outputs := possible_outputs(mechanism)) is not None:
         return WrittenOut(mechanism, outputs).accuracy(level)
     if (why := why_not_exact(mechanism)) is not None:
         raise DeclarationError(
-            f"What a reader would learn from {type(mechanism).__name__} is not known exactly: {why}. How far its "
-            "output goes from the exact posterior, discreet.planning.distance_accuracy may tell."
+            f"What a reader would learn from {type(mechanism).__name__} cannot be computed exactly: {why}. Try "
+            "discreet.planning.distance_accuracy, which tells how far its output lies from the exact posterior."
         )
     return simulated_accuracy(mechanism, level, repeats, seed)

@@ -78,9 +78,9 @@ class Drawable(Protocol):
 
 @dataclass(frozen=True)
 class Audit(Shown):
-    """What was found: for the first data set of `pair` the `event` is at least e^epsilon_lower times likelier.
+    """What an audit found: `event` is at least e^epsilon_lower times likelier for the first data set of `pair`.
 
-    `hits` are how often it occurred among `draws` outputs of either data set.
+    `hits` holds how often it occurred among `draws` outputs for each of the two data sets.
     """
 
     epsilon_lower: float
@@ -101,8 +101,8 @@ class Audit(Shown):
         claim = f"epsilon = {exact_text(self.claimed.epsilon)}, delta = {exact_text(self.claimed.delta)}"
         seen = f"{self.hits[0]} and {self.hits[1]} of {self.draws} draws from {self.pair[0]} and {self.pair[1]}"
         return (
-            f"{verdict} ({claim}): epsilon is at least {self.epsilon_lower:.4g} with confidence {self.confidence:g}.\n"
-            f"Event: {self.event}. Seen in {seen}."
+            f"{verdict} ({claim}): epsilon is at least {self.epsilon_lower:.4g} with confidence "
+            f"{self.confidence:g}.\nEvent: {self.event}. It occurred in {seen}."
         )
 
     def _repr_html_(self) -> str:
@@ -133,18 +133,18 @@ def audit(
     pairs: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
     patience: float = 1.0,
 ) -> Audit:
-    """Look for the pair and event that tell most against a mechanism's guarantee, with so many draws in all.
+    """Search for the neighbours and the event that speak most strongly against a mechanism's guarantee, by simulation.
 
-    `pairs` are neighbouring made-up data sets; that they are is checked for Categories alone. Left out, they are
-    chosen, for any model: corners, edges, balanced and random ones. `patience` allows so many times the usual work;
-    what takes more is refused before it begins.
+    `draws` is the total number of draws. `pairs` are neighbouring made-up data sets; for Categories it is checked that
+    they are neighbours. If left out, pairs are chosen for any model: corners, edges, balanced and random ones.
+    `patience` allows that many times the usual work; anything that takes more is refused before it begins.
     """
     if not isinstance(mechanism, Drawable):
         raise DeclarationError(f"audit takes a mechanism; got a {type(mechanism).__name__}.")
     if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise DeclarationError(f"The confidence lies between 0 and 1, such as 0.95; got {confidence!r}.")
+        raise DeclarationError(f"confidence must lie between 0 and 1, such as 0.95; got {confidence!r}.")
     whole(draws, "draws", least=1_000, most=10**9)
-    require(auditing(mechanism, mechanism.model, draws), patience, "Nothing was drawn; fewer draws take less.")
+    require(auditing(mechanism, mechanism.model, draws), patience, "Nothing was drawn. Fewer draws need less work.")
     generator = np.random.default_rng(seed)
     chosen = (
         neighbouring_pairs(mechanism.model, mechanism.size, generator) if pairs is None else _arrays(mechanism, pairs)
@@ -264,7 +264,7 @@ def _learnt_regions(box: _Box, shortlist: Sequence[_Found], draws: int, final: i
 
 def _learnt_words(chosen: NDArray[np.bool_]) -> str:
     """Count regions; the first bin lies below all of them and is always empty."""
-    return f"the output lies in {int(chosen[1:].sum())} of {len(chosen) - 1} regions that were learnt"
+    return f"the output lies in {int(chosen[1:].sum())} of {len(chosen) - 1} learnt regions"
 
 
 def _tried(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
@@ -360,7 +360,7 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
     """Say which values of a projection were chosen."""
     number = int(chosen.sum())
     if name == "the whole output":
-        return f"{name} is one of {number} found"
+        return f"{name} is one of {number} values found"
     inside = np.flatnonzero(chosen)
     if not (np.diff(inside) == 1).all():
         return f"{name} is in one of {number} ranges out of {len(chosen)}"
@@ -374,7 +374,7 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
 def neighbouring_pairs(model: Model, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
     """Return neighbouring data sets that a model finds worth looking at, each once."""
     if not isinstance(model, Model):
-        raise DeclarationError(f"Neighbours are made up for models; got a {type(model).__name__}.")
+        raise DeclarationError(f"Neighbouring data sets are made up for a model; got a {type(model).__name__}.")
     pairs = model.neighbouring_pairs(size, generator)
     return list({(tuple(one), tuple(two)): (one, two) for one, two in pairs}.values())
 

@@ -49,13 +49,13 @@ def counted_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distanc
 
 
 def size_only_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
-    """Return |R| e^(-c distance) / N(n), at most 1; of the data it needs S(x) alone, and no sum over candidates."""
+    """Return |R| e^(-c distance) / N(n), at most 1; it needs only S(x) of the data, and no sum over candidates."""
     table, number = _table(mechanism, counts, distance), mechanism.candidates
     return min(1.0, number * exp(-_scale(mechanism, table) * distance) / least_normaliser(mechanism) * (1 + _SAFE))
 
 
 def tail_bound_for_all_data(mechanism: HellingerMechanism, distance: float) -> float:
-    """Return |R| e^(-t distance / GS) / N(n), at most 1, which holds whatever the data are."""
+    """Return |R| e^(-t distance / GS) / N(n), at most 1, which holds for all data."""
     _check_distance(distance)
     largest = global_sensitivity(mechanism.model.concentration, mechanism.size)
     strength = float(mechanism.strength().mid())
@@ -66,7 +66,7 @@ def least_normaliser(mechanism: HellingerMechanism) -> float:
     """Return N(n), rounded down: no data set of this size has a smaller normaliser."""
     if not mechanism.is_smooth:
         raise DeclarationError(
-            f"N(n) is known for global and smooth sensitivities, not for {type(mechanism).__name__}."
+            f"N(n) is known for mechanisms with global or smooth sensitivity, not for {type(mechanism).__name__}."
         )
     strength, cells = float(mechanism.strength().mid()), len(mechanism.model.cells)
     least = _least_sensitivity(mechanism) * (1 - _SAFE)
@@ -88,7 +88,7 @@ def _row(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> t
     """Return checked counts, and the distances of all candidates from them."""
     if not mechanism.is_exponential:
         raise DeclarationError(
-            f"Tail bounds are for exponential mechanisms; {type(mechanism).__name__} has another law."
+            f"Tail bounds are known for exponential mechanisms only, and {type(mechanism).__name__} is not one."
         )
     table = _table(mechanism, counts, distance)
     return table, mechanism.tables.distances(table[None])[0]
@@ -98,10 +98,12 @@ def _table(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) ->
     _check_distance(distance)
     table = mechanism.model.counts(counts)
     if table.ndim != 1 or int(table.sum()) != mechanism.size:
-        raise DeclarationError(f"One table of made-up counts is needed that sums to the public size {mechanism.size}.")
+        raise DeclarationError(
+            f"A tail bound needs one table of made-up counts that add up to the public size {mechanism.size}."
+        )
     return table
 
 
 def _check_distance(distance: float) -> None:
     if not 0 <= distance <= 1:
-        raise DeclarationError(f"A Hellinger distance lies between 0 and 1; got {distance}.")
+        raise DeclarationError(f"A Hellinger distance must lie between 0 and 1; got {distance}.")

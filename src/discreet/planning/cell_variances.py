@@ -27,7 +27,7 @@ from discreet.reading.consistent_tables import fit, noisy_parts
 
 
 def cell_variances(mechanism: Mechanism) -> dict[str, float]:
-    """Return the variance of the noise in a cell of each variable's table, after least squares; no data are looked at.
+    """Return the noise variance in a cell of each variable's table, after least squares; no data are used.
 
     It is the same for all cells of a table. A table of categories has one entry, named by its last column.
     """
@@ -36,8 +36,8 @@ def cell_variances(mechanism: Mechanism) -> dict[str, float]:
     parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
     if parts is None:
         raise DeclarationError(
-            f"{type(mechanism).__name__} measures no cells or contrasts of tables, so its noise has no variance in a "
-            "cell. Look at `expected_accuracy`, or at a rehearsal."
+            f"{type(mechanism).__name__} does not measure cells or contrasts of tables, so its noise has no variance "
+            "in a cell. Use `expected_accuracy`, or a rehearsal."
         )
     fitted = fit(case.model, case.size, parts)
     families = [family for family, _ in case.model.conditionals] or list(fitted.tables)
@@ -57,7 +57,9 @@ def fitted_blocks(network: Network, tables: Mapping[Family, float]) -> Floats:
             rest = prod(count for name, count in levels.items() if name not in block)
             precisions[basis.places[block]] += 1 / (variance * rest)
     if (precisions == 0).any():
-        raise DeclarationError("These tables do not determine the tables of all families.")
+        raise DeclarationError(
+            "These tables do not determine the tables of all families (each variable with its parents)."
+        )
     return np.asarray(1 / precisions)
 
 

@@ -12,11 +12,11 @@ from discreet.notebook import Shown
 
 @dataclass(frozen=True)
 class Certificate(Shown):
-    """What was checked and what came out.
+    """What `verify` checked, and what it found.
 
     `epsilon` bounds the loss of every output (pure epsilon); it is infinite where only a delta is promised. `exact`
-    tells that it was computed: neighbours were found that lose this much, so no smaller number holds. Each of `checks`
-    begins with what was done: recomputed, compared, drawn, looked up, or by proof alone.
+    means that neighbouring data sets with exactly this loss were found, so that no smaller number holds. Each of
+    `checks` begins with what was done: recomputed, compared, drawn, looked up, or by proof alone.
     """
 
     guarantee: Guarantee
@@ -30,7 +30,7 @@ class Certificate(Shown):
     protects: str = "one record"
 
     def delta_at(self, epsilon: Exact) -> float:
-        """Return a delta that holds at this epsilon, by the stated privacy loss; for units of several rows, as a group.
+        """Return a delta that holds at this epsilon, by the stated privacy loss, for the whole unit (group privacy).
 
         It is rounded up.
         """
@@ -41,14 +41,14 @@ class Certificate(Shown):
 
     @property
     def pure_in_words(self) -> str:
-        """Say what is known about the loss of single outputs."""
+        """Say what is known about the privacy loss of single outputs."""
         if self.epsilon == inf:
-            return "no bound for every single output: that is what delta is for"
+            return "no bound holds for every single output; delta allows for the exceptions"
         number = f"{self.epsilon:.9g}"
         if self.exact:
-            return f"pure epsilon {number}, exact: neighbours were found that lose this much"
+            return f"pure epsilon {number}, exact: neighbouring data sets were found whose loss is this large"
         times = f", {self.rows} times that of one record" if self.rows > 1 else ""
-        return f"pure epsilon at most {number}{times}: an upper bound, the true number may be smaller"
+        return f"pure epsilon at most {number}{times}: an upper bound; the true value may be smaller"
 
     def __str__(self) -> str:
         given = self.guarantee

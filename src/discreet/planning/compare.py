@@ -50,8 +50,8 @@ class Ranked(Contender):
 class Ranking(Standings[Ranked]):
     """Mechanisms for one model, size and guarantee, the best one first.
 
-    `floor` is a bound below which no private mechanism can have its expected Hellinger distance, if its output is read
-    as a posterior of n records; it is known where there are few tables of counts.
+    `floor` is a lower bound for the expected Hellinger distance of every private mechanism whose output is read as a
+    posterior of n records; it is known where there are few possible tables of counts.
     """
 
     floor: float | None = None
@@ -66,7 +66,7 @@ class Ranking(Standings[Ranked]):
         return "mechanism", "log score", "share", f"{self.best.accuracy.level:.0%} width", "Hellinger", "remapped"
 
     def remarks(self) -> list[str]:
-        """Say what exact counts would tell, what is a floor for all, and what to mind."""
+        """Say what exact counts would tell, which floor holds for all mechanisms, and what to keep in mind."""
         known = self.best.accuracy
         exact_counts = (
             f"Exact counts: log score {known.non_private_log_score:.4f}, width {known.non_private_width:.4f}."
@@ -85,7 +85,9 @@ class Ranking(Standings[Ranked]):
 
 def floor_in_words(floor: float) -> str:
     """Say what the floor is."""
-    return f"No private mechanism whose output is read as a posterior of n records has a distance below {floor:.6f}."
+    return (
+        f"No private mechanism whose output is read as a posterior of n records can have a distance below {floor:.6f}."
+    )
 
 
 @overload
@@ -111,8 +113,9 @@ def compare(
 ) -> Ranking | NumberRanking | ProgramRanking:
     """Rank all mechanisms that may publish a histogram, a number, or a program's table, under (epsilon, delta).
 
-    Figures are exact sums where mechanisms can be written out; otherwise `repeats` studies are made up. Of a number
-    mechanisms are ranked by how wide intervals will be, of a program or a family by the posterior's sd.
+    Figures are exact sums where all outputs of a mechanism can be listed; otherwise `repeats` studies are simulated.
+    Mechanisms for a number are ranked by the expected width of intervals, those for a program or a family by the
+    posterior standard deviation.
     """
     if isinstance(model, ModelledTable | ReadableFamily):
         return compare_programs(model, size, epsilon, delta, PROGRAM_STUDIES if repeats is None else repeats)
@@ -156,7 +159,7 @@ def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Rank
     if why_not_exact(mechanism) is not None and possible_outputs(mechanism) is None:
         known = distance_accuracy(mechanism, repeats)
         words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"
-        raise DeclarationError(f"No log score: there are too many tables to read it exactly; {words}.")
+        raise DeclarationError(f"No log score: there are too many tables for an exact reading; {words}.")
     found, chosen = accuracy(mechanism, level, repeats), mechanism.free_parameter
     name = kind if chosen is None else f"{kind}({chosen}={float(getattr(mechanism, chosen)):.4g})"
     return Ranked(name, mechanism, found, _warning(found))
@@ -165,7 +168,7 @@ def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Rank
 def _warning(found: ExactAccuracy) -> str:
     """Say that the output law is nearly the same for all data, if it is."""
     if found.share < SMALL_SHARE:
-        return f"nearly the same output law for all data: it tells {found.share:.1%} of what exact counts tell"
+        return f"its output hardly depends on the data: it tells {found.share:.1%} of what exact counts tell"
     if found.log_score < LITTLE:
         return f"it tells {found.log_score:.2g} nats: what is read from it is mostly the prior"
     return ""

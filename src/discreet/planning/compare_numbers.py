@@ -49,7 +49,7 @@ class NumberRanking(Standings[RankedNumber]):
     def remarks(self) -> list[str]:
         """Say in which unit widths are, what is promised besides, and what is not here."""
         words = [f"Widths are in {self.best.widths.unit}, means over {self.studies} made-up studies."]
-        words += [f"{entry.name} promises besides: {entry.besides}" for entry in self.entries if entry.besides]
+        words += [f"{entry.name} also promises: {entry.besides}" for entry in self.entries if entry.besides]
         return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ def compare_numbers(
             if not made.accepts_model(model):
                 continue
             if (found := next(made.competitors(model, whole(size, "size"), *asked), None)) is None:
-                raise DeclarationError("It needs more keys than model, size and epsilon.")
+                raise DeclarationError("It needs more settings than model, size and epsilon.")
             entries.append(_ranked(kind, found, *asked, level, studies))
         except DiscreetError as problem:
             left_out[kind] = str(problem)

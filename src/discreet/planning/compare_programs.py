@@ -58,7 +58,9 @@ class ProgramRanking(Shown):
     def best(self) -> RankedProgram:
         """Return the first of the ranking."""
         if not self.entries:
-            raise DeclarationError(f"Nothing can publish it under this guarantee: {'; '.join(self.left_out.values())}")
+            raise DeclarationError(
+                f"No mechanism can publish this under this guarantee: {'; '.join(self.left_out.values())}"
+            )
         return self.entries[0]
 
     @property
@@ -112,7 +114,7 @@ def compare_programs(
             try:
                 found = next(made.competitors(published, whole(size, "size"), *asked), None)
                 if found is None:
-                    raise DeclarationError("it needs more keys than model, size and epsilon")
+                    raise DeclarationError("it needs more settings than model, size and epsilon")
                 entry, quantities = _ranked(f"{kind}{suffix}", found, model, asked, studies)
                 entries.append(entry)
             except DiscreetError as problem:
@@ -126,7 +128,7 @@ def _ranked(
 ) -> tuple[RankedProgram, tuple[str, ...]]:
     guarantee = mechanism.guarantee
     if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > asked[0] or guarantee.delta > asked[1]:
-        raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
+        raise DeclarationError(f"Its guarantee is not sufficient: {guarantee!r}.")
     if (why := why_unreadable(mechanism)) is not None:
         raise DeclarationError(f"It cannot be read: {why}.")
     given = None if mechanism.model == model else model

@@ -21,11 +21,12 @@ _MOSTLY = 0.9
 
 @dataclass(frozen=True)
 class DistanceAccuracy:
-    """What to expect of a draw, on average over `studies` made-up tables: each figure with its standard error.
+    """The accuracy to expect of one draw, averaged over `studies` made-up tables: each figure with its standard error.
 
-    `hellinger` is E[H] of the drawn from the exact posterior and `hellinger_square` E[H^2]; `truth` is the chance to
-    draw the exact posterior itself, `uniform_share` that of the part that is the same for all data. `gap` is how far
-    the certified bounds of E[H] are apart, at most.
+    `hellinger` is E[H], the expected Hellinger distance between the drawn and the exact posterior, and
+    `hellinger_square` is E[H^2]; `truth` is the probability of drawing the exact posterior itself, and `uniform_share`
+    that of the part that is the same for all data. `gap` is the largest difference between the certified bounds of
+    E[H].
     """
 
     size: int
@@ -39,10 +40,13 @@ class DistanceAccuracy:
 
     @property
     def warning(self) -> str:
-        """Say that the output law is nearly the same for all data, if it is."""
+        """Say that the output hardly depends on the data, if that is so."""
         if self.uniform_share < _MOSTLY:
             return ""
-        return f"nearly the same output law for all data: {self.uniform_share:.1%} of it is uniform on all candidates"
+        return (
+            f"its output hardly depends on the data: {self.uniform_share:.1%} of its distribution is uniform over all "
+            "candidates"
+        )
 
     def document(self) -> dict[str, object]:
         """Return all figures by name."""

@@ -23,9 +23,9 @@ ERROR = 0.05
 
 @dataclass(frozen=True)
 class Distinguishing:
-    """The largest divergence and total variation of neighbours, and the releases that tell them apart, at least.
+    """The largest divergence and total variation between neighbours, and how many releases it takes to tell them apart.
 
-    `exact` tells whether the divergence is that of the worst neighbours, and not of a pair that dominates them.
+    `exact` tells whether the divergence is that of the worst neighbours, rather than of a pair that dominates them.
     """
 
     divergence: float
@@ -36,13 +36,13 @@ class Distinguishing:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Say both in sentences."""
+        """Say both in plain sentences."""
         how = "" if self.exact else "at most "
         return (
-            f"Robustness: replacing one record moves the law of the output by a Kullback-Leibler divergence of {how}"
-            f"{self.divergence:.4g}, and no event's probability by more than {self.total_variation:.4g}.",
-            f"Distinguishing: whoever wants to tell two neighbouring data sets apart with both errors at most "
-            f"{self.error:g} needs at least {self.releases:,} release{'s' * (self.releases != 1)} like this one.",
+            "Robustness: replacing one record changes the distribution of the output by a Kullback-Leibler divergence "
+            f"of {how}{self.divergence:.4g}, and the probability of any event by at most {self.total_variation:.4g}.",
+            "Distinguishing: to tell two neighbouring data sets apart, with both error probabilities at most "
+            f"{self.error:g}, takes at least {self.releases:,} release{'s' * (self.releases != 1)} like this one.",
         )
 
     def document(self) -> Document:
@@ -57,7 +57,7 @@ class Distinguishing:
 
 
 def distinguish(subject: Release | Mechanism, error: float = ERROR) -> Distinguishing:
-    """Return how far apart neighbours are under a mechanism, and how many outputs tell them apart, at least."""
+    """Return how far apart neighbours are under a mechanism, and how many outputs it takes to tell them apart."""
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"distinguish takes a release or a mechanism; got a {type(subject).__name__}.")
     mechanism = subject.mechanism if isinstance(subject, Release) else subject

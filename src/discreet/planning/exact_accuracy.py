@@ -39,14 +39,15 @@ _RARE = 1e-17  # outputs that are no likelier than that for any table are left o
 
 @dataclass(frozen=True)
 class ExactAccuracy:
-    """What to expect of one release, on average over the prior (`worst_...`: for the least favourable data).
+    """The accuracy to expect of one release, averaged over the prior (`worst_...`: for the least favourable data).
 
     `hellinger` and `divergence` are distances of the plain reading from the exact posterior; `remapped_hellinger` is
-    the least that a choice among the posteriors of n records after seeing the output can give. Log scores are nats
-    beyond the prior, widths those of intervals of the stated level, averaged over cells; `width` is that of the reading
-    that `infer` gives by default: own sums, opened to 0 and 1, or under a declared prior all cells together. The
-    noise-aware reading covers its level by construction; `plain_coverage` is what the plain one covers. `errors` holds
-    standard errors of what was simulated and is empty for exact sums; None stands for what is known from exact sums.
+    the smallest distance that any choice among the posteriors of n records can reach once the output is seen. Log
+    scores are in nats beyond the prior; widths are those of intervals of the stated level, averaged over cells, and
+    `width` belongs to the default reading of `infer`: own sums, extended to 0 and 1, or all cells together under a
+    declared prior. The noise-aware reading has its nominal coverage by construction; `plain_coverage` is that of the
+    plain one. `errors` holds the standard errors of simulated figures and is empty for exact sums; None marks what only
+    exact sums can tell.
     """
 
     size: int
@@ -68,14 +69,14 @@ class ExactAccuracy:
 
     @property
     def share(self) -> float:
-        """Return which share of what the counts tell about theta the release tells: I(theta; z) / I(theta; k)."""
+        """Return the share of the counts' information about theta that the release keeps: I(theta; z) / I(theta; k)."""
         return self.log_score / self.non_private_log_score
 
     def hellinger_at(self, counts: ArrayLike) -> float:
         """Return E[H] of the plain reading for these data; `by_table` holds E[H] and E[KL] for all."""
         table = tuple(int(count) for count in np.asarray(counts))
         if table not in self.by_table:
-            raise DeclarationError(f"There are figures by table for {len(self.by_table)} tables, not for this one.")
+            raise DeclarationError(f"Figures by table exist for {len(self.by_table)} tables, but not for this one.")
         return self.by_table[table][0]
 
     def document(self) -> dict[str, object]:

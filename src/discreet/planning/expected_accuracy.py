@@ -38,17 +38,17 @@ _JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means 
 _MOST_STEPS = 40
 _SEARCH_STEPS = 8  # widths that a search works out, about
 _USUAL_SLOPE = 0.75  # of log widths by log epsilon, or by the log number of records
-_UNDONE = "Nothing was made up."
+_UNDONE = "Nothing was simulated."
 _MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
 
 
 @dataclass(frozen=True)
 class Accuracy(Shown):
-    """What to expect of the reading of one release, on average over the prior and over the cells.
+    """The accuracy to expect of reading one release, averaged over the prior and over the cells.
 
-    `width` is that of intervals of the stated level, `error` the distance of the mean from the true probability,
-    `log_score` the logarithm of the posterior density at the truth (larger is better). Each stands beside what exact
-    counts would give.
+    `width` is that of intervals of the stated level, `error` the distance of the posterior mean from the true
+    probability, and `log_score` the logarithm of the posterior density at the truth (larger is better). Each comes with
+    the figure that exact counts would give.
     """
 
     epsilon: float
@@ -81,11 +81,11 @@ class Accuracy(Shown):
 def expected_accuracy(
     mechanism: Mechanism, level: float = 0.9, repeats: int = REPEATS, seed: int = 1, patience: float = 1.0
 ) -> Accuracy:
-    """Return what to expect of a release by this mechanism, whatever its model is.
+    """Return the expected accuracy of a release by this mechanism, for any model.
 
-    Of models other than tables of categories there is no log score (it is not a number), and regressions are judged by
-    effects: coefficients times how far their feature can vary. What is read by sampling takes its time, so that fewer
-    studies are made up. What nobody could read is refused, and what takes more than `patience` times the usual work.
+    Only tables of categories have a log score (elsewhere it is not a number), and regressions are judged by effects:
+    coefficients times the range of their feature. Reading by sampling is slow, so fewer studies are simulated then. A
+    mechanism whose releases could not be read is refused, and so is more than `patience` times the usual work.
     """
     sampled = _exactness(mechanism) is Exactness.SAMPLED
     studies = min(repeats, _SAMPLED_STUDIES) if sampled else repeats
@@ -103,7 +103,7 @@ def _exactness(mechanism: Mechanism) -> Exactness:
     found = exactness_of(mechanism)
     if found is None:
         why = why_unreadable(mechanism)
-        raise DeclarationError(f"Nobody could read a release by {type(mechanism).__name__} here: {why}.")
+        raise DeclarationError(f"A release by {type(mechanism).__name__} could not be read here: {why}.")
     return found
 
 
@@ -184,7 +184,7 @@ def _mean_width(mechanism: Mechanism, level: float, repeats: int, seed: int = 1)
 def accuracy_curve(
     mechanism: Mechanism, epsilons: Iterable[Exact], level: float = 0.9, repeats: int = REPEATS, patience: float = 1.0
 ) -> Iterator[Accuracy]:
-    """Give what to expect at each epsilon, one after the other."""
+    """Yield the expected accuracy at each epsilon in turn."""
     for epsilon in epsilons:
         other = with_fields(mechanism, epsilon=exact(epsilon, "epsilon"))
         yield expected_accuracy(other, level, repeats, patience=patience)
@@ -193,7 +193,7 @@ def accuracy_curve(
 def epsilon_for(
     mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS, patience: float = 1.0
 ) -> float | None:
-    """Return about the smallest epsilon at which intervals have the wished mean width; None if no epsilon does."""
+    """Return about the smallest epsilon at which intervals have the desired mean width; None if there is none."""
     check_search(mechanism, width)
     require(planning([mechanism], _SEARCH_STEPS * repeats), patience, _UNDONE)
 
@@ -207,7 +207,7 @@ def epsilon_for(
 def size_for(
     mechanism: Mechanism, width: float, level: float = 0.9, repeats: int = SEARCH_REPEATS, patience: float = 1.0
 ) -> int | None:
-    """Return about how many records give intervals of the wished mean width; None beyond ten million."""
+    """Return about how many records give intervals of the desired mean width; None beyond ten million."""
     check_search(mechanism, width)
     require(planning([mechanism], _SEARCH_STEPS * repeats), patience, _UNDONE)
 
@@ -218,7 +218,7 @@ def size_for(
         found = _crossing(excess, 2, 1e7, start=mechanism.size)
     except DeclarationError as problem:
         raise DeclarationError(
-            f"The search went to sizes that {type(mechanism).__name__} cannot have: {problem}"
+            f"The search reached sizes that {type(mechanism).__name__} does not allow: {problem}"
         ) from None
     return None if found is None else int(np.ceil(found))
 
@@ -268,11 +268,11 @@ def _crossing(
 def check_search(mechanism: Mechanism, width: float) -> None:
     """Refuse a width that no interval has, and mechanisms whose made-up studies would take too long to read."""
     if not 0 < width < inf:
-        raise DeclarationError(f"A width of an interval is above 0; got {width}.")
+        raise DeclarationError(f"The width of an interval must be above 0; got {width}.")
     if mechanism.model.row_scales is None and width >= 1:
-        raise DeclarationError(f"A width of an interval of a probability lies between 0 and 1; got {width}.")
+        raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
     if _exactness(mechanism) is not Exactness.EXACT:
         raise DeclarationError(
-            "A width is searched for where a release is read exactly, as many made-up studies have to be read. This "
-            "one is read by sampling. Compare some epsilons with expected_accuracy instead."
+            "Searching for a width means reading many made-up studies, so it is done only where a release can be read "
+            "exactly. This one is read by sampling. Compare a few epsilons with expected_accuracy instead."
         )

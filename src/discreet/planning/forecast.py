@@ -76,7 +76,7 @@ def forecast(
     """
     model = ModelledTable.forecast_of(mechanism.model)
     if (why := why_no_forecast(mechanism)) is not None:
-        raise DeclarationError(f"Nobody could read it: {why}.")
+        raise DeclarationError(f"A release could not be read: {why}.")
     generator = np.random.default_rng(seed)
     places = model.bound.prior_draws(PLACES, generator) if at is None else _placed(model.bound, at)
     found = [_at(mechanism, theta[None], releases, generator, seed + k) for k, theta in enumerate(places)]
@@ -136,11 +136,11 @@ def _refusal(mechanism: Mechanism, why: str) -> str:
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
     """Return parameters without ends from values by name."""
     if set(at) != set(bound.names):
-        raise DeclarationError(f"`at` names {', '.join(at)}; the parameters are {', '.join(bound.names)}.")
+        raise DeclarationError(f"`at` gives values for {', '.join(at)}; the parameters are {', '.join(bound.names)}.")
     try:
         return np.array([[law.without_ends(at[name]) for name, law in zip(bound.names, bound.laws, strict=True)]])
     except (ValueError, ZeroDivisionError):
-        raise DeclarationError(f"{dict(at)} is outside of what the parameters may be.") from None
+        raise DeclarationError(f"{dict(at)} lies outside the range of the parameters.") from None
 
 
 def _at(

@@ -25,7 +25,9 @@ def metric_checks(mechanism: Mechanism) -> list[str]:
     if given is None or not isinstance(given.metric, Metric):
         return []
     if not isinstance(mechanism, PerUnit):
-        raise VerificationError(f"{type(mechanism).__name__} does not say how its records lie under its metric.")
+        raise VerificationError(
+            f"{type(mechanism).__name__} does not define the distances between its records under its metric."
+        )
     return [f"promised besides: {given.words}", *_pairs_of_cells(mechanism), _twin(mechanism)]
 
 
@@ -41,14 +43,18 @@ def _pairs_of_cells(mechanism: PerUnit) -> list[str]:
     laws = mechanism.log_laws(measured, rows)
     losses = np.diagonal(laws)[None, :] - laws
     far = np.array([[float(metric.distance(int(a), int(b))) for b in chosen] for a in chosen])
-    _held(losses, far, mechanism, "one record that moves between two cells")
+    _held(losses, far, mechanism, "data sets in which one record moves between two cells")
     pairs = len(chosen) * (len(chosen) - 1) // 2
     which = "all" if len(chosen) == metric.places else "chosen"
     return [f"compared under the metric, at the real size: {which} {pairs:,} pairs of cells, {_words(mechanism)}"]
 
 
 def _words(mechanism: PerUnit) -> str:
-    return "each loses its distance" if mechanism.loses_every_distance else "none loses more than its distance"
+    return (
+        "the loss of each equals its distance"
+        if mechanism.loses_every_distance
+        else "the loss of none exceeds its distance"
+    )
 
 
 def _twin(mechanism: PerUnit) -> str:
@@ -61,7 +67,7 @@ def _twin(mechanism: PerUnit) -> str:
     tables = np.array([records[one] + records[two] for one, two in sets])
     outputs = small.outputs_for(tables, 20_000)
     if outputs is None:
-        return "compared under the metric, on a small twin: nothing, there are too many outputs"
+        return "compared under the metric, on a small twin: nothing, because there are too many outputs"
     laws = small.log_laws(outputs, tables)
     far = np.array([[_nearest(metric, one, two) for two in sets] for one in sets])
     losses: Floats = np.stack([np.max(laws[i][None] - laws, axis=1) for i in range(len(sets))])
@@ -102,7 +108,7 @@ def _held(losses: Floats | Counts, far: Floats, mechanism: PerUnit, of: str) -> 
         return
     worst = np.unravel_index(int(np.argmax(misses - slack)), losses.shape)
     raise VerificationError(
-        f"Comparing by the stated likelihood, {of} lose {float(losses[worst]):.9g} where the metric of "
-        f"{type(mechanism).__name__} says {float(allowed[worst]):.9g} ({given.per_unit_words}). "
-        "The noise is not that of the metric which is written down. Do not publish with it."
+        f"Comparing by the stated likelihood, {of} have a privacy loss of {float(losses[worst]):.9g} where the metric "
+        f"of {type(mechanism).__name__} allows {float(allowed[worst]):.9g} ({given.per_unit_words}). The noise does "
+        "not match the stated metric. Do not publish with it."
     )

@@ -52,7 +52,7 @@ def expected_widths(
     mechanism: Mechanism, level: float = 0.9, studies: int = STUDIES, patience: float = 1.0
 ) -> NumberWidths:
     """Return how wide the intervals of a number will be on average over what is asked."""
-    require(planning([mechanism], studies), patience, "Nothing was made up.")
+    require(planning([mechanism], studies), patience, "Nothing was simulated.")
     model, (found, unit) = mechanism.model, ([], "")
     tables = [model.made_up(mechanism.size, np.random.default_rng([22, each])).statistics for each in range(studies)]
     outputs = mechanism.sample(np.array(tables), SeededBits(22_000))
@@ -88,7 +88,7 @@ class WishedWidth:
 
     def __post_init__(self) -> None:
         if not self.width > 0:
-            raise DeclarationError(f"A width of an interval is above 0; got {self.width}.")
+            raise DeclarationError(f"The width of an interval must be above 0; got {self.width}.")
         self._tried: dict[float, NumberWidths] = {}
 
     def _widths(self, epsilon: float) -> NumberWidths:

@@ -40,7 +40,7 @@ _ROUNDING = 1e-12  # of the sums of the floor
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The least expected Hellinger distance: `value` is what the solver found, and below `floor` there is nothing.
+    """The smallest possible expected Hellinger distance: `value` was found by the solver, `floor` is a lower bound.
 
     `law` holds the optimal P(r | k) for all `tables` k (rows) and r (columns), feasible up to the solver's 1e-7.
     """
@@ -57,7 +57,7 @@ class Optimum:
 def can_optimise(model: Categories, size: int) -> bool:
     """Tell whether the linear program is small enough."""
     if not isinstance(model, Categories):
-        raise DeclarationError(f"The optimum is worked out for Categories; got a {type(model).__name__}.")
+        raise DeclarationError(f"The optimum is computed for Categories only; got a {type(model).__name__}.")
     tables = number_of_tables(whole(size, "size"), len(model.cells), _MOST_TABLES)
     if len(model.cells) > _MOST_CELLS or tables > _MOST_TABLES:
         return False
@@ -65,7 +65,7 @@ def can_optimise(model: Categories, size: int) -> bool:
 
 
 def optimum(model: Categories, size: int, epsilon: Exact, delta: Exact = 0) -> Optimum:
-    """Return the least prior-predictive mean of H over all (epsilon, delta)-private mechanisms.
+    """Return the smallest prior-predictive mean of H among all (epsilon, delta)-private mechanisms.
 
     >>> optimum(Categories("coin", levels=("heads", "tails"), outside="heads"), size=5, epsilon=1)
     Optimum(value=0.187714, floor=0.187714, 6 tables)
@@ -75,7 +75,7 @@ def optimum(model: Categories, size: int, epsilon: Exact, delta: Exact = 0) -> O
 
 
 def minimax_optimum(model: Categories, size: int, epsilon: Exact, delta: Exact = 0) -> Optimum:
-    """Return the least worst case over data of E[H] over all (epsilon, delta)-private mechanisms."""
+    """Return the smallest worst case over data sets of E[H], among all (epsilon, delta)-private mechanisms."""
     return Program(model, size, epsilon, delta).solved(None)
 
 
@@ -85,8 +85,8 @@ class Program:
     def __init__(self, model: Categories, size: int, epsilon: Exact, delta: Exact) -> None:
         if not can_optimise(model, size):
             raise DeclarationError(
-                f"The optimum is worked out for few tables of counts, at most {_MOST_TABLES}; {size} records in "
-                f"{len(model.cells)} cells are too many. Compare mechanisms with each other instead."
+                f"The optimum is computed for at most {_MOST_TABLES} possible tables of counts; {size} records in "
+                f"{len(model.cells)} cells have more. Compare mechanisms with each other instead."
             )
         self.growth, self.delta = exp(float(positive(epsilon, "epsilon"))), float(probability(delta, "delta"))
         tables = Tables(model.concentration, size)

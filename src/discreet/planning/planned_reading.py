@@ -5,8 +5,8 @@ from discreet.planning.many_studies import own_pair
 from discreet.reading import Case
 from discreet.reading.own_sums import MOST_LISTED_CELLS
 
-_DEFAULT = "Planned as it is read by default"
-_EVEN = "Averages over made-up studies, whose shares are drawn with 1 as every parameter of a Dirichlet."
+_DEFAULT = "Planned for the default reading"
+_EVEN = "Averages over made-up studies whose shares are drawn from a uniform Dirichlet distribution."
 
 
 def planned_reading(mechanism: Mechanism) -> str:
@@ -17,10 +17,10 @@ def planned_reading(mechanism: Mechanism) -> str:
     if model.is_prior_declared:
         return f"{_DEFAULT}: all cells together, under the declared prior. Averages over made-up studies drawn from it."
     if len(model.cells) == 2:
-        return f"{_DEFAULT}: both shares uniform beforehand, intervals opened to 0 or 1. {_EVEN}"
+        return f"{_DEFAULT}: both shares with a uniform prior, intervals extended to 0 or 1. {_EVEN}"
     if not _has_own_sums(mechanism):
-        return f"{_DEFAULT}: all cells together, the strength of the prior learnt. {_EVEN}"
-    own = "each interval from the noisy sum that it speaks of, opened to 0 or 1; errors are of means read together"
+        return f"{_DEFAULT}: all cells together, with the strength of the prior learnt. {_EVEN}"
+    own = "each interval from its own noisy sum, extended to 0 or 1; errors are those of means read together"
     return f"{_DEFAULT}: {own}. {_EVEN}"
 
 

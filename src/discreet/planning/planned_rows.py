@@ -28,7 +28,7 @@ class PlannedRows:
 
 def planned_rows(mechanism: Mechanism, level: float, number: int, seed: int = 26) -> PlannedRows:
     """Return the rows of the made-up study of this number, drawn from the prior."""
-    require(planning([mechanism], 1), 1.0, "Nothing was made up.")
+    require(planning([mechanism], 1), 1.0, "Nothing was simulated.")
     made = mechanism.model.made_up(mechanism.size, np.random.default_rng([seed, number]))
     posterior = infer(simulate(mechanism, made.statistics, SeededBits(seed * 1_000_003 + number), "planned"))
     known = mechanism.model.known_rows(made.statistics, mechanism.size, level)

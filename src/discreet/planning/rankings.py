@@ -48,7 +48,9 @@ class Standings(Shown, ABC, Generic[ContenderT]):
     def best(self) -> ContenderT:
         """Return the first of the ranking."""
         if not self.entries:
-            raise DeclarationError(f"Nothing can publish it under this guarantee: {'; '.join(self.left_out.values())}")
+            raise DeclarationError(
+                f"No mechanism can publish this under this guarantee: {'; '.join(self.left_out.values())}"
+            )
         return self.entries[0]
 
     def named(self, name: str) -> ContenderT:
@@ -56,7 +58,7 @@ class Standings(Shown, ABC, Generic[ContenderT]):
         for entry in self.entries:
             if entry.name == name:
                 return entry
-        raise DeclarationError(f"There is no {name!r} in this ranking; there are {[e.name for e in self.entries]}.")
+        raise DeclarationError(f"{name!r} is not in this ranking, which holds {[e.name for e in self.entries]}.")
 
     @property
     def stated(self) -> str:
@@ -105,4 +107,4 @@ def check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) 
     """Refuse what is merely claimed, or promises less than is asked."""
     guarantee = mechanism.guarantee
     if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:
-        raise DeclarationError(f"What is known about it is not enough: {guarantee!r}.")
+        raise DeclarationError(f"Its guarantee is not sufficient: {guarantee!r}.")

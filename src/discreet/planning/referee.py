@@ -79,10 +79,10 @@ def _premise(mechanism: Mechanism) -> str:
     rows = mechanism.probes()
     if broken := sum(not mechanism.keeps_premise(row) for row in rows):
         raise VerificationError(
-            f"What {broken} of {len(rows)} records contribute is not as the proof of {type(mechanism).__name__} asks: "
-            f"of each it must hold that it {mechanism.premise}. The promise does not hold."
+            f"The contributions of {broken} of {len(rows)} records break a condition of the proof of "
+            f"{type(mechanism).__name__}, that each {mechanism.premise}. The promise does not hold."
         )
-    return f"checked, exactly: what {_number(len(rows), 'record')} would contribute {mechanism.premise}"
+    return f"checked, exactly: the contribution of each of {_number(len(rows), 'record')} {mechanism.premise}"
 
 
 def _generated(mechanism: Mechanism) -> str:
@@ -98,11 +98,11 @@ def _generated(mechanism: Mechanism) -> str:
         if np.minimum(bdtr(hits, len(noise), chances), bdtrc(hits - 1, len(noise), chances)).min() < _LEVEL:
             raise VerificationError(
                 f"The sampler of {type(mechanism).__name__} does not follow the generator by which its noise is read: "
-                f"of {len(noise)} draws {hits.min()} to {hits.max()} have no more noise in a number than half of the "
-                "generator's. Do not publish with it."
+                f"in {hits.min()} to {hits.max()} of {len(noise)} draws the noise of a number is at most the "
+                "generator's median. Do not publish with it."
             )
     said = f"{hits.min()} to {hits.max()} of {len(noise)} draws with a fixed seed"
-    return f"drawn, at the real size: {said} have no more noise in a number than half of the generator's"
+    return f"drawn, at the real size: in {said} the noise of a number is at most the generator's median"
 
 
 def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
@@ -124,14 +124,14 @@ def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
     guarantee = mechanism.guarantee
     if guarantee.delta == 0:
         _at_most(found.epsilon, float(guarantee.epsilon), f"privacy loss of replacing {model.protects}", mechanism)
-        words = f"loss at most {found.epsilon:.9g} of {exact_text(guarantee.epsilon)} stated"
+        words = f"loss at most {found.epsilon:.9g} (stated: {exact_text(guarantee.epsilon)})"
         return f"{said} on the outputs without noise: {words}", found.epsilon, found.worst_pair
     own = np.diagonal(found.log_laws)  # every data set on its own output
     first, second = sets.pairs.T
     drops = np.maximum(own[first] - found.log_laws[second, first], own[second] - found.log_laws[first, second])
     largest, rho = float(drops.max(initial=0.0)), float(mechanism.rho)
     _at_most(largest, rho, f"zCDP cost (rho) of replacing {model.protects}", mechanism)
-    return f"{said}, as noise measures their distance: rho at most {largest:.6g} of {rho:.6g} stated", 0.0, ((), ())
+    return f"{said}, by distance in the noise's norm: rho at most {largest:.6g} (stated: {rho:.6g})", 0.0, ((), ())
 
 
 def _compared(twin: Twin) -> str:
@@ -145,15 +145,15 @@ def _compared(twin: Twin) -> str:
     parts = []
     if guarantee.delta == 0:
         _at_most(found.epsilon, float(guarantee.epsilon), "privacy loss", mechanism)
-        parts.append(f"loss at most {found.epsilon:.9g} of {exact_text(guarantee.epsilon)} stated")
+        parts.append(f"loss at most {found.epsilon:.9g} (stated: {exact_text(guarantee.epsilon)})")
     else:
         delta, epsilon = found.delta_found(float(guarantee.epsilon)), exact_text(guarantee.epsilon)
         _at_most(delta, float(guarantee.delta), f"delta at epsilon = {epsilon}", mechanism, _LEAST_DELTA)
-        parts.append(f"delta at most {delta:.6g} of {exact_text(guarantee.delta)} stated")
+        parts.append(f"delta at most {delta:.6g} (stated: {exact_text(guarantee.delta)})")
     if not mechanism.rho_needs_delta:
         rho = max(found.divergence(order) / order for order in ORDERS)
         _at_most(rho, float(mechanism.rho), "zCDP parameter rho", mechanism)
-        parts.append(f"rho at most {rho:.6g} of {float(mechanism.rho):.6g} stated")
+        parts.append(f"rho at most {rho:.6g} (stated: {float(mechanism.rho):.6g})")
     _curve(found, mechanism.privacy_loss(), mechanism)
     return f"{said}: {', '.join([*parts, 'and the privacy curve stays below the stated one'])}"
 

@@ -39,7 +39,9 @@ def expected_coefficients(mechanism: Mechanism, level: float = 0.9) -> list[Expe
     """Return the expected width of every coefficient's interval, for evenly spread records."""
     case = Case.before(mechanism)
     if (why := MomentsEngine().unsuited(case)) is not None:
-        raise DeclarationError(f"Coefficients are expected of noisy moments of a regression: {why}.")
+        raise DeclarationError(
+            f"The accuracy of coefficients is forecast for noisy moments of a regression only: {why}."
+        )
     model, size = mechanism.model, mechanism.size
     generator, layout = np.random.default_rng(0), mechanism.model.layout
     inverse = np.linalg.inv(layout.unpack(layout.typical(size), size).squares)

@@ -41,10 +41,10 @@ class _Charged:
 def ledger_totals(ledger: Ledger) -> Totals:
     """Return what all charges of a ledger cost together at its delta, by every rule.
 
-    The rule of the ledger's own accountant gives what stands in the ledger: a plan counts as what was charged for it,
-    groups as the ledger counts them. For the other rules what was charged to one group counts as if it concerned
-    everyone. The numerical total looks at the mechanisms themselves and would hold had all of them been fixed in
-    advance: it is information, never the rule for refusing.
+    The rule of the ledger's own accountant gives the ledger's total: a plan counts as what was charged for it, and
+    groups as the ledger counts them. Under the other rules, a charge to one group counts as if it concerned everyone.
+    The numerical total composes the mechanisms themselves and would hold if all had been fixed in advance; it is for
+    information and never decides whether a charge is refused.
     """
     charges = [entry for entry in ledger.entries() if entry.kind == "charge"]
     delta, spent = ledger.declared_limit.delta, ledger.spent

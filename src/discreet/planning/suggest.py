@@ -56,7 +56,7 @@ class Suggestion(Shown):
 
 
 def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
-    """Return the mechanism that suits a model with so many records under this guarantee, and why in words.
+    """Return the mechanism that suits a model, a number of records and a guarantee, with the reason in words.
 
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
     >>> type(suggest(smoking, size=1000, epsilon=1).mechanism).__name__
@@ -81,17 +81,17 @@ def suggest_per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: A
 @singledispatch
 def _per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: Any) -> Suggestion:
     raise DeclarationError(
-        'epsilon_per_unit is for model = "number", and for the levels of one column that hang on each other as a tree.'
+        'epsilon_per_unit goes with model = "number", or with the levels of one column that form a tree (hangs_on).'
     )
 
 
 @_per_unit.register
 def _(model: NumberTable, size: int, epsilon_per_unit: Exact, **keys: Exact) -> Suggestion:
-    why = f"it promises so much epsilon for each unit of {model.column}, between cells of the table"
+    why = f"it promises this epsilon for each unit of {model.column}, between cells of the table"
     if model.by is not None:
         return Suggestion(GroupPaths.per_unit(model, size, epsilon_per_unit, **keys), why)
     if keys:
-        raise DeclarationError("between is the distance of two groups: it goes with `by`.")
+        raise DeclarationError("between is the distance between two groups, so it goes with `by`.")
     made = PathTable.per_unit(model, size, epsilon_per_unit)
     if model.count >= 3 * (usual := suitable_path_cells(size, made.epsilon)):
         why += f"; its noise grows with the number of cells: cells = {usual} would give narrower intervals than these "
@@ -101,7 +101,7 @@ def _(model: NumberTable, size: int, epsilon_per_unit: Exact, **keys: Exact) -> 
 
 @_per_unit.register
 def _(model: NumberSums, size: int, epsilon_per_unit: Exact) -> Suggestion:
-    why = f"it promises so much epsilon for each unit of {model.column}, between values on a grid of {model.unit:,}"
+    why = f"it promises this epsilon for each unit of {model.column}, between values on a grid of {model.unit:,}"
     return Suggestion(MetricSums.per_unit(model, size, epsilon_per_unit), why)
 
 
@@ -109,10 +109,10 @@ def _(model: NumberSums, size: int, epsilon_per_unit: Exact) -> Suggestion:
 def _(model: Categories, size: int, epsilon_per_unit: Exact, **keys: Any) -> Suggestion:
     if "hangs_on" not in keys:
         raise DeclarationError(
-            "Levels have a distance if they hang on each other: say of each on which, hangs_on = { east = 'north' }, "
-            "and how long edges are, lengths = { east = 2 }, if they are not 1."
+            "Levels have distances if they form a tree. Name for each the level on which it hangs, hangs_on = { east "
+            "= 'north' }, and the lengths of edges that are not 1, lengths = { east = 2 }."
         )
-    why = "it promises so much epsilon for each unit of length on the tree of the levels"
+    why = "it promises this epsilon for each unit of length on the tree of levels"
     return Suggestion(TreeLevels.per_unit(model, size, epsilon_per_unit, **keys), why)
 
 
@@ -122,8 +122,8 @@ def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Sugge
     kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
     if not kinds:
         raise DeclarationError(
-            "A mechanism is suggested for Categories, a Network, a LinearRegression or a family such as Poisson; "
-            f"got a {type(model).__name__}. Name a mechanism yourself."
+            "suggest knows mechanisms for Categories, a Network, a LinearRegression or a family such as Poisson; got "
+            f"a {type(model).__name__}. Nothing was suggested. Name a mechanism yourself."
         )
     refusals = []
     for kind in kinds:
@@ -136,14 +136,16 @@ def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Sugge
             chosen = (
                 f", with the largest {kind.free_parameter} that the guarantee allows" if kind.free_parameter else ""
             )
-            return Suggestion(made, f"it publishes a {type(model).__name__}{chosen}")
-        refusals.append(f"{kind.__name__} cannot be read here: {why}" if made else f"{kind.__name__} needs more keys")
+            return Suggestion(made, f"it is the mechanism for a {type(model).__name__}{chosen}")
+        refusals.append(
+            f"{kind.__name__} cannot be read here: {why}" if made else f"{kind.__name__} needs more settings"
+        )
     raise DeclarationError(f"No mechanism was found for a {type(model).__name__}: {'; '.join(refusals)}")
 
 
 @_suggestion.register
 def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
-    why = "every cell gets the same noise, and the noise adds up to zero"
+    why = "every cell gets the same amount of noise, and the noise adds up to zero"
     return Suggestion(GeometricHistogram(model, size, epsilon), f"{why}; no delta is needed" if delta else why)
 
 
@@ -151,7 +153,7 @@ def _(model: Categories, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 def _(model: Program, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     found = _suggestion(model.table, size, epsilon, delta)
     named = ", ".join(column.name for column in model.table.columns)
-    return Suggestion(found.mechanism, f"the model reads the table of {named}, crossed; {found.reason}")
+    return Suggestion(found.mechanism, f"the model is read from the cross table of {named}; {found.reason}")
 
 
 @_suggestion.register
@@ -160,10 +162,10 @@ def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
     values, spread = (f"{100 * float(part / made.epsilon):.3g} %" for part in made.parts)
     who, share = (
         model.protects.removeprefix("one "),
-        f"values get {values} of epsilon, and how far they spread {spread}",
+        f"values get {values} of epsilon, and their spread {spread}",
     )
-    both = "" if sum(made.parts) == made.epsilon else f", as no {who} moves both wholly at once"
-    why = f"every {who} is one unit that is divided between two ends, so groups and gaps cost nothing besides"
+    both = "" if sum(made.parts) == made.epsilon else f", because no {who} can change both fully at once"
+    why = f"every {who} is one unit, divided between the two bounds, so groups and gaps cost nothing extra"
     why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
@@ -171,13 +173,13 @@ def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 @_suggestion.register
 def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     made, usual = TreeTable(model, size, epsilon), suitable_cells(size, epsilon)
-    why = f"noise on {made.blocks} blocks of cells leaves less of it below an edge than noise on cells alone"
+    why = f"with {made.blocks} noisy blocks of cells, less noise adds up below an edge than with noisy cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"
     if model.is_one_median:
-        why += "; mechanism = 'TwoStepMedian' has a nearer best guess of one median, and often wider intervals"
+        why += "; mechanism = 'TwoStepMedian' has a better point estimate of one median, but often wider intervals"
     if "mean" in model.asks:
-        why += "; a mean from this table is wide by a cell: ask it as a question of its own for a narrow one"
+        why += "; a mean from this table is uncertain by a cell: ask for it in a question of its own"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 
 
@@ -191,8 +193,8 @@ def _(model: LinearRegression, size: int, epsilon: Exact, delta: Fraction) -> Su
     best, *others = sorted(readable, key=widths.__getitem__)
     beside = " and ".join(f"{widths[other]:.3g} with {type(other).__name__}" for other in others)
     against = f", {widths[best]:.3g} against {beside}" if beside else f", about {widths[best]:.3g}"
-    needs = "" if delta else ", of those that need no delta"
-    why = f"the intervals of its effects will be the narrowest{needs}{against} in units of {model.target}"
+    needs = "" if delta else " of all that need no delta"
+    why = f"its intervals for effects will be the narrowest{needs}{against} in units of {model.target}"
     return Suggestion(best, f"{why}; the stated delta is not needed" if delta and not best.guarantee.delta else why)
 
 
@@ -207,7 +209,7 @@ def _(model: Network, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     if found.mechanism in others or reading is exactness_of(best) is not Exactness.APPROXIMATE:
         return found
     refusal = why_not_exact(found.mechanism)
-    return Suggestion(best, f"the usual choice, {usual}, could not be read here exactly: {refusal}")
+    return Suggestion(best, f"the usual choice, {usual}, could not be read exactly here: {refusal}")
 
 
 def _least_noise(network: Network, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
@@ -218,20 +220,20 @@ def _least_noise(network: Network, size: int, epsilon: Exact, delta: Fraction) -
     sds = f"{gaussian.count_sd():.3g} against {pure.count_sd():.3g} with {type(pure).__name__}"
     if gaussian.count_sd() < pure.count_sd():
         return Suggestion(
-            gaussian, f"with the stated delta, Gaussian noise is smaller: standard deviation of a count {sds}"
+            gaussian, f"with the stated delta, Gaussian noise is smaller: the standard deviation of a count is {sds}"
         )
-    return Suggestion(pure, f"{why}; the stated delta is not needed, as Gaussian noise would be larger ({sds})")
+    return Suggestion(pure, f"{why}; the stated delta is not needed, because Gaussian noise would be larger ({sds})")
 
 
 def _pure(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, str]:
     cells = [prod(network.shape(family)) for family in network.maximal_families]
     are_alike = len(cells) > 1 and max(cells) <= 2 * min(cells)
     if are_alike and cube_refusal(network) is not None and joint_refusal(network) is None:
-        return JointHistograms(network, size, epsilon), "the tables have similar sizes: one radius for all of them"
+        return JointHistograms(network, size, epsilon), "tables of similar size can share one radius of noise"
     return _without_shared_radius(network, size, epsilon)
 
 
 def _without_shared_radius(network: Network, size: int, epsilon: Exact) -> tuple[NetworkCounts, str]:
     if cube_refusal(network) is None:
-        return CubeCounts(network, size, epsilon), "yes/no variables about the same people: their influence is a cube"
-    return FamilyHistograms(network, size, epsilon), "each table with its own share: a small one need not suffer"
+        return CubeCounts(network, size, epsilon), "all variables are yes/no, so one person's influence is a cube"
+    return FamilyHistograms(network, size, epsilon), "each table gets its own share, so small ones are not drowned"

@@ -41,10 +41,10 @@ def verify(
 ) -> Certificate:
     """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
-    The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared by nothing but the stated
-    likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number that is
-    shown was held against the guarantee, each line says what was done, and a contradiction raises VerificationError.
-    `patience` allows so many times the usual work; what takes more is refused before it begins. With a `key`, the
+    The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared using only the stated
+    likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number shown was
+    compared with the guarantee, each line says what was done, and a contradiction raises VerificationError. `patience`
+    allows that many times the usual work; anything that takes more is refused before it begins. With a `key`, the
     release must be signed by it.
     """
     if not isinstance(subject, Release | Mechanism):
@@ -93,15 +93,18 @@ def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
     if loss.epsilon < mechanism.pure_epsilon == inf:
         raise VerificationError(
             "The law of the privacy loss, recomputed from the parameters, bounds the loss of every output by "
-            f"{float(loss.epsilon):.9g}, but {type(mechanism).__name__} promises a delta, as no such bound is proved. "
-            "What lies beyond is left out, and releases would be added up too cheaply."
+            f"{float(loss.epsilon):.9g}, but {type(mechanism).__name__} promises a delta because no such bound is "
+            "proved. Losses beyond it are left out, so the cost of several releases together would be understated."
         )
     epsilon, delta = exact_text(guarantee.epsilon), exact_text(guarantee.delta)
     if {abs(step) for step in loss.losses} == {guarantee.epsilon}:
-        return f"not recomputed: for sums of releases the worst loss that epsilon = {epsilon}, delta = {delta} allows"
+        return (
+            f"not recomputed: releases are composed with the worst loss that epsilon = {epsilon}, delta = {delta} "
+            "allows"
+        )
     if loss.epsilon < inf and not guarantee.delta:
         return f"recomputed from the parameters: privacy loss at most {exact_text(Fraction(loss.epsilon))}"
-    at_most = f"at most {float(reached):.6g} of {delta} stated"
+    at_most = f"at most {float(reached):.6g} (stated: {delta})"
     return f"recomputed from the parameters: delta at epsilon = {epsilon} {at_most}"
 
 
@@ -130,7 +133,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     receipt = release.receipt
     if receipt.ledger is not None and receipt.ledger != ledger.id:
         raise VerificationError(
-            f"{release.label!r} was charged to another ledger: to {receipt.ledger}, and this one is "
+            f"{release.label!r} was charged to another ledger, {receipt.ledger}; this one is "
             f"{ledger.id or 'of version 0.1, or was not upgraded'}. Look for it there."
         )
     charge, outcome, length = ledger.charge_of(receipt.sequence, receipt.head)
@@ -140,10 +143,12 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
         "group"
     ] != release.group:
         raise VerificationError(
-            f"{release.label!r} is not what entry {charge.sequence} was charged for: it was edited."
+            f"{release.label!r} is not what entry {charge.sequence} was charged for: it was changed afterwards."
         )
     if outcome is None or outcome.kind != "release" or release.digest not in outcome.body["digests"]:
-        raise VerificationError(f"{release.label!r} is not the release that the ledger recorded: it was edited.")
+        raise VerificationError(
+            f"{release.label!r} is not the release that the ledger recorded: it was changed afterwards."
+        )
     _check_price(release, charge, outcome.body["releases"])
     if ledger.metric is not None:
         _check_metric_price(release, charge, ledger.created)
@@ -153,7 +158,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     under = f" for {read_amount(charge.body['cost']).words()}" if ledger.metric is not None else ""
     price = f"charged as entry {charge.sequence}{under}, digest matches"
     return [
-        f"looked up: the newest of {length} entries stands on entry {charge.sequence} and its record",
+        f"looked up: the newest of {length} entries builds on entry {charge.sequence} and its record",
         f"looked up: {price}",
     ]
 
@@ -168,14 +173,17 @@ def _check_metric_price(release: Release, charge: Entry, created: Body) -> None:
 
 def _not_there(label: str, receipt: Receipt, length: int) -> str:
     """Say why a charge is not in a ledger, as far as can be told."""
-    words = f"{label!r} refers to entry {receipt.sequence}, which this ledger does not hold as it was: "
+    words = f"{label!r} refers to entry {receipt.sequence}, which this ledger does not hold in that form: "
     if receipt.ledger is None:
-        return words + "either it is another ledger, or its end was cut off or an older copy was put back."
+        return words + "either this is another ledger, or its end was cut off, or an older copy was put back."
     if length < receipt.sequence:
-        return words + f"it is the same ledger, but it ends at {length}. Its end was cut off or an older copy put back."
+        return words + (
+            f"this is the same ledger, but it ends at entry {length}. Its end was cut off, or an older copy was put "
+            "back."
+        )
     return words + (
-        "it is the same ledger, with another entry there. An older copy was put back and charged anew, or its entries "
-        "were written anew."
+        "this is the same ledger, with another entry in that place. An older copy was put back and charged again, or "
+        "its entries were rewritten."
     )
 
 
@@ -183,7 +191,9 @@ def _check_price(release: Release, charge: Entry, texts: list[str]) -> None:
     """Refuse if the ledger recorded other releases for a charge than it paid for, or charged less than they cost."""
     recorded = [Release.from_json(text) for text in texts]
     if [(each.label, mechanism_document(each.mechanism)) for each in recorded] != paid(charge.body):
-        raise VerificationError(f"Entry {charge.sequence} did not pay for all that the ledger records for it.")
+        raise VerificationError(
+            f"Entry {charge.sequence} was charged less than all that the ledger records for it costs."
+        )
     rows = release.unit.rows
     document = charge.body["mechanism"]
     if document.get("kind") == "Plan":

@@ -26,7 +26,7 @@ _ROW = 2e4  # operations for each number of a kind of record that is replaced
 def require(work: Work, patience: float, undone: str) -> None:
     """Refuse work that is more than is allowed, and say what was not done and what allows it."""
     if not isinstance(patience, int | float) or not 0 < patience < float("inf"):
-        raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. {undone}")
+        raise DeclarationError(f"patience must be a number above 0, such as 10; got {patience!r}. {undone}")
     if (why := work.refusal_for(patience)) is not None:
         raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {patience_for(work)}")
 
@@ -44,7 +44,7 @@ def auditing(mechanism: object, model: Model, draws: int) -> Work:
     operations = draws * _NUMBER * numbers
     if isinstance(mechanism, Mechanism):
         operations = drawing(mechanism, draws, _DATA_SETS)
-    words = f"auditing {type(mechanism).__name__} with {numbers} counts by {draws} draws"
+    words = f"auditing {type(mechanism).__name__} with {numbers} counts and {draws} draws"
     return Work(words, operations, 0.5 * draws * numbers)
 
 
@@ -77,7 +77,7 @@ def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
         operations += readings * reading.operations + studies * (drawing(mechanism, 1, 1) + making)
         if max(reading.numbers, made) > held:
             held, worst = max(reading.numbers, made), mechanism
-    words = f"planning {type(worst).__name__} of {worst.size} records by {studies} made-up studies"
+    words = f"planning {type(worst).__name__} for {worst.size} records with {studies} made-up studies"
     return Work(words, operations / PLANNED, held)
 
 

@@ -114,7 +114,7 @@ def geometric(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
     v is a run of 1/e successes; floor(x/s) then has P ~ e^(-s/t) per step.
     """
     if rate < Fraction(1, 2**30):
-        raise DeclarationError("A noise rate below 2^-30 would leave no information; raise epsilon.")
+        raise DeclarationError("A noise rate below 2^-30 would leave no information. Raise epsilon.")
     step, spread = rate.numerator, rate.denominator
     remainders = _kept_remainders(spread, count, bits)
     runs: Integers = _runs_of_one_over_e(count, bits)

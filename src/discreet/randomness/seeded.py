@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 
 class SeededBits:
-    """Repeatable bits for simulation. Never private: whoever knows the seed can subtract the noise."""
+    """Repeatable bits for simulation. Never private: anyone who knows the seed can subtract the noise."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

@@ -1,4 +1,4 @@
-"""How what was published is read: the true counts behind it, by the first engine that can."""
+"""Engines that infer the true counts behind a release; the first suitable one reads it."""
 
 from discreet.reading.case import (
     MOST_NUMBERS,

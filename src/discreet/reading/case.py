@@ -67,8 +67,8 @@ class Observed(Likely):
 class Case(Generic[ModelT]):
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
 
-    `prior` is what the reader gave where it is no part of the model: the law of a family's parameter. `seed` makes
-    sampled readings repeatable; no secret is involved. `patience` is how many times the usual work is allowed.
+    `prior` is the reader's where it is not part of the model: the law of a family's parameter. `seed` makes sampled
+    readings repeatable; no secret is involved. `patience` is how many times the usual work is allowed.
     """
 
     model: ModelT
@@ -80,11 +80,11 @@ class Case(Generic[ModelT]):
 
     @classmethod
     def of(cls, releases: Sequence[Published], prior: object = None, patience: float = 1.0) -> "Case":
-        """Check releases that shall be read together, under the declared prior or the reader's own."""
+        """Check releases that are to be read together, under the declared prior or the reader's own."""
         releases = in_order(releases)
         first = releases[0]
         if not isinstance(patience, int | float) or not 0 < patience < inf:
-            raise DeclarationError(f"patience is a number above 0, such as 10; got {patience!r}. Nothing was read.")
+            raise DeclarationError(f"patience must be above 0, such as 10; got {patience!r}. Nothing was read.")
         observed = tuple(
             Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not are_same(r, first))
             for r in releases
@@ -130,10 +130,10 @@ def are_same(one: Published, two: Published) -> bool:
 def in_order(releases: Sequence[Published]) -> list[Published]:
     """Return releases, the one with the widest table first; refuse what is no release, or does not belong together."""
     if not releases or not all(hasattr(r, "mechanism") and hasattr(r, "receipt") for r in releases):
-        raise DeclarationError("infer takes one or more releases, from publish, simulate or Release.from_json.")
+        raise DeclarationError("infer takes one or more releases, made by publish, simulate or Release.from_json.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
     if len(set(published)) < len(published) or len(set(map(id, releases))) < len(releases):
-        raise DeclarationError("The same release was given twice: it would be taken for two independent ones.")
+        raise DeclarationError("A release was given twice and would count as two independent ones. Nothing was read.")
     if len(releases) == 1:
         return list(releases)
     from discreet.reading.together import widest_first  # which few readers need
@@ -155,7 +155,7 @@ class Work:
         return self.refusal_for(1.0)
 
     def refusal_for(self, patience: float) -> str | None:
-        """Tell why this is too much for somebody who allows so many times the usual work, or nothing if it is not."""
+        """Tell why this is too much for a reader who allows that many times the usual work; nothing if it is not."""
         if self.operations > (most := patience * MOST_OPERATIONS):
             return f"{self.of} takes about {self.operations:.0e} operations, and at most {most:.0e} are allowed"
         if self.numbers > (most := patience * MOST_NUMBERS):
@@ -181,18 +181,18 @@ class Engine(ABC):
 
     @abstractmethod
     def misfit(self, case: Case) -> str | None:
-        """Tell why this engine is not made for a case, whatever its size; nothing if it is."""
+        """Tell why this engine does not suit a case of any size; nothing if it does."""
 
     @abstractmethod
     def work(self, case: Case) -> Work:
-        """Return how much work reading a case is that fits."""
+        """Return how much work it is to read a suitable case."""
 
     @abstractmethod
     def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
 
     def reader(self) -> Callable[[Case], Reading]:
-        """Return what reads one case after another, of the same outputs under several priors."""
+        """Return a reader of several cases in turn: the same outputs under several priors."""
         return self.read
 
     def log_bounds(self, cases: Sequence[Case]) -> list[float]:
@@ -200,7 +200,7 @@ class Engine(ABC):
         return [inf] * len(cases)
 
     def refusal(self, case: Case) -> str | None:
-        """Tell why this engine does not read a case, or nothing if it does. No output is looked at."""
+        """Tell why this engine does not read a case, or nothing if it does. Outputs are not used."""
         return self.misfit(case) or self.work(case).refusal_for(case.patience)
 
 
@@ -210,7 +210,7 @@ def engine_for(case: Case) -> Engine | None:
 
 
 def refusal_of(case: Case) -> str | None:
-    """Tell why no engine reads a case, or nothing if one does. No output is looked at.
+    """Tell why no engine reads a case, or nothing if one does. Outputs are not used.
 
     The reason is that of the engine that reads the most: the last that would fit but for the work, else the last that
     does not only approximate.
@@ -229,7 +229,7 @@ def refusal_of(case: Case) -> str | None:
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
-    """Tell why nobody could read a release by this mechanism, or nothing if it can be: public facts alone decide."""
+    """Tell why a release by this mechanism could not be read, or nothing if it can; public facts alone decide."""
     return refusal_of(Case.before(mechanism))
 
 

@@ -53,7 +53,7 @@ class NoisyPart:
 
 @dataclass(frozen=True, eq=False)
 class ConsistentTables:
-    """Tables that agree on every margin and sum to the size; `effects` holds coefficients and their variance by set."""
+    """Tables that agree on every margin and add up to the size; `effects` holds coefficients and variances by set."""
 
     model: Model
     size: int
@@ -65,8 +65,8 @@ class ConsistentTables:
         known = all(inside in self.effects for inside, _, _ in _parts(self.model, ordered))
         if len(ordered) < len(names) or not names or not known:
             raise DeclarationError(
-                f"Consistent tables are known for variables of one family, each named once; got "
-                f"{', '.join(map(repr, names)) or 'none'}."
+                "Consistent tables are known for the variables of one family (a variable with its parents), each "
+                f"named once; got {', '.join(map(repr, names)) or 'none'}."
             )
         coefficients = np.zeros([_columns(self.model)[name] for name in ordered])
         coefficients[(0,) * len(ordered)] = self.size / sqrt(coefficients.size)
@@ -93,7 +93,7 @@ class ConsistentTables:
         return {family: self.table(*family) for family in families}
 
     def signed_counts(self) -> dict[Family, Counts]:
-        """Return the tables in whole numbers that agree on every margin and sum to the size, for printing.
+        """Return tables of whole numbers that agree on every margin and add up to the size, for printing.
 
         They may be negative, as the fitted ones may.
         """
@@ -104,7 +104,7 @@ class ConsistentTables:
         return found
 
     def counts(self) -> dict[Family, Counts]:
-        """Return the tables of made-up records: whole numbers, none negative, that agree and sum to the size."""
+        """Return tables of made-up records: whole numbers, none negative, that agree and add up to the size."""
         if len(self.tables) == 1:  # there is nothing that it must agree with
             ((names, table),) = self.tables.items()
             flat = nearest_counts(table.ravel(), float(self.size))
@@ -116,14 +116,14 @@ class ConsistentTables:
         return tuple(family for family, _ in self.model.conditionals)
 
     def mean_tables(self) -> dict[str, Floats]:
-        """Return (prior + count) / (their total) in every row, axes (parents..., levels): counts taken for true.
+        """Return (prior + count) / (their total) in every row, axes (parents..., levels): counts taken at face value.
 
-        A row with negative counts is first moved to the nearest one without, of the same total.
+        A row with negative counts is first replaced by the nearest row without any, of the same total.
         """
         means: dict[str, Floats] = {}
         if not self.model.conditionals:
             raise DeclarationError(
-                "Rows of conditional probabilities belong to a network; this is a table of categories."
+                "Only a network has rows of conditional probabilities; this is a table of categories."
             )
         for family, prior in self.model.conditionals:
             fitted = self.table(*family)

@@ -28,7 +28,7 @@ Found = TypeVar("Found")
 FINE_GRID = 16
 """From so many bits on the density in the middle of a grid cell, but for the ends, stands for its mass."""
 
-LINEAR = "read exactly, but for the mass of a grid's outermost cells, which was made linear"
+LINEAR = "read exactly, except that the mass in the outermost cells of a grid was taken as linear"
 _NEGLIGIBLE = 1e-6  # of the logarithm of a likelihood
 _ROUNDS = 4
 
@@ -127,9 +127,12 @@ def log_end_factor(cells: Counts, shapes: Floats | float) -> Floats:
 def coarse(rows: Sequence[DrawnRows]) -> str | None:
     """Tell why drawn rows are no product over cells, or nothing if they are."""
     if any(each.least for each in rows):
-        return "the likelihood of truncated draws is no product over cells, as what was cut off depends on whole rows"
+        return (
+            "the likelihood of truncated draws does not factor over cells, because what was cut off depends on whole "
+            "rows"
+        )
     if any(each.grid_bits < FINE_GRID for each in rows):
-        return f"drawn probabilities are read from a grid of {FINE_GRID} bits or more"
+        return f"drawn probabilities can only be read from a grid of {FINE_GRID} bits or more"
     return None
 
 

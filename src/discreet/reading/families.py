@@ -68,7 +68,7 @@ def read_parameter(model: ReadableFamily, size: int, draws: Sequence[Draw], prio
     if float(weights @ (np.abs(told.totals - mean) / spread)) > _CONTRADICTION:
         warnings.warn(
             f"What {label!r} says about the records contradicts the family {model!r}: for no parameter is their total "
-            f"within {_CONTRADICTION:g} standard deviations of what it should be. Do not trust intervals of it.",
+            f"within {_CONTRADICTION:g} standard deviations of its expected value. Do not trust its intervals.",
             MisfitWarning,
             stacklevel=2,
         )

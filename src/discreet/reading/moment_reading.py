@@ -42,7 +42,7 @@ class MomentReading:
                 f"R-hat {self.r_hat:.3f}; 1 is perfect), {worth}"
             )
         return (
-            f"read by {len(self.variance)} draws of its noise, weighed by what they leave (Pareto k-hat "
+            f"read by {len(self.variance)} draws of its noise, weighted by the moments that they leave (Pareto k-hat "
             f"{self.pareto_shape:.2f}, trusted up to {MOST_SHAPE}), {worth}"
         )
 

@@ -81,7 +81,7 @@ class NumberSumsReading:
     """How fast the noise of places and of squares falls, for each record."""
     others: tuple["NumberSumsReading", ...] = ()
     """Other releases of the same sums, if this is their average."""
-    method: str = "read by tests that hold whatever the records are; for the population, with a t distribution"
+    method: str = "read by tests that are valid for any records; for the population, with a t distribution"
     log_evidence: float = float("nan")
 
     @cached_property
@@ -111,7 +111,7 @@ class NumberSumsReading:
         if len(readings) == 1:
             return readings[0]
         one = readings[0]
-        method = f"{one.method}, of the average of {len(readings)} releases"
+        method = f"{one.method}, applied to the average of {len(readings)} releases"
         found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(readings), method)
         first = np.tensordot(found.weights(0), [each.first for each in readings], axes=1)
         second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)

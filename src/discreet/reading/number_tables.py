@@ -46,8 +46,10 @@ class NumberTableReading:
     def method(self) -> str:
         """Say how it was read."""
         how = "exact tests" if self.is_exact else f"tests by rank among {self.draws:,} draws of noise"
-        several = f", of the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
-        return f"read by {how} at every edge{several}, which hold whatever the records are"
+        several = (
+            f", applied to the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
+        )
+        return f"read by {how} at every edge{several}, which are valid for any records"
 
     @cached_property
     def drawn(self) -> Floats:

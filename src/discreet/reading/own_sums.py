@@ -59,14 +59,14 @@ class OwnSums:
     def refusal(self) -> str | None:
         """Tell why groups have no law of their own, or nothing if they have."""
         if any(each.is_margin for each in self._case.observed):
-            return "releases of different tables are read together, not sum by sum"
+            return "releases of different tables can only be read together, not sum by sum"
         cells = len(self._case.model.cells)
         labels = np.minimum(np.arange(cells), 1)
         if all(_collapsed(each, labels) is not None for each in self._case.observed) or self._is_listed:
             return None
         return (
-            "the likelihood is no product over cells, so sums of cells have no law of their own, and of more than "
-            f"{MOST_LISTED_CELLS} cells not all tables are listed"
+            "the likelihood does not factor over cells, so sums of cells have no distribution of their own, and the "
+            f"tables of more than {MOST_LISTED_CELLS} cells are not listed"
         )
 
     @cached_property
@@ -98,8 +98,8 @@ class OwnSums:
         if (case := collapsed_case(self._case, _model(number), labels)) is None:
             if not self._is_listed:
                 raise DeclarationError(
-                    f"The noise of {number} sums of cells together has no law of its own here: ask about one event "
-                    "alone, or read all cells together with posterior.table. Nothing was read."
+                    f"The joint noise of {number} sums of cells has no distribution in closed form here. Nothing was "
+                    "read. Ask about one event alone, or read all cells together with posterior.table."
                 )
             return self._listed(labels, number)
         return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))

@@ -27,20 +27,20 @@ def model_under(release: Published, prior: object) -> Model:
     if prior == DECLARED:
         if not release.mechanism.model.is_prior_declared:
             raise DeclarationError(
-                f"{release.label!r} was published without a prior, so there is none to read it under. Nothing was "
-                "read. Give a prior, such as 1 for every parameter."
+                f"{release.label!r} was published without a prior, and none was given. Nothing was read. Give a "
+                "prior, such as 1 for every parameter."
             )
         declared: Model = release.mechanism.model
         return declared
     if isinstance(prior, str) and prior not in (LEARNT, NONE):
         raise DeclarationError(
-            f"A prior is a number, one for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got {prior!r}. Nothing was "
-            "read."
+            f"A prior must be a number, one number for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got "
+            f"{prior!r}. Nothing was read."
         )
     if prior == LEARNT and not hasattr(release.model, "strengthened"):
         raise DeclarationError(
-            f"The strength of the prior of a {type(release.model).__name__} is not learnt. Nothing was read. Give a "
-            "prior, and compare the evidence of several."
+            f"The strength of the prior of a {type(release.model).__name__} cannot be learnt. Nothing was read. Give "
+            "a prior, or compare the evidence of several."
         )
     under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Case.of` asked
     return under(None if isinstance(prior, str) else prior)
@@ -85,9 +85,11 @@ def strengthened(case: Case, strengths: object) -> list[Case]:
         raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
     if not hasattr(case.model, "strengthened"):
         raise DeclarationError(
-            f"strengths are for Dirichlet priors, of categories and of networks; this is a "
-            f"{type(case.model).__name__}. Give a family's reader another prior."
+            "strengths go with the Dirichlet priors of categories and networks; this is a "
+            f"{type(case.model).__name__}. Give another prior instead."
         )
     if (engine := engine_for(case)) and engine.exactness is not Exactness.EXACT:
-        raise DeclarationError("strengths are weighted by evidence, which is known for what is read exactly only.")
+        raise DeclarationError(
+            "strengths are weighted by their evidence, which is known only where a release is read exactly."
+        )
     return [replace(case, model=case.model.strengthened(float(strength))) for strength in strengths]

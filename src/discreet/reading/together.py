@@ -21,9 +21,9 @@ def widest_first(releases: Sequence[Published]) -> list[Published]:
         facts = [(r.mechanism.size, r.simulated) for r in (first, other)]
         if facts[0] != facts[1] or not (are_same(other, first) or _are_margins(other.model, first.model)):
             raise DeclarationError(
-                f"{first.label!r} and {other.label!r} do not publish the same counts, or moments of the same records, "
-                "or a table and margins of it: their columns, levels, graphs or sizes differ, or only one of them is "
-                "simulated."
+                f"{first.label!r} and {other.label!r} do not publish the same counts, moments of the same records, or "
+                "a table and its margins: their columns, levels, graphs or sizes differ, or only one of them is "
+                "simulated. Nothing was read."
             )
     return found
 

@@ -35,7 +35,7 @@ class Basis(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found: the kind of evidence, why it is enough, the checks with what came out, and numbers for prose.
+    """What was found: the kind of evidence, why it suffices, the checks with their results, and numbers for the text.
 
     `why` is the proof in short, what was computed or searched, or what the paper does not give. `printed` holds the
     checks of the statement as it stands in the paper, `changed` those of the statement that we put in its place.
@@ -50,10 +50,12 @@ class Finding:
     def __post_init__(self) -> None:
         """Refuse evidence without reasons, and a computation without a check."""
         if not self.why or (self.basis in (Basis.COMPUTED, Basis.SEARCHED) and not self.printed):
-            raise DeclarationError(f"Evidence needs its reasons, and what is computed needs a check: {self.why!r}.")
+            raise DeclarationError(
+                f"Evidence must state its reasons, and a computation must have a check; got {self.why!r}."
+            )
         odd = [words for words, holds in (*self.printed.items(), *self.changed.items()) if not isinstance(holds, bool)]
         if odd:
-            raise DeclarationError(f"A check is True or False; these are neither: {', '.join(odd)}.")
+            raise DeclarationError(f"The result of a check must be True or False; these are neither: {', '.join(odd)}.")
 
     @property
     def verdict(self) -> Verdict:

@@ -26,12 +26,13 @@ def jax_likelihood(likelihood: Likelihood) -> Callable[[Any], Any]:
     if not jax.config.jax_enable_x64:
         raise DeclarationError(
             "A likelihood needs 64 bits: call jax.config.update('jax_enable_x64', True) before anything else. Nothing "
-            "was made."
+            "was created."
         )
     inner = likelihood.product
     if inner is None:
         raise DeclarationError(
-            f"The JAX bridge is for likelihoods that are products over cells; here {likelihood.method}."
+            f"The JAX bridge works for likelihoods that factor over cells; for this one {likelihood.method}. Nothing "
+            "was created."
         )
     both = _both(inner)
 

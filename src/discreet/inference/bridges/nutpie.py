@@ -21,5 +21,7 @@ def by_chains(posterior: ModelPosterior, draws: int = 1_000, tune: int = 500, se
 
 def _checked(posterior: ModelPosterior) -> ModelPosterior:
     if not isinstance(posterior, ModelPosterior):
-        raise DeclarationError(f"This takes what infer reads by a program; got a {type(posterior).__name__}.")
+        raise DeclarationError(
+            f"This takes a posterior that infer read with a program (model=...); got a {type(posterior).__name__}."
+        )
     return posterior

@@ -1,1 +1,1 @@
-"""What a reader knows: one protocol for all models, and what only one of them can answer."""
+"""Posteriors: one interface for all models, and what only the posterior of one model can answer."""

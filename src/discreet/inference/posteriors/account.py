@@ -36,7 +36,7 @@ def levels_in_words(column: Column) -> str:
 def bounds_in_words(bounds: Bounds) -> str:
     """Return the bounds of a column of numbers, and what becomes of values beyond them and of gaps."""
     low, high, missing = (exact_text(value) for value in (bounds.low, bounds.high, bounds.missing))
-    return f"({low} to {high}; values beyond are cut off there, gaps count as {missing})"
+    return f"({low} to {high}; values beyond are clipped to these bounds, gaps count as {missing})"
 
 
 def dirichlet_in_words(parameters: Sequence[float]) -> str:

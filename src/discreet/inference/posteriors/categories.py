@@ -39,7 +39,7 @@ _DRAWS = 20_000
 
 
 class CategoriesPosterior(GroupPosterior, shows=TableReading):
-    """What a reader knows about the probabilities of the cells, with the noise accounted for.
+    """The posterior of the cell probabilities, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
     """
@@ -73,7 +73,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def table(self) -> "CategoriesPosterior":
         """Return the joint reading of all cells, which answers coherently: sums of answers are answers to sums.
 
-        Where no prior was declared its strength was learnt, and intervals of sums of many cells are too sure of it.
+        Where no prior was declared, its strength was learnt, and intervals for sums of many cells are then too narrow.
         """
         if self.laws is self.joint:
             return self
@@ -83,7 +83,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return found
 
     def margin(self, *columns: str) -> "CategoriesPosterior":
-        """Return the posterior of one column, or of some, whatever the others are: `posterior.margin("country")`."""
+        """Return the marginal posterior of one or more columns, such as `posterior.margin("country")`."""
         from discreet.inference.posteriors.margins import margin_of  # which stands on what is here
 
         return margin_of(self, columns)
@@ -93,21 +93,21 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """Say in one line how means and intervals were read."""
         whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
         whose = "the prior and own records" if self.own_records else whose
-        together = "all cells read together, " + (
-            f"under {whose}" if self.model.is_prior_declared else f"the strength of the prior learnt ({self._learnt})"
+        together = "from all cells together, " + (
+            f"under {whose}" if self.model.is_prior_declared else f"with a learnt prior strength ({self._learnt})"
         )
         if self.laws.are_own_sums:
-            return f"Means: {together}. Intervals: each share from its own noisy sum."
+            return f"Means: {together}. Intervals: for each share from its own noisy sum."
         if self.laws is not self.joint:
-            return "Means and intervals: both shares read together, uniform beforehand."
+            return "Means and intervals: from both shares together, with a uniform prior."
         return f"Means and intervals: {together}."
 
     @property
     def why_starred(self) -> str:
         """Say that all cells read together contradict a cell's own noisy sum."""
         return (
-            "Read together with all cells, this mean lies outside of the interval of its own noisy count: the prior "
-            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here; believe the interval."
+            "Read together with all cells, this mean lies outside the interval from its own noisy count: the prior "
+            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here. Trust the interval."
         )
 
     @property
@@ -122,7 +122,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `theta` has one place for each cell."""
+        """Return the axes: `theta` has one entry for each cell."""
         return {"theta": ("cell",)}
 
     @property
@@ -142,7 +142,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say how many exactly known records would tell as much, and what became of a prior of ones."""
-        known = f"Tells about as much as {max(0.0, self.equivalent_records):.0f} records that were known exactly."
+        known = f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would."
         return (known, ONES_READ_AS_NONE) if self.is_old_default else (known,)
 
     def account(self) -> Account:
@@ -153,8 +153,8 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
             question=f"how often does each of the {what} of {' and '.join(c.name for c in self.model.columns)} occur?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
-            meaning="Estimated shares in the population, and intervals that hold the uncertainty of sampling and of "
-            "the noise together. All of them tell about as much as "
+            meaning="Estimated shares in the population, with intervals that combine the uncertainty of sampling and "
+            "of the noise. Together they tell about as much as "
             f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
             prior=self._prior_in_words(),
         )
@@ -166,19 +166,19 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def _prior_in_words(self) -> str:
         if self.model.is_prior_declared:
-            subject = "Prior and own records together are" if self.own_records else "The prior is"
+            subject = "The prior together with the reader's own records is" if self.own_records else "The prior is"
             return f"{subject} a Dirichlet distribution with {dirichlet_in_words(self.model.prior)}."
         if len(self.model.cells) == 2:
-            return "Beforehand both shares were uniform between 0 and 1."
+            return "The prior of both shares is uniform between 0 and 1."
         learnt = (
-            "under a Dirichlet prior whose strength was learnt, from 2 records in all up to one for each "
-            f"({float(self.mean_prior.sum()):.3g} were believed)"
+            "under a Dirichlet prior whose strength was learnt, between 2 records in all and one for each "
+            f"({float(self.mean_prior.sum()):.3g} were found)"
         )
         if self.laws.are_own_sums:
             return (
-                "Each interval was read from the noisy sum that it speaks of, under a uniform prior for that share "
-                f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}; so "
-                "they add up."
+                "Each interval was read from the noisy sum of its own share, under a uniform prior for that share "
+                f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}, so "
+                "that they add up."
             )
         return f"All shares were read together, {learnt}."
 
@@ -239,7 +239,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def equivalent_records(self) -> float:
-        """Return about how many exactly known records would tell as much: closest Dirichlet less prior, at most n."""
+        """Return about how many exactly known records would tell as much: closest Dirichlet minus prior, at most n."""
         return min(float(self.size), sum(self.closest_dirichlet.concentration) - float(self.mean_prior.sum()))
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
@@ -247,7 +247,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return self._by_cell(self.cell_laws.row(place).highest_density(level) for place in range(len(self.model.cells)))
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
-        """Return the share of each interval's width that is due to privacy: what exact counts would save."""
+        """Return the share of each interval's width that is due to privacy, which exact counts would save."""
         low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
         shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / (high - low))
         return self._by_cell(shares.tolist())
@@ -256,7 +256,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         """Return the distribution of an event's probability."""
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
-            raise DeclarationError(f"{event!r} takes in all cells: its probability is 1.")
+            raise DeclarationError(f"{event!r} includes every cell, so its probability is 1.")
         watch_share(self, str(event), places)
         return self.laws.share(places)
 
@@ -272,21 +272,21 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         inside = np.intersect1d(among, self.model.places(event))
         rest = np.setdiff1d(among, inside)
         if not inside.size or not rest.size:
-            raise DeclarationError(f"Given {given!r}, {event!r} is impossible or certain.")
+            raise DeclarationError(f"Given {given!r}, {event!r} is either impossible or certain.")
         return inside, rest
 
     def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
-        """Return the rate of an event in each level of a column, small groups borrowing from all others.
+        """Return the rate of an event in each level of a column, partially pooled: small groups borrow from all others.
 
-        What takes more than `patience` times the usual work is refused before it begins.
+        Anything that takes more than `patience` times the usual work is refused before it begins.
         """
         return PooledRates(self.model, self.releases, event, by, lambda level: self.group_sizes(by, level), patience)
 
     def ratio(self, first: object, second: object) -> Odds:
-        """Return the distribution of P(first) / P(second) for two events that exclude each other."""
+        """Return the distribution of P(first) / P(second) for two mutually exclusive events."""
         one, two = self.model.places(first), self.model.places(second)
         if np.intersect1d(one, two).size:
-            raise DeclarationError(f"{first!r} and {second!r} must exclude each other.")
+            raise DeclarationError(f"{first!r} and {second!r} must be mutually exclusive.")
         watch_rates(self, {f"{first} | {first} or {second}": (one, two)})
         return Odds(self.laws.between(one, two))
 
@@ -368,10 +368,10 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return CountDistribution(0, table / table.sum())
 
     def bayes_remap(self) -> Dirichlet:
-        """Return one Dirichlet(alpha + r), r whole counts of this size, of small expected Hellinger distance.
+        """Return one Dirichlet(alpha + r), with r whole counts of this size, at a small expected Hellinger distance.
 
-        This is the point release to show when a single conjugate posterior is wanted. It is the best there is for two
-        levels and for small tables, otherwise the best found by a local search (see `remap`).
+        Use it when a single conjugate posterior is wanted. It is optimal for two levels and for small tables, otherwise
+        the best found by a local search (see `remap`).
         """
         parts = [weighted_tables(reading.counts, len(self.model.cells)) for _, reading in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
@@ -383,7 +383,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.
 
-        Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
+        Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
         generator = np.random.default_rng(seed)
         theta = self.draws(1, int(generator.integers(2**32)))["theta"][0]

@@ -25,7 +25,7 @@ Several = Sequence[float] | Floats
 
 
 class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
-    """What a reader knows about the parameter of a family, with the noise of the draws accounted for."""
+    """The posterior of a family's parameter, with the noise of the draws accounted for."""
 
     subject = "a family with one parameter"
     is_information_at_hand = True
@@ -55,18 +55,18 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `parameter` is one number."""
+        """Return the axes: `parameter` is a single number."""
         return {"parameter": ()}
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return nothing: there are no places to name."""
+        """Return nothing: there are no entries to name."""
         return {}
 
     @property
     def method(self) -> str:
         """Say that all totals of the records were summed out, on a grid."""
-        return f"read on a grid of {len(self._middles)} values of the parameter, with all totals of the records summed"
+        return f"read on a grid of {len(self._middles)} values of the parameter, summing over all totals of the records"
 
     @property
     def log_evidence(self) -> float:
@@ -93,9 +93,11 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
             question=f"which parameter of {self._kind} describes {column.name}?",
             columns=((column.name, levels_in_words(column)),),
             hidden="records and their total",
-            meaning="The estimated parameter, and an interval that holds the uncertainty of sampling and of the "
-            f"noise together. One further record is expected to have {column.name} = {self.predictive_mean:.4g}.",
-            prior=f"The prior is a law {_in_words(self.prior)}.",
+            meaning=(
+                "The estimated parameter, with an interval that combines the uncertainty of sampling and of the "
+                f"noise. One further record is expected to have {column.name} = {self.predictive_mean:.4g}."
+            ),
+            prior=f"The prior distribution is {_in_words(self.prior)}.",
         )
 
     @property
@@ -132,7 +134,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return the value below which the parameter lies with a probability."""
         asked = np.asarray(probability, dtype=float)
         if not ((asked >= 0) & (asked <= 1)).all():
-            raise DeclarationError("A probability lies between 0 and 1.")
+            raise DeclarationError("A probability must lie between 0 and 1.")
         return _one_or_several(np.interp(asked, self._cumulative, self._edges))
 
     def interval(self, level: float = 0.9) -> Interval:
@@ -183,12 +185,12 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
 
     @property
     def information(self) -> float:
-        """Return what the draws told, in nats: the Kullback-Leibler divergence of the posterior from the prior."""
+        """Return the information in the draws, in nats: the divergence (KL) of the posterior from the prior."""
         kept = self._weights > 0
         return float(self._weights[kept] @ (np.log(self._weights[kept]) - self._masses[kept]))
 
     def privacy_share(self, level: float = 0.9) -> float:
-        """Return the share of the interval's width that is due to privacy: what the exact total would save."""
+        """Return the share of the interval's width that is due to privacy, which the exact total would save."""
         low, high = tails(level)
         known = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
         return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)

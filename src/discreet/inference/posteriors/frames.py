@@ -17,9 +17,11 @@ def frame_of(rows: Sequence[Row], backend: str | None = None) -> Any:
     wanted = _installed() if backend is None else backend
     chosen = next((name for name in BACKENDS if name == wanted), None)
     if chosen is None:
-        raise DeclarationError(f"A frame is one of {', '.join(map(repr, BACKENDS))}; got {backend!r}. None was made.")
+        raise DeclarationError(
+            f"A data frame is one of {', '.join(map(repr, BACKENDS))}; got {backend!r}. None was created."
+        )
     if find_spec(chosen) is None:
-        raise DiscreetError(f"A frame of {chosen} needs that package: pip install {chosen}. None was made.")
+        raise DiscreetError(f"A {chosen} data frame needs that package: pip install {chosen}. None was created.")
     names = shown_fields(rows)
     words = ("quantity", "given", "unit")
     schema = {name: narwhals.String() if name in words else narwhals.Float64() for name in names}

@@ -57,8 +57,8 @@ class GroupPosterior(TablePosterior):
             first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
             which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
             warnings.warn(
-                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. Ask "
-                "about fewer cells, pool groups, or publish the margin itself or with a larger epsilon.",
+                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. "
+                "Ask about fewer cells, pool groups, publish the margin itself, or use a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=4,
             )
@@ -79,7 +79,7 @@ class GroupPosterior(TablePosterior):
         if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
             models = list(self.model.proposals(True))
         if len(models) != len(self.joint.log_evidences):
-            raise DeclarationError("some of the strengths of the prior were dropped, as no draw had them")
+            raise DeclarationError("some strengths of the prior were dropped, because no draw had them")
         shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
         return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 

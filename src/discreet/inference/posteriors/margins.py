@@ -67,11 +67,11 @@ class MarginPosterior(CategoriesPosterior):
 
     def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
         """Refuse what takes two columns and the released counts."""
-        raise DeclarationError(f"{self._where}: ask the posterior of the whole table for pooled rates by {by!r}.")
+        raise DeclarationError(f"{self._where}. Ask the posterior of the whole table for pooled rates by {by!r}.")
 
     def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
         """Refuse what takes two columns and the released counts."""
-        raise DeclarationError(f"{self._where}: ask the posterior of the whole table whether rates differ by {by!r}.")
+        raise DeclarationError(f"{self._where}. Ask the posterior of the whole table whether rates differ by {by!r}.")
 
     @property
     def _where(self) -> str:
@@ -137,7 +137,7 @@ def margin_of(whole: CategoriesPosterior, names: Sequence[str]) -> CategoriesPos
     columns = [column_named(whole.columns, name) for name in names]
     if not columns or len(set(names)) < len(names):
         raise DeclarationError(
-            f"A margin is of one column or more, each named once; got {list(names)}. The columns are "
+            f"A margin needs one or more columns, each named once; got {list(names)}. The columns are "
             f"{[column.name for column in whole.columns]}."
         )
     return whole if tuple(columns) == whole.columns else MarginPosterior(whole, columns)

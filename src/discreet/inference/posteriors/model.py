@@ -26,7 +26,7 @@ _SENSITIVE = 0.3  # standard deviations by which a mean moves between the two po
 
 
 class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
-    """What a reader knows about the parameters of a program, with the noise of the release accounted for."""
+    """The posterior of the parameters of a program, with the noise of the release accounted for."""
 
     is_information_at_hand = True
 
@@ -50,12 +50,12 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         return f"<posterior of {self.model.program!r} given {self.releases[0].label!r}>"
 
     def quantity(self, name: str) -> WeightedDraws:
-        """Return the law of one quantity by its name: mean, sd, quantiles, interval."""
+        """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
         return self.reading.law(self._place(name))
 
     def _place(self, name: str) -> int:
         if name not in self.names:
-            raise DeclarationError(f"There is no quantity {name!r}; there are {', '.join(self.names)}.")
+            raise DeclarationError(f"There is no quantity {name!r}. The quantities are {', '.join(self.names)}.")
         return self.names.index(name)
 
     @property
@@ -77,10 +77,10 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         return {name: self.reading.law(place) for place, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
-        """Return the law of any function of the quantities: it gets arrays by name, and gives one number for each."""
+        """Return the distribution of any function of the quantities: it takes arrays by name and returns one array."""
         found = np.asarray(function(dict(zip(self.names, self.reading.values.T, strict=True))), dtype=float)
         if found.shape != (len(self.reading.values),):
-            raise DeclarationError("The function has to give one number for each point, computed array by array.")
+            raise DeclarationError("The function must return one number for each point, computed on whole arrays.")
         return WeightedDraws(found, self.reading.grouped)
 
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
@@ -107,7 +107,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         return None if expected is None else [width for _, width in self.model.known_rows(expected, self.size, level)]
 
     def states(self, count: int, seed: int | None = None) -> States:
-        """Draw what is shown, with the parameters without ends behind it."""
+        """Draw the quantities shown, with the unconstrained parameters behind them."""
         number, generator = whole(count, "count", most=10**7), np.random.default_rng(seed)
         if self.reading.chains:
             each = max(1, min(number // self.reading.chains, len(self.reading.values) // self.reading.chains))
@@ -128,7 +128,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that the quantities lie along one axis."""
+        """Return the axes: the quantities lie along one."""
         return {"parameters": ("parameter",)}
 
     @property
@@ -137,13 +137,15 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         return {"parameter": self.names}
 
     def further_groups(self, states: States) -> dict[str, Group]:
-        """Return the log prior density of every draw, on the scale without ends, for prior sensitivity."""
+        """Return the log prior density of every draw, on the unconstrained scale, for prior sensitivity."""
         return {"log_prior": {"log_prior": states.chained(self.reading.cells.log_prior(states.behind)[0])}}
 
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(release | parameters), all true tables summed out: one number for each release."""
         if len(self.releases) > 1:
-            raise DeclarationError("several releases were read together, and only their product is known")
+            raise DeclarationError(
+                "several releases were read together, and only the product of their likelihoods is known"
+            )
         return [self.reading.target.told_values(states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
@@ -179,7 +181,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     @cached_property
     def information(self) -> float | None:
-        """Return what the releases told, in nats: E[log likelihood] under the posterior less the log evidence."""
+        """Return the information in the releases, in nats: the posterior E[log likelihood] minus the log evidence."""
         if self.log_evidence is None:
             return None
         found = self.reading.found
@@ -193,10 +195,10 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         return bool(self.model == self.releases[0].mechanism.model)
 
     def prior_sensitivity(self) -> dict[str, float]:
-        """Return by how many standard deviations each mean moves between the prior^.8 and the prior^1.25.
+        """Return by how many standard deviations each mean moves between prior^0.8 and prior^1.25 (power scaling).
 
-        Draws get the weight w p(theta)^(a - 1): power scaling. A mean that moves by more than about .3 rests on the
-        prior as much as on the release.
+        Draws get the weight w p(theta)^(a - 1). A mean that moves by more than about 0.3 depends on the prior as much
+        as on the release.
         """
         found = self.reading.found
         logs = self.reading.cells.log_prior(found.points)[0]
@@ -210,15 +212,20 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         return dict(zip(self.names, moved.tolist(), strict=True))
 
     def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
-        """Say which means rest on the prior."""
+        """Say which means depend strongly on the prior."""
         moved = {name: by for name, by in self.prior_sensitivity().items() if by > _SENSITIVE}
         if not moved:
             return ()
         named = ", ".join(f"{name} ({by:.1f} sd)" for name, by in moved.items())
-        return (f"These means move when the prior is made weaker or stronger (powers .8 and 1.25): {named}.",)
+        return (
+            (
+                "These means are sensitive to the prior: they move when it is made weaker or stronger (powers 0.8 and "
+                f"1.25): {named}."
+            ),
+        )
 
     def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
-        """Return the program, how far the reading can be trusted, and how much means rest on the prior."""
+        """Return the program, how far the reading can be trusted, and how much means depend on the prior."""
         figures = {"pareto_shape": self.reading.found.shape, "r_hat": self.reading.r_hat}
         known: dict[str, object] = {name: value for name, value in figures.items() if isfinite(value)}
         if not self.reading.is_exact:
@@ -232,7 +239,9 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
             question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="records and their counts",
-            meaning="Each line is one quantity of the model, and an interval that holds the uncertainty of sampling "
-            "and of the noise together.",
+            meaning=(
+                "Each line is one quantity of the model, with an interval that combines the uncertainty of sampling "
+                "and of the noise."
+            ),
             prior=self.model.program.in_words(),
         )

@@ -38,7 +38,7 @@ from discreet.records.values import text_of
 
 
 class NetworkPosterior(NetworkDraws, shows=NetworkReading):
-    """What a reader knows about the probabilities of a network, with the noise accounted for."""
+    """The posterior of the probabilities of a Bayesian network, with the noise accounted for."""
 
     subject = "a network"
     answers = NetworkDraws.answers | {"to_bif", "criticise", "predictions"}
@@ -54,8 +54,8 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     def log_evidence(self) -> float | None:
         """Return log P(release | model), averaged over the prior's strengths; nothing if it is not known.
 
-        Differences are log Bayes factors. For graphs that are read by chains it is worked out when it is asked for, if
-        they are small, and `facts` has its Monte Carlo error.
+        Differences are log Bayes factors. For small graphs that are read by chains it is computed on demand, and
+        `facts` has its Monte Carlo error.
         """
         if np.isnan(self.log_evidences).any():
             return None
@@ -68,12 +68,12 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
 
     @property
     def mean_prior(self) -> list[list[float]]:
-        """Return the prior's parameters of a row of every variable: of several strengths the mean, by evidence."""
+        """Return the prior parameters of a row of every variable; with several strengths, their mean by evidence."""
         tables = [[np.array(row) for row in reading.model.prior] for reading in self.readings]
         return [(self.shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say what became of a prior of ones."""
+        """Say how a declared prior of ones was read."""
         return (ONES_READ_AS_NONE,) if self.is_old_default and self.model.is_prior_open else ()
 
     @property
@@ -137,18 +137,23 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
             given = f"; given {' and '.join(above)}" if above else ""
             columns.append((column.name, levels_in_words(column) + given))
         return Account(
-            question=f"in a Bayesian network of {len(columns)} variables, how often does each level of a variable "
-            "occur, given the levels of those that it depends on? Which of them depends on which was declared "
-            "beforehand, not looked up in the records.",
+            question=(
+                f"in a Bayesian network of {len(columns)} variables, how often does each level of a variable occur, "
+                "given the levels of those that it depends on? Which variable depends on which was declared in "
+                "advance, not looked up in the records."
+            ),
             columns=tuple(columns),
             hidden="counts",
-            meaning="Each line is the estimated share of a level among all those in the population for whom the "
-            "condition holds, with an interval that holds the uncertainty of sampling and of the noise together. A "
-            "line without a condition is about everyone. That one variable is given another says how the shares are "
-            "sorted, not what causes what.",
-            prior="The prior of every row of a table is a Dirichlet distribution, with "
-            f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
-            f"{' (of many levels learnt)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}.",
+            meaning=(
+                "Each line is the estimated share of a level among those in the population for whom the condition "
+                "holds, with an interval that combines the uncertainty of sampling and of the noise. A line without a "
+                "condition is about everyone. A condition says how the shares are grouped, not what causes what."
+            ),
+            prior=(
+                "The prior of every row of a table is a Dirichlet distribution, with "
+                f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
+                f"{' (learnt from the data)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}."
+            ),
             public=("the arrows between them",),
         )
 
@@ -167,8 +172,9 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     def mean_tables(self) -> dict[str, Floats]:
         """Return the expected probabilities of every variable, axes (parents..., levels).
 
-        They are exact for naive Bayes by independent or cube noise and for binary trees, and averages over all draws of
-        the true tables where chains made them (`mean_errors` says how exact); else over 4,000 draws.
+        They are exact for naive Bayes with independent or cube noise and for binary trees, averages over all draws of
+        the true tables where these come from chains (`mean_errors` tells how accurate), and averages over 4,000 draws
+        otherwise.
         """
         exact = [means for reading in self.readings if (means := reading.counts.means()) is not None]
         if len(exact) < len(self.readings):
@@ -182,8 +188,8 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         """Return P(target = level | what is known of each record, release), one column for each level of the target.
 
         Records are a list of mappings, a mapping of lists or a data frame, and may be partial: a variable that is left
-        out is not known, nor is a value among `unknown`, such as ('?', None). A band may be given by its name. Other
-        undeclared values belong to the level declared for them. The target is the class of a naive Bayes network; in
+        out is unknown, and so is a value among `unknown`, such as ('?', None). A band may be given by its name. Other
+        undeclared values count as the level declared for them. The target is the class of a naive Bayes network; in
         another graph it must be named.
         """
         name = self._target(target)
@@ -211,8 +217,8 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
         """Return whether the released tables fit the graph, by a posterior predictive check of every table and pair.
 
-        Replicates are made-up studies for which the graph is right, with their own noise. A pair is checked that has no
-        arrow but stands in a released table. `risk` is the chance, about, that a right graph is blamed at all.
+        Replicates are made-up studies for which the graph is right, with their own noise. Every pair without an arrow
+        that a released table holds is checked. `risk` is about the probability that a correct graph is rejected at all.
         """
         tables = self.parameters(whole(replicates, "replicates", most=100_000), seed)
         return criticised(self.model, self.releases, self.size, tables, seed, risk)
@@ -247,9 +253,9 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     def conditional(self, event: str, given: str) -> BetaMixture | Sampled:
         """Return the distribution of P(event | given), such as that of 'cancer=yes' given 'smoker=yes'.
 
-        A child given its parent is a mixture of Betas: for naive Bayes by independent or cube noise over all that its
-        counts can be (beyond 128 likely ones in ranges of neighbours), else over 4,000 exact draws of the true tables.
-        All else is computed from as many draws of the probabilities themselves.
+        A child given its parent is a mixture of Betas: for naive Bayes with independent or cube noise over all possible
+        counts (beyond 128 likely ones in ranges of neighbours), else over 4,000 exact draws of the true tables.
+        Everything else is computed from as many draws of the probabilities themselves.
         """
         return self._conditional(read_event(event, self.model), read_event(given, self.model), event)
 
@@ -271,15 +277,17 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         known = {variable.name for variable in self.model.variables}
         condition = read_event(given, self.model) if given else {}
         if not names or len(set(names)) < len(names) or not known.issuperset(names) or set(names) & set(condition):
-            raise DeclarationError("Name one or more variables of the network, each once, that are not given.")
+            raise DeclarationError(
+                "Name one or more variables of the network, each once, other than those that are given."
+            )
         joint = joint_chances(names, condition, self.standard_parameters, self.model)
         totals = joint.sum(axis=tuple(range(1, joint.ndim)), keepdims=True)
         return np.asarray((joint / totals).mean(axis=0))
 
     def most_probable(self, given: str = "") -> tuple[dict[str, Level], float]:
-        """Return the most probable record of which this is known, and P(that record | given).
+        """Return the most probable record, given what is known of it, and P(that record | given).
 
-        Both are of the network of expected probabilities, `mean_tables`.
+        Both are computed in the network of expected probabilities, `mean_tables`.
         """
         condition = read_event(given, self.model) if given else {}
         tables = {name: table.reshape(-1, table.shape[-1]) for name, table in self.mean_tables().items()}
@@ -308,7 +316,7 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
         """Return made-up records, as lists by column: probabilities drawn once, then records from them.
 
-        Analyse several sets and combine them; one set alone shows only one of the plausible worlds.
+        Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
         generator = np.random.default_rng(seed)
         tables = self.parameters(1, int(generator.integers(2**32)))

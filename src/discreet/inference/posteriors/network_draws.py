@@ -130,7 +130,9 @@ class NetworkDraws(EventPosterior[Network]):
         """Draw probabilities from the prior; where several were read, from each as often as it was believed before."""
         weights = np.exp(self._log_weights)
         if abs(weights.sum() - 1) > 1e-6:
-            raise DeclarationError("priors without a share of the evidence were not read, so that not all are known")
+            raise DeclarationError(
+                "priors that the evidence all but rules out were not read, so not all of them are known"
+            )
         which = generator.choice(len(weights), size=count, p=weights / weights.sum())
         rows = [prod(self.model.shape(above)) for above in self.model.parents]
         none = {

@@ -38,13 +38,13 @@ class NumberSumsEngine(Engine, place=10):
     def misfit(self, case: Case) -> str | None:
         """Refuse what is no noisy sums."""
         if not case.is_measured:
-            return "sums of a number are read from noisy sums only"
+            return "sums of a number can only be read from noisy sums"
         if len(case.observed) > 1 and self.kind is not NumberSumsReading:
-            return "weighted sums are read from one release at a time; read each by itself"
+            return "weighted sums can only be read from one release at a time; read each by itself"
         for observed in case.observed:
             known = [measured.noise.norm_weights for measured in observed.measurements]
             if None in known or not 1 <= len(known) <= 2:
-                return "its noise is not that of GeometricSums"
+                return "its noise is not the noise of GeometricSums"
         return None
 
     def work(self, case: Case) -> Work:
@@ -67,7 +67,7 @@ class NumberSumsEngine(Engine, place=10):
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
 
-    Intervals hold in about the stated share of releases, whatever the records are. No prior enters those of means.
+    Intervals cover the truth in about the stated share of releases, for any records. Those of means use no prior.
     """
 
     subject = "sums of a number"
@@ -136,13 +136,13 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     @property
     def known(self) -> dict[str, float]:
-        """Return about how many records of each group have a value: noisy counts, not clipped."""
+        """Return about how many records of each group have a value, as noisy counts that are not clipped."""
         counts = self.reading.first.sum(axis=1)
         return {group or "all": float(count) for group, count in zip(self.model.groups, counts, strict=True)}
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that every quantity has one place for each group."""
+        """Return the axes: every quantity has one entry for each group."""
         return {f"{ask}": ("group",) for ask in self.model.asks}
 
     @property
@@ -151,7 +151,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return {"group": tuple(group or "all" for group in self.model.groups)}
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Draw quantities of the records behind the release: what was published, less drawn noise."""
+        """Draw quantities of the records behind the release: what was published, minus drawn noise."""
         chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
         found: dict[str, Floats] = {}
         for ask in self.model.asks:
@@ -201,7 +201,9 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
         if len(self.releases) > 1:
-            raise DeclarationError("several releases of the same sums are read from their average, not from all ends")
+            raise DeclarationError(
+                "several releases of the same sums are read from their average, which has no likelihood of its own"
+            )
         parts, first = np.zeros(states.count), 0
         for each in self._measurements:
             own = states.behind[:, first : first + len(each.values)]
@@ -210,21 +212,24 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return [parts]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw all ends of as many further records, the drawn ones standing for their population."""
+        """Draw all ends of as many further records, taking the drawn ones as their population."""
         return further_sums(self.model, states.behind, self.size, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Refuse: intervals among the records hold whatever these are."""
-        raise DeclarationError("no prior enters tests that hold whatever the records are")
+        """Refuse: there is no prior, as intervals for the records hold for any records."""
+        raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, and how many records have a value."""
         words = [
-            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
-            f"Each interval holds by itself, in about {100 * level:g} % of releases; {self.model.words_about_gaps}.",
+            f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
+            f"Each interval by itself covers the truth in about {100 * level:g} % of releases; "
+            f"{self.model.words_about_gaps}.",
         ]
         if SUM in self.model.asks:
-            words.append(f"The sum of the population is that of as many of it as there are here, {self.size:,}.")
+            words.append(
+                f"The sum of the population is that of as many of its members as there are here, {self.size:,}."
+            )
         return (*words, *self.about_sizes())
 
     def about_sizes(self) -> list[str]:
@@ -238,7 +243,9 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Return the column with its bounds, and what its groups are."""
         model = self.model
         low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
-        columns = [(model.column, f"({low} to {high}; values beyond are cut off there, {model.words_about_gaps})")]
+        columns = [
+            (model.column, f"({low} to {high}; values beyond are clipped to these bounds, {model.words_about_gaps})")
+        ]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return Account(
@@ -246,15 +253,19 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
             hidden="sums",
-            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
-            "the population that they come from, where sampling does so too.",
-            prior="No prior is used. How far values spread, which the population's intervals need, is estimated from "
-            "noisy squares.",
+            meaning=(
+                f"The estimate, with an interval for {model.among}, which allows for the noise alone, and one for the "
+                "population that they come from, which also allows for sampling."
+            ),
+            prior=(
+                "No prior is used. The spread of the values, which the intervals for the population need, is "
+                "estimated from noisy squares."
+            ),
             public=("the bounds",),
         )
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the means of all groups with about how many records each has, for the population where it is there."""
+        """Return the means of all groups, for the records and the population, with about how many records each has."""
         if MEAN not in self.model.asks:
             return super().intervals(level)
         every = [row for row in self.rows(level) if row.quantity.startswith("mean")]

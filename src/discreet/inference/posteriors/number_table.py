@@ -42,9 +42,9 @@ class NumberTableEngine(Engine, place=10):
     def misfit(self, case: Case) -> str | None:
         """Refuse what is no noisy table."""
         if not case.is_measured:
-            return "a table of numbers is read from noisy counts only"
+            return "a table of numbers can only be read from noisy counts"
         if len(case.observed) != len(case.measurements):
-            return "a table of numbers is read from one noisy table in each release"
+            return "a table of numbers can only be read from one noisy table in each release"
         return None
 
     def work(self, case: Case) -> Work:
@@ -129,16 +129,16 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return tuple(found)
 
     def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
-        """Return a quantile among these records and in the population, asked or not when the table was published."""
+        """Return any quantile among these records and in the population, declared in the study or not."""
         number = exact(share, "a quantile")
         if not 0 < number < 1:
-            raise DeclarationError("A quantile is a share between 0 and 1, such as 0.5 for the median.")
+            raise DeclarationError("A quantile must be a share between 0 and 1, such as 0.5 for the median.")
         return self._quantile_rows(self._group(group), number, level)
 
     def _group(self, group: str) -> int:
         if group not in self.model.groups:
             raise DeclarationError(
-                f"There is no group {group!r}. Groups are {', '.join(map(repr, self.model.groups))}."
+                f"There is no group {group!r}. The groups are {', '.join(map(repr, self.model.groups))}."
             )
         return self.model.groups.index(group)
 
@@ -203,7 +203,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `share_below` has one place for each group and edge."""
+        """Return the axes: `share_below` has one entry for each group and edge."""
         return {"share_below": ("group", "edge")}
 
     @property
@@ -213,7 +213,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Draw the shares of the records below every edge: what was published, less drawn noise, made to rise."""
+        """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""
         return dict(self.states(count, seed).parameters)
 
     def states(self, count: int, seed: int | None = None) -> States:
@@ -236,15 +236,15 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return [noise.log_probability(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw the counts of as many further records, the drawn ones standing for their population."""
+        """Draw the counts of as many further records, taking the drawn ones as their population."""
         return further_cells(states.behind, self.size, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Refuse: quantities are read by tests that hold whatever the records are."""
-        raise DeclarationError("no prior enters tests that hold whatever the records are")
+        """Refuse: there is no prior, as quantities are read by tests that hold for any records."""
+        raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
-        """Return shares below edges and of cells to be drawn, by draws of noise; nothing if that was not asked."""
+        """Return the shares below edges and in cells for a picture, by draws of noise; nothing if not asked for."""
         if DISTRIBUTION not in self.model.asks:
             return None
         edges, found = tuple(self.model.places.tolist()), []
@@ -268,7 +268,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return tuple(smooth_density(self.model.places, own, variance) for own in shares)
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the quantiles, each with the interval for the records and for the population below each other."""
+        """Return the quantiles, each with its intervals for the records and for the population."""
         if self.model.asks != (QUANTILES,):
             return super().intervals(level)
         lines = []
@@ -278,7 +278,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
         return Intervals(
-            f"{self.model.quantity}: best guess and {100 * level:g} % interval, in whole cells",
+            f"{self.model.quantity}: best estimate and {100 * level:g} % interval, in whole cells",
             tuple(lines),
             heading="guess (interval)",
             unit=self.unit,
@@ -287,14 +287,18 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
         words = [
-            f"'{self.model.among}' leaves open what privacy hides; '{POPULATION}' what sampling leaves open besides.",
-            f"Each interval holds by itself, in at least {100 * level:g} % of releases; {self.model.words_about_gaps}.",
+            f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
+            f"Each interval by itself holds the true value in at least {100 * level:g} % of releases; "
+            f"{self.model.words_about_gaps}.",
         ]
         if QUANTILES in self.model.asks:
-            words.append(f"Quantiles lie somewhere in whole cells, of which there are {self.model.count}.")
+            words.append(f"Quantiles are located only up to whole cells, of which there are {self.model.count}.")
             words += self._limits(level)
         if MEAN in self.model.asks:
-            words.append("A mean from a table is wide by a cell; asked as a question of its own it is much narrower.")
+            words.append(
+                "The interval of a mean from a table is at least a cell wide; in a question of its own it is much "
+                "narrower."
+            )
         return tuple(words)
 
     def _limits(self, level: float) -> list[str]:
@@ -306,8 +310,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         ]
         found = []
         if all(last - first <= 1 for first, last in cells) and not self.model.has_a_cell_for_each:
-            found.append("They are limited by the cells, not by the noise: more cells would make them narrower.")
-        beyond = ["An interval that reaches a bound holds what lies beyond it too."]
+            found.append(
+                "Their intervals are limited by the cells, not by the noise: more cells would make them narrower."
+            )
+        beyond = ["An interval that reaches a bound includes everything beyond that bound."]
         return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
     def account(self) -> Account:
@@ -322,9 +328,11 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
             hidden="counts",
-            meaning=f"The estimate, with an interval for {model.among}, which privacy alone makes wide, and one for "
-            "the population that they come from, where sampling does so too. Intervals of quantiles are whole cells.",
-            prior="No prior enters the intervals of quantiles. Shares in the population are taken to be uniform "
-            "beforehand.",
+            meaning=(
+                f"The estimate, with an interval for {model.among}, which allows for the noise alone, and one for the "
+                "population that they come from, which also allows for sampling. Intervals of quantiles are whole "
+                "cells."
+            ),
+            prior="The intervals of quantiles use no prior. Shares in the population have a uniform prior.",
             public=("the bounds", "the edges of the cells"),
         )

@@ -31,9 +31,9 @@ def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> Prio
     if abs(mean - own.mean) <= _MOST * own.sd:
         return None
     return PriorOutweighsWarning(
-        f"Read together with all cells, P({name}) is {mean:.3f}; its own noisy sum says {own.mean:.3f} +- {own.sd:.3f}."
-        f" The prior ({records:.3g} records in all) outweighs the data here. Read it with prior='none', so that "
-        "posterior.probability answers from own sums, or give another prior."
+        f"Read together with all cells, P({name}) is {mean:.3f}; its own noisy sum says {own.mean:.3f} +- "
+        f"{own.sd:.3f}. The prior ({records:.3g} records in all) outweighs the data here. Read the release with "
+        "prior='none', so that posterior.probability answers from each event's own sum, or give another prior."
     )
 
 

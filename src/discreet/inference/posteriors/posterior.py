@@ -33,7 +33,7 @@ from discreet.releases.release import Release
 _DRAWS = 4_000
 SHOWN_LEVEL = 0.9
 ONES_READ_AS_NONE = (
-    "A prior of 1 everywhere was declared, the default of version 0.1; it was read as no declared prior. "
+    "The declared prior, 1 everywhere, was the default of version 0.1, so it was read as if none had been declared. "
     "prior='declared' gives the old reading."
 )
 
@@ -42,14 +42,13 @@ def require_posterior(given: object, undone: str) -> None:
     """Refuse what is no posterior, such as a release that nobody has read yet."""
     if not isinstance(given, Posterior):
         raise DeclarationError(
-            f"This takes a posterior, which is what discreet.infer reads from a release; got a {type(given).__name__}. "
-            f"{undone}."
+            f"This takes a posterior, as discreet.infer returns for a release; got a {type(given).__name__}. {undone}."
         )
 
 
 @dataclass(eq=False, repr=False)
 class Posterior(Shown, ABC, Generic[ModelT]):
-    """What a reader knows once the noise is accounted for, whatever the model is.
+    """What a reader knows once the noise is accounted for: the interface that all posteriors share.
 
     `model` holds the reader's prior, `releases` are those that were read, and `size` is their number of records.
     """
@@ -90,7 +89,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
         """Return the log densities of the made-up truth of some rows, and what exact statistics would give.
 
-        They are not numbers where densities are not known.
+        They are not-a-number where densities are not known.
         """
         unknown = np.full(len(places), nan)
         return unknown, unknown
@@ -107,7 +106,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     @property
     @abstractmethod
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the places along each axis of `dims`."""
+        """Return the names of the entries along each axis of `dims`."""
 
     @property
     @abstractmethod
@@ -117,7 +116,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     @property
     @abstractmethod
     def information(self) -> float | None:
-        """Return about how many nats the releases told: the divergence of the posterior from the prior, if known."""
+        """Return about how many nats the releases tell: the divergence of the posterior from the prior, if known."""
 
     @property
     @abstractmethod
@@ -135,22 +134,22 @@ class Posterior(Shown, ABC, Generic[ModelT]):
 
     @property
     def is_old_default(self) -> bool:
-        """Tell whether a prior of ones, the default of version 0.1, was read as none that was declared."""
+        """Tell whether a prior of ones, the default of version 0.1, was read as if none had been declared."""
         return self.releases[0].mechanism.model.is_prior_declared and not self.model.is_prior_declared
 
     @property
     def table(self) -> Self:
-        """Return the one joint reading of everything: where answers come from it, the posterior itself."""
+        """Return the joint reading of everything: the posterior itself, unless its answers come from elsewhere."""
         return self
 
     @property
     def reading_line(self) -> str:
-        """Say in one line how means and intervals were read, to stand above the rows; nothing if that is plain."""
+        """Say in one line, for above the rows, how means and intervals were read; nothing if that is obvious."""
         return ""
 
     @property
     def combined(self) -> str:
-        """Say which releases were read together, and with how many own records; nothing if there is one alone."""
+        """Say which releases were read together, and with how many own records; nothing if there is only one."""
         if len(self.releases) == 1:
             return self.own_line
         each = [
@@ -166,21 +165,21 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         if not self.own_records:
             return ""
         return (
-            f"Read with {self.own_records:,} records of the reader's own, taken for others of the same population; no "
-            "noise hides them, so what is read is as confidential as they are."
+            f"Read with {self.own_records:,} records of the reader's own, taken as other members of the same "
+            "population. No noise protects these, so the result is as confidential as they are."
         )
 
     def starred(self, rows: Sequence[Row]) -> str:
-        """Say why means have a star: they lie outside of their intervals. Nothing if none of these rows has one."""
+        """Say why means have a star: they lie outside their intervals. Nothing if none of these rows has one."""
         return f"{STAR} {self.why_starred}" if any(row.is_mean_outside for row in rows) else ""
 
     @property
     def why_starred(self) -> str:
-        """Say why a mean may lie outside of its interval."""
-        return "This mean lies outside of its interval: rare large values weigh on a mean, and not on an interval."
+        """Say why a mean may lie outside its interval."""
+        return "This mean lies outside its interval: rare large values affect a mean, but not the interval."
 
     def doubts(self) -> tuple[Warning, ...]:
-        """Return what a reader is warned of at once, beside having learnt little."""
+        """Return warnings for the reader, besides that of having learnt little."""
         return ()
 
     def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
@@ -188,7 +187,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         return {}
 
     def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
-        """Return further sentences to stand below the table of rows."""
+        """Return further sentences for below the table of rows."""
         return ()
 
     @property
@@ -199,37 +198,42 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     def rates(self, event: str, by: str, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
         raise DeclarationError(
-            f"A comparison is of an event's probability in groups of records; {self.subject} has no events. "
-            "Nothing was compared."
+            f"A comparison is about the probability of an event in groups of records, and {self.subject} has no "
+            "events. Nothing was compared."
         )
 
     def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
         """Return the distribution of P(event | each level of a column)."""
-        raise DeclarationError(f"Rates in groups were asked for; {self.subject} has no events. Nothing was compared.")
+        raise DeclarationError(
+            f"Rates in groups were requested, but {self.subject} has no events. Nothing was compared."
+        )
 
     def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:
-        """Return an interval of how many of the records each level of a column has."""
-        raise DeclarationError(f"Sizes of groups were asked for; {self.subject} has no groups.")
+        """Return an interval for the number of records in each level of a column."""
+        raise DeclarationError(f"Sizes of groups were requested, but {self.subject} has no groups.")
 
     def chance(self, event: str, given: str | None = None, level: float = SHOWN_LEVEL) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
-        raise DeclarationError(f"An event's probability was asked for; {self.subject} has no events.")
+        raise DeclarationError(f"The probability of an event was requested, but {self.subject} has no events.")
 
     def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
-        """Return whether what was released fits the model, where the model leaves something out."""
+        """Check whether the released tables fit the model's assumptions (model criticism), where it makes any."""
         raise DeclarationError(
-            f"A criticism asks whether released tables fit a graph that leaves arrows out; {self.subject} has no "
-            "graph. Nothing was checked."
+            f"A criticism checks whether released tables fit a graph that leaves arrows out, and {self.subject} has "
+            "no graph. Nothing was checked."
         )
 
     def predictions(
         self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = SHOWN_LEVEL
     ) -> Mapping[str, Sequence[object]]:
-        """Return what is expected of one variable of each of some records, as named columns with a value for each."""
-        raise DeclarationError(f"Records were to be predicted; {self.subject} has no variable that others tell about.")
+        """Return predictions of one variable for some records, as named columns with a value for each record."""
+        raise DeclarationError(
+            f"Predictions were requested, but {self.subject} has no variable that the others predict. Nothing was "
+            "predicted."
+        )
 
     def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
-        """Return the distribution of a number to be drawn; nothing if the model has none."""
+        """Return the distribution of a number for a picture; nothing if the model has none."""
         return None
 
     def graph(self, level: float = SHOWN_LEVEL) -> Graph | None:
@@ -241,25 +245,25 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         return frame_of(self.rows(level), backend)
 
     def states(self, count: int, seed: int | None = None) -> States:
-        """Draw the parameters with what stands behind the releases, where that is drawn too."""
+        """Draw the parameters, with the hidden numbers behind the releases where these are drawn too."""
         return States(self.draws(count, seed))
 
     def log_likelihoods(self, states: States) -> list[Floats]:
-        """Return for every release log P(output | what is hidden) of each draw; refuse in words what is not known."""
+        """Return for every release log P(output | hidden numbers) of each draw; refuse in words if it is not known."""
         if states.hidden is None:
-            raise DeclarationError(f"what stands behind a release is not drawn for {self.subject}")
+            raise DeclarationError(f"the hidden numbers behind a release cannot be drawn for {self.subject}")
         return likelihoods_of(self.releases, self.model, states.hidden)
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw what is published of as many further records, before noise; refuse in words where nobody knows."""
-        raise DeclarationError(f"further records are not drawn for {self.subject}")
+        """Draw what would be published of as many further records, before noise; refuse in words if it is not known."""
+        raise DeclarationError(f"further records cannot be drawn for {self.subject}")
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
         """Draw the parameters from the prior; refuse in words where there is none to draw from."""
-        raise DeclarationError(f"no prior is drawn from for {self.subject}")
+        raise DeclarationError(f"the prior cannot be drawn from for {self.subject}")
 
     def further_groups(self, states: States) -> dict[str, Group]:
-        """Return further groups of numbers that travel with draws, by name."""
+        """Return further groups of numbers to export with draws, by name."""
         return {}
 
     def to_arviz(self, draws: int = _DRAWS, seed: int = 0) -> Any:
@@ -277,7 +281,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         return f"<posterior of {self.subject} given {self.releases[0].label!r}>"
 
     def intervals(self, level: float = SHOWN_LEVEL) -> Intervals:
-        """Return what is drawn of the rows: one axis, or one for each unit if there are several."""
+        """Return what a picture shows of the rows: one axis, or one for each unit if there are several."""
         return intervals_of(self.rows(level), level)
 
     @property
@@ -292,7 +296,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
 
     def _repr_html_(self) -> str:
         """Return picture and table of the rows for a notebook; all that others wrote in it is text and nothing else."""
-        simulated = "SIMULATED, no release of real records. " if self.releases[0].simulated else ""
+        simulated = "SIMULATED, not a release of real records. " if self.releases[0].simulated else ""
         heading = ". ".join(filter(None, [simulated + self.heading, self.reading_line.rstrip(".")]))
         rows = self.rows(SHOWN_LEVEL)
         page = notebook_of(rows, SHOWN_LEVEL, heading, self.method, self.starred(rows[:MOST_IN_A_NOTEBOOK]))

@@ -44,7 +44,7 @@ class Prediction(NamedTuple):
 
 
 class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
-    """What a reader knows about the coefficients, in the units of the table, with the noise accounted for."""
+    """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
     answers = frozenset({"predictions"})
@@ -75,7 +75,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that `coefficient` has one place for each name, and `noise_sd` none."""
+        """Return the axes: `coefficient` has one entry for each name, and `noise_sd` is a single number."""
         return {"coefficient": ("name",), "noise_sd": ()}
 
     @property
@@ -85,7 +85,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def method(self) -> str:
-        """Say how the moments were found, and what that is worth."""
+        """Say how the moments were found, and how accurately."""
         return self.reading.method
 
     @property
@@ -130,7 +130,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         return found
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say how far records lie from the line."""
+        """Say how far records scatter around the line."""
         low, high = self.noise.interval(level)
         noise = f"{self.noise.mean:.4g} ({low:.4g} to {high:.4g})"
         errors, rows = self.errors(level), self.rows(level)
@@ -138,29 +138,32 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         most = max(max(errors[name].values()) / width for name, width in widths.items())
         return (
             f"Around the line {self.model.target} has a standard deviation of {noise}.",
-            f"Means and ends of intervals have Monte Carlo errors of at most {most:.1%} of an interval's width.",
+            f"Means and ends of intervals have Monte Carlo errors of at most {most:.1%} of the width of an interval.",
         )
 
     def account(self) -> Account:
         """Return the columns with their bounds or levels, and the prior in words."""
         model, target = self.model, self.model.target
-        columns = [(target, f"{bounds_in_words(model.ranges[target])}, which the others are to explain")]
+        columns = [(target, f"{bounds_in_words(model.ranges[target])}, which the other columns are to explain")]
         for feature in model.features:
             if isinstance(feature, str):
                 columns.append((feature, bounds_in_words(model.ranges[feature])))
             else:
                 columns.append((feature.name, f"{levels_in_words(feature)}; compared with {feature.levels[0]}"))
-        columns += [(written(term), "made of the columns above, for each record alone") for term in model.terms]
+        columns += [(written(term), "computed from the columns above, record by record") for term in model.terms]
         noise = "with a prior for its variance" if model.noise_prior is not None else "of known variance"
         return Account(
-            question=f"how does {target} depend on the other columns? It is answered by a linear regression from "
-            f"{len(model.cells)} sums. Bounds and levels were declared beforehand, not looked up in the records.",
+            question=(
+                f"how does {target} depend on the other columns? It is answered by a linear regression from "
+                f"{len(model.cells)} sums. Bounds and levels were declared in advance, not looked up in the records."
+            ),
             columns=tuple(columns),
             hidden="sums",
-            meaning="Estimated coefficients, and intervals that hold the uncertainty of sampling and of the noise "
-            "together. Each is the change of the target that goes with its column while the other columns stay the "
-            "same; the intercept belongs to zeros and first levels. That they go together does not say what causes "
-            "what.",
+            meaning=(
+                "Estimated coefficients, with intervals that combine the uncertainty of sampling and of the noise. "
+                "Each is the change in the target that goes with its column while the other columns stay the same; "
+                "the intercept is the value at zeros and first levels. An association does not say what causes what."
+            ),
             prior=f"The records are taken to lie around a line with Gaussian noise {noise}; where every column is "
             "scaled from its bounds to [-1, 1], the prior of a coefficient has the standard deviation "
             f"{1 / sqrt(model.dimension * model.prior_precision):.3g}.",
@@ -227,9 +230,9 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         return {}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
-        """Return about which share of each interval's width is due to privacy: what exact moments would save.
+        """Return about which share of each interval's width is due to privacy, which exact moments would save.
 
-        Given the moments a coefficient is Gaussian; the mean width of these intervals is what sampling leaves open.
+        Given the moments, a coefficient is Gaussian; the mean width of these intervals is due to sampling alone.
         """
         widths = {name: interval.width for name, interval in self.interval(level).items()}
         return {
@@ -240,7 +243,9 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
         if name not in self.model.names:
-            raise DeclarationError(f"There is no coefficient {name!r}. Coefficients are {', '.join(self.model.names)}.")
+            raise DeclarationError(
+                f"There is no coefficient {name!r}. The coefficients are {', '.join(self.model.names)}."
+            )
         return self._laws[name]
 
     @property
@@ -313,8 +318,8 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         own = self.model.target
         if target not in (None, own) or unknown:
             raise DeclarationError(
-                f"A regression predicts its own target, {own!r}, from records of which all features are known; nothing "
-                "else can be asked of it. Nothing was predicted."
+                f"A regression predicts its own target, {own!r}, from records whose features are all known, and "
+                "nothing else. Nothing was predicted."
             )
         found = self.predict(rows, level)
         ends = {"low": [each.low for each in found], "high": [each.high for each in found]}

@@ -28,12 +28,12 @@ Law = BetaMixture | Sampled
 
 @dataclass(frozen=True)
 class Row:
-    """What is known about one quantity, such as 'cancer=yes' given 'smoker=yes'; low and high end its interval.
+    """What is known about one quantity, such as 'cancer=yes' given 'smoker=yes'; its interval is from low to high.
 
-    `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None where nobody
-    worked it out. `monte_carlo_error` is the standard error of the mean where draws worked it out, None where it is
-    exact; the ends of a 90 % interval have about twice as much. Of a rate in a group, `records_low` and `records_high`
-    end the interval, of the same level, of how many records the group has.
+    `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None if it was not
+    computed. `monte_carlo_error` is the standard error of a mean computed from draws, None where the mean is exact; the
+    ends of a 90 % interval have about twice that error. For a rate in a group, `records_low` and `records_high` are the
+    ends of an interval, of the same level, for the number of records in the group.
     """
 
     quantity: str
@@ -70,7 +70,7 @@ class Row:
         return f"{floor(self.records_low):,} to {ceil(self.records_high):,}"
 
     def text(self, value: float) -> str:
-        """Return a number in the quantity's unit: four decimals of a probability, a day, two digits of the interval."""
+        """Return a number in the quantity's unit: a probability to four decimals, else as precise as the interval."""
         if self.unit == DAYS:
             return day_text(floor(value))
         if self.is_probability:
@@ -92,13 +92,13 @@ class Row:
 
     @property
     def is_mean_outside(self) -> bool:
-        """Tell whether a probability's mean can be seen to lie outside of its interval."""
+        """Tell whether the mean of a probability visibly lies outside its interval."""
         mean, low, high = map(float, self.texts) if self.is_probability else (0.0, 0.0, 0.0)
         return not low <= mean <= high
 
     @property
     def starred_mean(self) -> str:
-        """Return the mean as a text, with a star before it if it lies outside of the interval."""
+        """Return the mean as a text, with a star before it if it lies outside the interval."""
         if self.is_unknown:
             return NOTHING_KNOWN
         return f"{STAR if self.is_mean_outside else ''}{self.texts[0]}"

@@ -32,7 +32,7 @@ class States:
     def behind(self) -> Floats:
         """Return what is hidden as real numbers; refuse in words where nobody drew it."""
         if self.hidden is None:
-            raise DeclarationError("what stands behind the releases was not drawn")
+            raise DeclarationError("the hidden numbers behind the releases were not drawn")
         return np.asarray(self.hidden, dtype=np.float64)
 
     def some(self, most: int) -> "States":

@@ -128,7 +128,7 @@ def _check_work(releases: Sequence[Release], rows: int) -> None:
         if (operations := rows * sum(each.operations for each in cost)) > _OPERATIONS:
             raise DeclarationError(
                 f"{release.label!r} would take about {operations:.0e} operations, and at most {_OPERATIONS:.0e} are "
-                "allowed; fewer draws take less"
+                "allowed; fewer draws need fewer"
             )
 
 

@@ -29,7 +29,7 @@ def data_tree(content: Travelling) -> Any:
     try:
         from arviz_base import from_dict
     except ImportError:
-        raise DiscreetError('ArviZ output needs another package: pip install "discreet[arviz]".') from None
+        raise DiscreetError('ArviZ output needs the arviz extra: pip install "discreet[arviz]".') from None
     _check_names(content)
     where = {name: list(axes) for name, axes in content.dims.items() if axes}
     groups = {name: dict(group) for name, group in content.groups.items()}
@@ -53,7 +53,9 @@ def _check_names(content: Travelling) -> None:
     names = dict.fromkeys(name for group in content.groups.values() for name in group)
     for name in (*names, *content.coords):
         if "/" in name:
-            raise DiscreetError(f"A data tree cannot hold a variable called {name!r}: it has a slash.")
+            raise DiscreetError(
+                f"A data tree cannot hold a variable called {name!r}, because the name contains a slash."
+            )
         if name in ("chain", "draw") or (name in names and name in content.coords):
             raise DiscreetError(
                 f"A data tree cannot hold a variable called {name!r}: one of its axes has that name. `draws` gives the "

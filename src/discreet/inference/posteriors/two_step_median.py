@@ -52,8 +52,8 @@ class TwoStepEngine(NumberTableEngine, place=9):
     def misfit(self, case: Case) -> str | None:
         """Refuse what is no table with a second number below one of its edges."""
         if not case.is_measured or len(case.observed) > 1 or len(case.measurements) != 2:
-            return "it is no median in two steps"
-        return None if isinstance(case.measurements[1].of, Below) else "it is no median in two steps"
+            return "it is not a median in two steps"
+        return None if isinstance(case.measurements[1].of, Below) else "it is not a median in two steps"
 
     def read(self, case: Case) -> TwoStepReading:
         """Return the table and the second number with the laws of their noise."""

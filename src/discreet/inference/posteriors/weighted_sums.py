@@ -53,5 +53,5 @@ class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
     def account(self) -> Account:
         """Return the column with its bounds, and what its groups are; that weights are fixed is the holder's word."""
         found = super().account()
-        public = () if self.model.weights is None else ("that weights were fixed by design, by the holder's word",)
+        public = () if self.model.weights is None else ("that weights were fixed by design, as the holder states",)
         return replace(found, public=(*found.public, *public))

@@ -1,4 +1,4 @@
-"""Distributions of what a reader wants to know. Each gives an `interval`, under the same name everywhere."""
+"""Distributions of the quantities that a reader asks about. Each has an `interval`, under the same name everywhere."""
 
 from discreet.mathematics.distributions.counts import CountDistribution
 from discreet.mathematics.distributions.dirichlet import BetaMixture, Dirichlet, Interval, Share

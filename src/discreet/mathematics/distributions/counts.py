@@ -10,7 +10,7 @@ from discreet.mathematics.distributions.dirichlet import Interval, tails
 
 @dataclass(frozen=True, eq=False)
 class CountDistribution:
-    """Probabilities of the counts first, first + 1, ...
+    """A distribution of a count: the probabilities of first, first + 1, ...
 
     >>> CountDistribution(0, np.array([0.25, 0.5, 0.25])).mean
     1.0
@@ -39,7 +39,7 @@ class CountDistribution:
         return float(np.sqrt(self.probabilities @ (self.values - self.mean) ** 2))
 
     def interval(self, level: float = 0.9) -> Interval:
-        """Return the smallest range of counts that leaves at most half of the rest at either side."""
+        """Return the smallest range of counts that leaves at most (1 - level) / 2 on either side."""
         low, high = np.searchsorted(np.cumsum(self.probabilities), tails(level))
         last = len(self.probabilities) - 1
         return Interval(float(self.first + min(low, last)), float(self.first + min(high, last)))

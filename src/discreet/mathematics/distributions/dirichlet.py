@@ -47,7 +47,7 @@ class Interval(NamedTuple):
 def tails(level: float) -> tuple[float, float]:
     """Return the two probabilities that an equal-tailed interval leaves at either side."""
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise DeclarationError(f"The level of an interval lies between 0 and 1, such as 0.9; got {level!r}.")
+        raise DeclarationError(f"The level of an interval must lie between 0 and 1, such as 0.9; got {level!r}.")
     return (1 - level) / 2, (1 + level) / 2
 
 
@@ -73,7 +73,7 @@ class BetaMixture(Proportion):
     def variances(self) -> tuple[float, float]:
         """Return the variance in two parts that add up: within the components, and between them.
 
-        For a proportion read through noise the first part is what sampling leaves open, the second what privacy adds.
+        For a proportion read through noise, the first part is due to sampling and the second to privacy.
         """
         total = self.a + self.b
         means = self.a / total
@@ -175,18 +175,18 @@ class BetaMixture(Proportion):
 
 
 class Share(BetaMixture):
-    """A share that was uniform beforehand: its interval is opened to 0, or 1, where the shortest of its level holds it.
+    """A share with a uniform prior; its interval is extended to 0, or 1, where the shortest interval holds that.
 
-    Equal tails never hold 0, and miss shares of almost nothing. The density has one peak, so 0 is held if it is no
-    higher at the end of [0, quantile(level)] than at 0, where it is w_0 (n + 1). Then it is nowhere above that beyond
-    the end, so it is at least 1 - level at 0: other shares are not looked at.
+    Equal-tailed intervals never hold 0, and miss tiny shares. The density has one peak, so 0 is held if it is no higher
+    at the end of [0, quantile(level)] than at 0, where it is w_0 (n + 1). Then it is nowhere above that beyond the end,
+    so it is at least 1 - level at 0: other shares are not looked at.
 
     >>> str(Share(np.ones(1), np.ones(1), np.array([11.0])).interval(0.9))  # none of ten
     '0 to 0.2384'
     """
 
     def interval(self, level: float = 0.9) -> Interval:
-        """Return the equal-tailed interval of this probability, opened to 0 or 1 if that cannot be excluded."""
+        """Return the equal-tailed interval of this probability, extended to 0 or 1 if that cannot be excluded."""
         low, high = super().interval(level)
         turned = Share(self.weights, self.b, self.a)
         return Interval(0.0 if self._holds_zero(level) else low, 1.0 if turned._holds_zero(level) else high)
@@ -209,7 +209,7 @@ class Dirichlet(Proportions):
     def __init__(self, concentration: Sequence[float] | Floats) -> None:
         values = tuple(float(value) for value in concentration)
         if len(values) < 2 or not all(np.isfinite(value) and value > 0 for value in values):
-            raise DeclarationError("A Dirichlet distribution needs at least two parameters, all finite and above 0.")
+            raise DeclarationError("A Dirichlet distribution needs two or more parameters, all finite and above 0.")
         object.__setattr__(self, "concentration", values)
 
     @property

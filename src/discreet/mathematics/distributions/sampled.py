@@ -10,7 +10,7 @@ from discreet.mathematics.distributions.dirichlet import Interval, tails
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Draws of one quantity, such as a difference between two groups.
+    """A distribution known through draws of one quantity, such as a difference between two groups.
 
     >>> Sampled(np.array([1.0, 2.0, 3.0, 4.0, 5.0])).mean
     3.0
@@ -51,7 +51,7 @@ class Sampled:
         return Interval(float(low), float(high))
 
     def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:
-        """Return mean, median, both ends of the interval, standard deviation, and no share that is due to privacy."""
+        """Return the mean, median, both ends of the interval, the standard deviation, and no share due to privacy."""
         return self.mean, self.median, *self.interval(level), self.sd, None
 
     def sample(self, count: int, generator: np.random.Generator) -> NDArray[np.float64]:

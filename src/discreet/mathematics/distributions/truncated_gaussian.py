@@ -44,9 +44,11 @@ class TruncatedGaussian:
     def __post_init__(self) -> None:
         d = len(self.shift)
         if self.precision.shape != (d, d) or not np.allclose(self.precision, self.precision.T):
-            raise DeclarationError(f"The precision must be a symmetric matrix of {d} rows, as many as the shift has.")
+            raise DeclarationError(
+                f"The precision must be a symmetric matrix with {d} rows, one for each entry of the shift."
+            )
         if not self.radius > 0 or self._eigenvalues[0] < -1e-9 * max(1.0, self._eigenvalues[-1]):
-            raise DeclarationError("The radius must be above 0 and the precision must not be negative.")
+            raise DeclarationError("The radius must be above 0, and the precision must be positive semidefinite.")
 
     @cached_property
     def _spectrum(self) -> tuple[Floats, Floats]:

@@ -75,7 +75,7 @@ class GivenLikelihood:
     @property
     def method(self) -> str:
         """Say how it is worked out."""
-        return f"{self.whole.method}, the shares of the covariates integrated out"
+        return f"{self.whole.method}, with the shares of the covariates integrated out"
 
     @property
     def steps(self) -> float:

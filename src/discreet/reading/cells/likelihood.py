@@ -80,20 +80,20 @@ class CellFunction:
         cells = len(self.model.cells)
         if rows.shape[-1:] != (cells,):
             raise DeclarationError(
-                f"A likelihood takes log probabilities of {cells} cells along the last axis; got the shape "
-                f"{rows.shape}. Nothing was worked out."
+                f"A likelihood takes log probabilities of {cells} cells along the last axis; got an array of shape "
+                f"{rows.shape}. Nothing was computed."
             )
         if np.isnan(rows).any() or (rows == np.inf).any():
             raise DeclarationError(
-                "Log probabilities are finite, or -inf where nobody can be; got not-a-number or +inf. Nothing was "
-                "worked out."
+                "Log probabilities must be finite, or -inf for impossible cells; got not-a-number or +inf. Nothing "
+                "was computed."
             )
         sums = self._sums(rows)
         worst = float(sums.flat[int(np.abs(sums - 1).argmax())])
         if abs(worst - 1) > _SUMS:
             raise DeclarationError(
-                f"The probabilities have to add up to 1; they add up to {worst:.12g}. A forgotten normalisation would "
-                "move the value by size times its logarithm. Nothing was worked out."
+                f"The probabilities must add up to 1; they add up to {worst:.12g}. Without normalisation the value "
+                "would be off by size times the logarithm of that sum. Nothing was computed."
             )
         return rows
 
@@ -123,8 +123,9 @@ class CellFunction:
 class Likelihood(CellFunction):
     """The likelihood of one release of a table, or of several of the same records, whose kernels multiply.
 
-    Releases of different records are `Likelihoods`: which of the two is meant is never guessed. Far from the data the
-    value is that of windows of counts around the release (`reading.cells.windows`), which no posterior notices.
+    For releases of different records use `Likelihoods`; which of the two is meant is never guessed. Far from the data,
+    the value is that of windows of counts around the release (`reading.cells.windows`), which makes no difference to a
+    posterior.
     """
 
     def __init__(self, *releases: Published) -> None:
@@ -160,7 +161,7 @@ class Likelihood(CellFunction):
 
     @property
     def product(self) -> ProductLikelihood | None:
-        """Return it as a product over cells, or nothing if all tables are listed."""
+        """Return the likelihood as a product over cells, or nothing if all tables are listed."""
         return self._table.product
 
     def given(self, *columns: str, prior: float | Sequence[float] = 1.0) -> "Given":
@@ -176,11 +177,13 @@ class Given(CellFunction):
         self.columns, self.places = tuple(columns), group_places(model, columns)
         shares = np.broadcast_to(np.asarray(prior, dtype=float), (len(self.places),)).copy()
         if not (np.isfinite(shares).all() and (shares > 0).all()):
-            raise DeclarationError("The prior of the groups' shares is above 0: one number, or one for each group.")
+            raise DeclarationError(
+                "The prior of the groups' shares must be above 0: one number, or one for each group."
+            )
         if inner is None:
             raise DeclarationError(
-                f"Shares are integrated out where the likelihood is a product over cells; here {of.method}. Give "
-                "the shares parameters of their own."
+                f"Shares can be integrated out where the likelihood factors over cells; for this one {of.method}. "
+                "Give the shares parameters of their own."
             )
         made = GivenLikelihood.of(inner, self.places, shares)
         if made.steps > MOST_STEPS:
@@ -197,7 +200,7 @@ class Given(CellFunction):
 class Likelihoods:
     """Releases of different populations, by name: their log likelihoods add up.
 
-    Which parameters the populations share is the model's business.
+    The model decides which parameters the populations share.
     """
 
     def __init__(self, **releases: "Published | Likelihood | Given") -> None:
@@ -216,7 +219,7 @@ class Likelihoods:
 
     def __getitem__(self, name: str) -> CellFunction:
         if name not in self._by_name:
-            raise DeclarationError(f"There is no population {name!r}; there are {', '.join(self._by_name)}.")
+            raise DeclarationError(f"There is no population {name!r}. The populations are {', '.join(self._by_name)}.")
         return self._by_name[name]
 
     def __call__(self, log_probabilities: Mapping[str, ArrayLike]) -> tuple[Floats, dict[str, Floats]]:
@@ -236,7 +239,7 @@ def group_places(model: Categories, columns: Sequence[str]) -> Counts:
     names = [column.name for column in model.columns]
     if not columns or len(set(columns)) < len(columns) or not set(columns) < set(names):
         raise DeclarationError(
-            f"Columns that are given are some of {', '.join(names)}, each once and not all of them; got "
+            f"The given columns must be some, but not all, of {', '.join(names)}, each named once; got "
             f"{', '.join(columns) or 'none'}."
         )
     shape = [len(column.levels) for column in model.columns]
@@ -248,7 +251,7 @@ def group_places(model: Categories, columns: Sequence[str]) -> Counts:
 
 def _table_of(case: Case) -> Categories:
     if (why := why_no_likelihood(case)) is not None:
-        raise DeclarationError(f"{case.label!r} is no likelihood of cell probabilities: {why}. Nothing was worked out.")
+        raise DeclarationError(f"{case.label!r} has no likelihood of cell probabilities: {why}. Nothing was computed.")
     model: Categories = case.model
     return model
 
@@ -257,11 +260,13 @@ def why_no_likelihood(case: Case) -> str | None:
     """Tell why releases are no likelihood of cell probabilities, or nothing if they are. No output is looked at."""
     if not isinstance(case.model, Categories):
         return (
-            f"it is about a {type(case.model).__name__}, which is no one table. Publish the table of its columns, "
-            "crossed, and read that"
+            f"it is about a {type(case.model).__name__}, which is not a single table. Publish the cross table of its "
+            "columns and read that"
         )
     if any(each.is_margin for each in case.observed):
-        return "these releases are of different tables of the same records, whose likelihood is no product over cells"
+        return (
+            "these releases are of different tables of the same records, so their likelihood does not factor over cells"
+        )
     reasons = [why for each in case.observed if (why := no_product(each)) is not None]
     if not reasons:
         return None
@@ -295,6 +300,6 @@ def _refuse_repeated(releases: Sequence[Published]) -> None:
     for place, one in enumerate(releases):
         if any(one is two or one == two for two in releases[place + 1 :]):
             raise DeclarationError(
-                f"{one.label!r} was given twice: it would be taken for two independent releases. Nothing was worked "
-                "out. Simulated releases that are equal by chance need labels of their own."
+                f"{one.label!r} was given twice, and would count as two independent releases. Nothing was computed. "
+                "Simulated releases that happen to be equal need different labels."
             )

@@ -82,14 +82,14 @@ class ModelReading:
     @property
     def method(self) -> str:
         """Say in words how it was read, and how well."""
-        where = f"{self.how}; the derivative was taken by differences" if self._is_rough else self.how
+        where = f"{self.how}; derivatives were taken numerically" if self._is_rough else self.how
         if self.is_exact:
             return f"read on a grid of its {self.cells.dimension} parameter{'s' * (self.cells.dimension > 1)}: {where}"
-        worth = f"worth {self.effective_size:.0f} independent ones for the worst row"
+        worth = f"worth {self.effective_size:.0f} independent draws for the worst row"
         if self.chains:
             return f"read by {self.chains} chains of a Hamiltonian sampler, {worth} (R-hat {self.r_hat:.3f}): {where}"
         return (
-            f"read by {len(self.found.weights)} independent draws around the mode, weighed (Pareto k-hat "
+            f"read by {len(self.found.weights)} independent draws around the mode, importance-weighted (Pareto k-hat "
             f"{self.found.shape:.2f}, trusted up to {MOST_SHAPE}), {worth}: {where}"
         )
 
@@ -143,8 +143,8 @@ def read_target(
     more = f"Chains would take {CHAINED / max(allowed, 1):.0f} times the work that is allowed: give more patience"
     instead = more if chains.is_installed() else "Install discreet[nutpie] for a Hamiltonian sampler"
     warnings.warn(
-        f"The draws that read this release cannot be trusted: their weights have a Pareto k-hat of {found.shape:.2f}"
-        f", and {MOST_SHAPE} is the limit. {instead}.",
+        "The draws from this posterior cannot be trusted: their importance weights have a Pareto k-hat of "
+        f"{found.shape:.2f}, above the limit of {MOST_SHAPE}. {instead}.",
         ConvergenceWarning,
         stacklevel=4,
     )

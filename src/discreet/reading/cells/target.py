@@ -96,7 +96,10 @@ class Populations:
         for name, part in self.parts.items():
             if part.cells.names != self._first.names:
                 first = next(iter(self.parts))
-                raise DeclarationError(f"The model has other parameters for {name!r} than for {first!r}.")
+                raise DeclarationError(
+                    f"The model has different parameters for {name!r} than for {first!r}; all populations must share "
+                    "them."
+                )
 
     @property
     def _layout(self) -> tuple[list[int], list[int]]:

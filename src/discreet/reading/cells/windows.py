@@ -66,7 +66,9 @@ def _windows(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int
         if (first <= last).all() and int(first.sum()) <= size <= int(last.sum()):
             return first, last
         if times > 2.0**60:
-            raise DeclarationError("No counts of the known size explain these outputs. Nothing was read.")
+            raise DeclarationError(
+                "No counts that add up to the known size can explain these outputs. Nothing was read."
+            )
         times, far = 2 * times, far if times < 8 else [(np.zeros_like(first), np.full_like(first, size))] * len(drawn)
 
 

@@ -86,9 +86,9 @@ class CountSums:
         windows = CellWindows(self._kind_weight.log_kernel, first, last, self.total)
         if (width := windows.width) * self._cells > _MOST_WEIGHTS:
             raise DiscreetError(
-                f"Reading this needs {width} x {self._cells} weights, more than {_MOST_WEIGHTS:.0e}. A single release "
-                "does so with a probability below 1e-20; several may contradict each other. Nothing was read: read "
-                "them one by one."
+                f"Reading this needs {width} x {self._cells} weights, more than {_MOST_WEIGHTS:.0e}, the most that "
+                "are allowed. For a single release that has a probability below 1e-20; several releases may "
+                "contradict each other. Nothing was read. Read them one by one."
             )
         self._rest = self.total - int(self._times @ first)  # the total, counted from the windows' first counts
         whole = (first == 0) & (last == self.total)

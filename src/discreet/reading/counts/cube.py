@@ -78,8 +78,8 @@ class CubeKernel:
         self._kinds, self._kind, self._times = kinds, kind.ravel(), times
         if self._farthest > size + FARTHEST * (len(noisy) + 1) / rate:
             raise DiscreetError(
-                f"The release lies up to {self._farthest} from zero: farther than {size} records and its noise get "
-                "with a probability above 1e-20. Nothing was read; check that the document is what was published."
+                f"The release holds numbers of up to {self._farthest}, which {size} records and this noise reach with "
+                "a probability below 1e-20. Nothing was read. Check that the document is what was published."
             )
         self._seen: dict[int, Radii] = {}
 

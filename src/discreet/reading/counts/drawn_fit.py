@@ -119,5 +119,5 @@ def drawn_operations(rows: Sequence[DrawnRows]) -> float:
 def drawn_refusal(rows: Sequence[DrawnRows]) -> str | None:
     """Tell why drawn rows cannot be read in floats, or nothing if they can."""
     if any(each.least and len(each.alpha) > 2 and each.grid_bits < FINE_GRID for each in rows):
-        return f"truncated draws of several levels are read from a grid of {FINE_GRID} bits or more"
+        return f"truncated draws of several levels can only be read from a grid of {FINE_GRID} bits or more"
     return None

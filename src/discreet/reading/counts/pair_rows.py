@@ -85,9 +85,9 @@ def pair_rows(
         width = int((last - first).max()) + 1
         if width * len(first) > _MOST_WEIGHTS:
             raise DiscreetError(
-                f"Reading this needs {width} x {len(first)} weights, more than {_MOST_WEIGHTS:.0e}. A single release "
-                "does so with a probability below 1e-20; several may contradict each other. Nothing was read: read "
-                "them one by one."
+                f"Reading this needs {width} x {len(first)} weights, more than {_MOST_WEIGHTS:.0e}. For a single "
+                "release that has a probability below 1e-20; several may contradict each other. Nothing was read. "
+                "Read them one by one."
             )
         counts = first[:, None] + np.arange(width)
         inside = counts <= last[:, None]

@@ -54,7 +54,7 @@ class RecordTotals:
         """Tell why totals of a family's records cannot be listed, or nothing if they can."""
         if _lattice(model)[0].max() <= _LARGEST_LATTICE:
             return None
-        return "the values that the records stand for have no common unit that is not tiny"
+        return "the numbers that the levels represent have no common unit of a usable size"
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -22,9 +22,9 @@ _WIDEST = 64.0  # times the first margin: from there on a wider window changes n
 _OUTSIDE = 1e-16  # what windows may leave out, beside the largest probability of a total
 
 TOO_FAR = (
-    "The release lies so far from all possible counts that it cannot be read: noise gets there with a probability "
-    "below 1e-20, or releases that are read together contradict each other. Nothing was read; check that the "
-    "documents are what was published."
+    "The release lies too far from all possible counts to be read: noise reaches so far with a probability below "
+    "1e-20, or releases that are read together contradict each other. Nothing was read. Check that the documents are "
+    "what was published."
 )
 
 

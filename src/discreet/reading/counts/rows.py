@@ -75,8 +75,8 @@ class ApproximateCounts(TableCounts):
 
     log_evidence = float("nan")
     method = (
-        "read approximately, row by row, as the graph is too large for chains: 90 % intervals of such readings covered "
-        "87 to 89 % where that was measured; the evidence is not known"
+        "read approximately, row by row, because the graph is too large for Markov chains: where it was measured, 90 "
+        "% intervals of such readings covered 87 to 89 %; the evidence is not known"
     )
 
     def __init__(self, fitted: ConsistentTables, model: Network) -> None:

@@ -144,10 +144,10 @@ class SampledTables(TableCounts):
         found = self.agreement
         is_stuck = self.accepted < _BAD_SHARE and not self._target.nudges  # turned coordinates go on without moves
         if found.r_hat > _BAD_R_HAT or min(found.bulk, found.tail) < _BAD_SIZE or is_stuck or self._apart:
-            apart = f"{self._apart} of them stayed far from all others, " if self._apart else ""
+            apart = f"{self._apart} of them stayed away from all others, " if self._apart else ""
             warnings.warn(
-                f"After {WARM + len(self._kept)} moves the chains do not agree as they should: {apart}{self._figures}. "
-                "Take intervals for rough ones.",
+                f"After {WARM + len(self._kept)} moves the chains do not agree well enough: {apart}{self._figures}. "
+                "Treat the intervals as rough.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -157,7 +157,7 @@ class SampledTables(TableCounts):
         found = self.agreement
         return (
             f"nested R-hat {found.r_hat:.3f}, effective sizes {found.bulk:,.0f} and {found.tail:,.0f} in the tails, "
-            f"{self.accepted:.0%} of the moves taken"
+            f"{self.accepted:.0%} of the moves accepted"
         )
 
     @property

@@ -64,8 +64,8 @@ class TreeCounts(TableCounts):
         self.log_evidence = log_constant + sum(self._up(place) for place, n in enumerate(nodes) if n.parent is None)
         if not np.isfinite(self.log_evidence):
             raise DiscreetError(
-                "The release lies so far from all possible counts that it cannot be read: noise gets there with a "
-                "probability below 1e-20. Nothing was read; check that the document is what was published."
+                "The release lies too far from all possible counts to be read: noise reaches so far with a "
+                "probability below 1e-20. Nothing was read. Check that the document is what was published."
             )
 
     def _is_leaf(self, place: int) -> bool:

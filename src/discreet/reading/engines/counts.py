@@ -42,8 +42,8 @@ class CountsEngine(Engine, place=50):
         """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""
         if (cells := clique_cells(*graph_of(case.model))) > MOST_CELLS:
             return (
-                f"the graph is too dense: read one after another, its tables have {cells:.0f} cells, and at most "
-                f"{MOST_CELLS} are sampled"
+                f"the graph is too dense: taken one after another, its tables have {cells:.0f} cells, and at most "
+                f"{MOST_CELLS} can be sampled"
             )
         return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
@@ -118,7 +118,7 @@ def unreadable(observed: Observed) -> str | None:
     if any(not measurement.noise.has_density for measurement in observed.measurements):
         return "its noise has no density"
     if observed.draw is not None:
-        return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are no rows of probabilities"
+        return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are not rows of probabilities"
     return None if observed.measurements else observed.likelihood_refusal
 
 
@@ -131,8 +131,8 @@ def too_many(observed: Observed) -> str:
     """Say that candidates are too many."""
     cells, size = observed.mechanism.length, observed.mechanism.size
     return (
-        f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to ask for again "
-        "and again: ask for fewer cells or records, or publish noisy counts, which are read at any size"
+        f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to evaluate "
+        "repeatedly: ask for fewer cells or records, or publish noisy counts, which can be read at any size"
     )
 
 

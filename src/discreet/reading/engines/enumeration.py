@@ -23,9 +23,9 @@ class EnumerationEngine(Engine, place=20):
         cells, most = len(case.model.cells), most_tables(len(case.model.cells))
         if number_of_tables(case.size, cells, most) > most:
             return (
-                f"the likelihood is no product over cells, so a reading goes through all tables of {case.size} records "
-                f"in {cells} cells, and at most {most} can be listed: ask for fewer cells or records, or publish noisy "
-                "counts, which are read at any size"
+                f"the likelihood does not factor over cells, so a reading goes through all tables of {case.size} "
+                f"records in {cells} cells, and at most {most} can be listed: ask for fewer cells or records, or "
+                "publish noisy counts, which can be read at any size"
             )
         return next((why for each in case.observed if (why := each.likelihood_refusal) is not None), None)
 
@@ -33,7 +33,7 @@ class EnumerationEngine(Engine, place=20):
         """Return the operations of all likelihoods, at the cost of one table that each of them states."""
         tables = number_of_tables(case.size, len(case.model.cells), most_tables(len(case.model.cells)))
         each = sum(cost.operations for observed in case.observed for cost in observed.costs)
-        return Work(f"working out the likelihood of {tables} tables", tables * each, 20.0 * tables)
+        return Work(f"computing the likelihood of {tables} tables", tables * each, 20.0 * tables)
 
     def read(self, case: Case) -> TableReading:
         """Return the posterior of every table."""

@@ -25,7 +25,7 @@ class FamiliesEngine(Engine, place=10):
         if (why := case.model.unreadable) is not None:
             return str(why)
         if any(observed.draw is None for observed in case.observed):
-            return "a family's parameter is read from draws of its posterior"
+            return "the parameter of a family can only be read from draws of its posterior"
         return RecordTotals.refusal(case.model)
 
     def work(self, case: Case) -> Work:
@@ -39,5 +39,7 @@ class FamiliesEngine(Engine, place=10):
         model = case.model
         law: Any = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
         if not all(hasattr(law, name) for name in _LAWS):
-            raise DeclarationError("The prior of a family's parameter is a law, such as GammaLaw or NormalLaw.")
+            raise DeclarationError(
+                "The prior of a family's parameter must be a distribution, such as GammaLaw or NormalLaw."
+            )
         return read_parameter(model, case.size, case.draws, law, case.label)

@@ -43,14 +43,14 @@ class MomentsEngine(Engine, place=10):
         if not case.is_measured:
             return (
                 "a draw of the coefficients does not tell how far it lies from the truth: that depends on all moments "
-                "of the records, which it does not tell. It comes without an interval; the mechanism's own "
+                "of the records, which it does not reveal. It comes without an interval; the mechanism's own "
                 "`coefficients` gives it in the units of the table"
             )
         laws = [measurement.noise for measurement in case.measurements]
         if any(law.normals is None for law in laws):
             return "its noise has no generator"
         if sum(not law.has_density for law in laws) > 1:
-            return "the noise of more than one of these releases has no density, so that they cannot be read together"
+            return "the noise of more than one of these releases has no density, so they cannot be read together"
         return None
 
     def unsuited(self, case: Case) -> str | None:
@@ -75,8 +75,8 @@ class MomentsEngine(Engine, place=10):
         reading = weighed(target, generator) or tempered(target, generator, case)
         if reading.r_hat > BAD_R_HAT:
             warnings.warn(
-                f"The particles that read {case.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns "
-                "the moments. Use more records, fewer features or a larger epsilon.",
+                f"The particles for {case.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns the "
+                "moments. Use more records, fewer features or a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=2,
             )
@@ -130,9 +130,9 @@ def tempered(target: MomentTarget, generator: np.random.Generator, case: Case) -
     particles = Particles(target, generator, most)
     if not particles.temper():
         raise DeclarationError(
-            f"{case.label!r} could not be read with {case.patience * MOST_OPERATIONS:.0e} operations: its noise drowns "
-            f"the moments. Nothing was read. patience={4 * case.patience:g} (on the command line --patience "
-            f"{4 * case.patience:g}) goes on for longer."
+            f"{case.label!r} could not be read with {case.patience * MOST_OPERATIONS:.0e} operations: its noise "
+            f"drowns the moments. Nothing was read. patience={4 * case.patience:g} (on the command line --patience "
+            f"{4 * case.patience:g}) allows more."
         )
     states: list[tuple[Floats, Floats]] = []
     for normals in particles.walk(max(LOOKS), _MOVES):
@@ -144,8 +144,8 @@ def tempered(target: MomentTarget, generator: np.random.Generator, case: Case) -
                 break
     if not is_good:
         warnings.warn(
-            f"{case.label!r} is read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
-            f"{reading.r_hat:.3f}); {LEAST_WORTH:.0f} are aimed at.",
+            f"{case.label!r} was read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
+            f"{reading.r_hat:.3f}); the goal is {LEAST_WORTH:.0f}.",
             ConvergenceWarning,
             stacklevel=3,
         )

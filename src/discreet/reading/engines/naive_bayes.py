@@ -44,15 +44,15 @@ class NaiveBayesEngine(Engine, place=10):
     def misfit(self, case: Case) -> str | None:
         """Refuse other graphs, noise that is no product over cells, choices, truncated draws and coarse grids."""
         if case.model.target is None:
-            return "the graph is no naive Bayes network"
+            return "the graph is not a naive Bayes network"
         if measured_tables(case) is None:
-            return "its noise is no product over the cells of tables"
+            return "its noise does not factor over the cells of tables"
         for observed in case.observed:
             if observed.draw is not None:
                 if (why := coarse(observed.draw.rows)) is not None:
                     return why
             elif not observed.measurements:
-                return "the likelihood of a choice is no product over cells"
+                return "the likelihood of a choice does not factor over cells"
         return None
 
     def work(self, case: Case) -> Work:

@@ -18,10 +18,10 @@ class RowsEngine(Engine, place=60):
     def misfit(self, case: Case) -> str | None:
         """Refuse everything but measured tables, and measurements that leave a table of the network unknown."""
         if not case.is_measured:
-            return "only measured tables of so large a network can be read, row by row"
+            return "of so large a network only noisy tables can be read, row by row"
         parts = noisy_parts(case.measurements, case.size)
         if parts is None:
-            return "only cells and contrasts of tables can be made to agree"
+            return "only noisy cells and contrasts of tables can be made consistent"
         seen = {name for part in parts for name in part.names}
         if missing := [v.name for v in case.model.variables if v.name not in seen]:
             return f"nothing was measured about {missing[0]!r}"

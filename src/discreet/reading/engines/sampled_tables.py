@@ -40,7 +40,7 @@ class SampledTablesEngine(Engine, place=30):
         """Refuse wide tables, and outputs whose likelihood is not known in numbers."""
         cells = len(case.model.cells)
         if cells > MOST_COORDINATES:
-            return f"chains go through at most {MOST_COORDINATES} cells; this table has {cells}"
+            return f"Markov chains can go through at most {MOST_COORDINATES} cells; this table has {cells}"
         slow = (each for each in case.observed if choice_of(each) is not None and operations_of(each) > _MOST)
         if (first := next(slow, None)) is not None:
             return too_many(first)

@@ -140,9 +140,9 @@ def no_product(observed: Observed) -> str | None:
     if (draw := observed.draw) is not None:
         return coarse(draw.rows)
     if not observed.measurements:
-        return "the likelihood of a choice is no product over cells"
+        return "the likelihood of a choice does not factor over cells"
     single = all(m.of.single_cells is not None and m.noise.is_product for m in observed.measurements)
-    return None if single else "its noise is no product over the cells of the table"
+    return None if single else "its noise does not factor over the cells of the table"
 
 
 def _widening(observed: Observed, cells: int) -> float:

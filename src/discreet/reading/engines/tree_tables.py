@@ -77,13 +77,13 @@ class TreeTablesEngine(Engine, place=12):
         """Refuse what has no tree, or several trees, or is no noisy count of every cell."""
         trees = {m.noise.tree_parents for m in case.measurements if m.noise.tree_parents is not None}
         if len(trees) != 1 or not case.is_measured:
-            return "there is no one tree along whose edges noise was added"
+            return "there is not one single tree along whose edges noise was added"
         cells = np.arange(len(case.model.cells))
         for measured in case.measurements:
             if not np.array_equal(np.asarray(measured.of.single_cells), cells):
-                return "something else than every cell was measured"
+                return "something other than every cell was measured"
             if measured.noise.tree_parents is None and not measured.noise.is_product:
-                return "noise that is neither along the tree nor of single cells was added"
+                return "its noise is added neither along the tree nor to single cells"
         return None
 
     def work(self, case: Case) -> Work:
@@ -109,7 +109,7 @@ class TreeTablesEngine(Engine, place=12):
         shares = (alpha + tables) / (alpha.sum() + case.size)
         errors = shares.std(axis=0) / np.sqrt(_DRAWS)
         method = (
-            f"read by messages along the tree, exactly, and by {_DRAWS:,} independent draws (Monte Carlo errors of "
+            f"read exactly by messages along the tree, and by {_DRAWS:,} independent draws (Monte Carlo errors of "
             f"means at most {errors.max():.2g})"
         )
         return TableReading(case.model, counts, messages.log_evidence, method, tuple(errors.tolist()))

@@ -22,9 +22,12 @@ class TreesEngine(Engine, place=40):
         pairs = zip(case.model.variables, case.model.parents, strict=True)
         several = [variable.name for variable, above in pairs if len(above) > 1]
         if several:
-            return f"{several[0]!r} has several parents; naive Bayes networks, trees and forests can be read exactly"
+            return (
+                f"{several[0]!r} has several parents, and only naive Bayes networks, trees and forests can be read "
+                "exactly"
+            )
         if not case.is_measured or measured_tables(case) is None:
-            return "its noise is no product over the cells of tables"
+            return "its noise does not factor over the cells of tables"
         return None
 
     def work(self, case: Case) -> Work:

@@ -58,11 +58,11 @@ class WeightedTablesEngine(Engine, place=25):
         """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
         near = [each.is_margin for each in case.observed if near_sums(each) is not None]
         if not any(_has_many_candidates(each) for each in case.observed):
-            return "weighted draws are for choices among more tables than can be listed"
+            return "weighted draws are used for choices among more tables than can be listed"
         if any(near):
-            return "a choice among so many tables is read alone, or with others of the same table"
+            return "a choice among so many tables can be read only alone, or with others of the same table"
         if (cells := len(case.model.cells)) > MOST_CELLS:
-            return f"weighted draws are good for at most {MOST_CELLS} cells; this table has {cells}"
+            return f"weighted draws work for at most {MOST_CELLS} cells; this table has {cells}"
         return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
@@ -196,7 +196,7 @@ def _errors(found: Smoothed, tables: Counts) -> Floats:
 
 def _method(found: Smoothed, errors: Floats, off: float) -> str:
     """Say how good the weights are, and how far off sums over candidates are where they were checked."""
-    sums = f"; sums over all candidates off by at most {off:.1g} of themselves where checked" if off else ""
+    sums = f"; sums over all candidates have a relative error of at most {off:.1g} where checked" if off else ""
     return (
         f"read by {len(found.weights):,} weighted draws (effective size {found.effective_size:,.0f}, Pareto k-hat "
         f"{found.shape:.2f}; Monte Carlo errors of means at most {errors.max():.2g}, of the log evidence "
@@ -254,15 +254,15 @@ def _checked(near: Normalised, tables: Counts, weights: Floats, generator: np.ra
 def _warn(case: Case, found: Smoothed, off: float) -> None:
     if off > _MOST_OFF:
         warnings.warn(
-            f"{case.label!r}: sums over candidates are off by up to {off:.2g} of themselves. Take intervals for rough "
-            "ones.",
+            f"{case.label!r}: sums over candidates have relative errors of up to {off:.2g}. Treat the intervals as "
+            "rough.",
             ConvergenceWarning,
             stacklevel=2,
         )
     if found.shape > MOST_SHAPE or found.effective_size < _BAD_SIZE:
         warnings.warn(
-            f"{case.label!r}: {_DRAWS * _MOST_BLOCKS} weighted draws are worth {found.effective_size:.0f} "
-            f"(Pareto k-hat {found.shape:.2f}). Take intervals for rough ones.",
+            f"{case.label!r}: {_DRAWS * _MOST_BLOCKS} weighted draws are worth only {found.effective_size:.0f} "
+            f"(Pareto k-hat {found.shape:.2f}). Treat the intervals as rough.",
             ConvergenceWarning,
             stacklevel=2,
         )
