@@ -44,7 +44,7 @@ def test_a_steward_invites_an_analyst_and_decides(server: Served) -> None:
         eve.page.wait_for_selector("text=for a steward")
         sam.go("/questions")
         page.click("td >> text=Smoking")
-        assert "the guarantee does not cover" in page.inner_text("main")
+        assert "outside the guarantee" in page.inner_text("main")
         assert sam.faults() == []
         page.click("text=Approve")
         page.wait_for_url("**/questions")

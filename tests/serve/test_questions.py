@@ -78,7 +78,7 @@ def test_with_a_steward_every_question_waits_and_may_be_taken_back(tmp_path: Pat
         assert server.publish_all() == 0
         assert program.post(f"/api/1/questions/{one['id']}/withdrawal").json()["state"] == "withdrawn"
         browser = server.browser("steward")
-        assert "the guarantee does not cover" in browser.get(f"/questions/{two['id']}")
+        assert "outside the guarantee" in browser.get(f"/questions/{two['id']}")
         assert browser.post(f"/questions/{two['id']}/decision", decision="decline", words="Too fine.") == 303
         assert state(server, two) == ("declined", "Too fine.")
         assert spent(server) == 0
