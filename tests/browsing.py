@@ -46,7 +46,6 @@ class Visitor:
     def __init__(self, browser: "Browser", address: str, **how: Any) -> None:
         self.address, self.said = address, list[str]()
         self.context = browser.new_context(**how)
-        self.context.set_default_timeout(120_000)  # milliseconds, for machines that are busy
         self.page: Page = self.context.new_page()
         self.listen(self.page)
 

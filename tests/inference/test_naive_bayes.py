@@ -358,3 +358,15 @@ def test_a_release_with_hardly_any_noise_is_read_too(seed: int) -> None:
     release = dc.simulate(dc.CubeCounts(network, 50, "90"), counts, dc.SeededBits(seed))
     chances = dc.infer(release).predict_proba({name: x[:5, i].tolist() for i, name in enumerate(names)})
     assert chances.sum(axis=1) == pytest.approx(np.ones(5))
+
+
+@pytest.mark.parametrize("noise", [-4, -6])
+def test_an_empty_cell_with_noise_below_zero_is_read_at_many_records(noise: int) -> None:
+    """Once windows that were wide for rounding's sake made bounds too flat, and what was paid for was not read."""
+    levels = {"fall": (0, 1), "ward": ("n", "s", "other")}
+    network = dc.Network.naive_bayes("fall", ["ward"], levels, outside={"fall": 0, "ward": "other"})
+    mechanism = dc.FamilyHistograms(network, 100_000, "1")
+    output = (33_500 - noise, 33_220, noise, 16_700, 16_580, 0)
+    release = dc.Release(mechanism, output, "falls", dc.Unit(), simulated=True)
+    rows = dc.infer(release).rows(0.9)
+    assert rows[0].mean == pytest.approx(0.6672, abs=1e-4)

@@ -17,7 +17,7 @@ from discreet.serve.questions import LONGEST, MOST_A_DAY
 from discreet.serve.schema import questions
 from discreet.serve.slot import little_memory
 from discreet.show.tables import harmless
-from serving import HOST, PASSWORD, Served, ask, asked, served, state
+from serving import HOST, PASSWORD, Served, ask, asked, served, spent, state
 from survey import STUDY, SURVEY
 
 
@@ -166,6 +166,19 @@ def test_whatever_a_front_writes_into_the_queue_the_publisher_lives_and_the_ledg
         assert ledger.limit.covers(ledger.spent)
 
 
+@pytest.mark.parametrize("epsilon", ["no number", "1/0"])
+def test_what_a_front_writes_over_earlier_questions_stops_no_publisher(server: Served, epsilon: str) -> None:
+    program = server.program("analyst")
+    first, second = ask(program), ask(program, asked("0.5"))
+    with server.queue.writing() as connection:
+        forged = update(questions).where(questions.c.id == first["id"])
+        connection.execute(forged.values(epsilon=epsilon, state="answered", is_charged=1))
+    server.publish_all()
+    now, words = state(server, second)
+    assert (now, spent(server)) == ("refused", 0)
+    assert "not a number" in words
+
+
 def test_an_approval_is_good_for_one_answer_and_cannot_be_played_again(server: Served) -> None:
     program, steward = server.program("analyst"), server.program("steward")
     draw = {"columns": ["fall"], "prior": 1, "mechanism": "PosteriorSampling.truncated", "least": "0.01"}
@@ -184,10 +197,10 @@ def test_an_approval_is_good_for_one_answer_and_cannot_be_played_again(server: S
 
 
 def test_plans_and_answers_of_a_desk_take_bounded_memory() -> None:
-    before = resource.getrlimit(resource.RLIMIT_AS)
+    before = resource.getrlimit(resource.RLIMIT_DATA)
     with pytest.raises(MemoryError), little_memory(1 << 30):
         bytearray(8 << 30)
-    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
     desk = Desk(seconds=60)
     desk._asked = lambda name, arguments: ("", "done")  # type: ignore[method-assign]
     for number in range(3):

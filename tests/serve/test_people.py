@@ -202,3 +202,11 @@ def test_nobody_closes_their_own_account_or_makes_two_of_a_name(server: Served) 
         "/welcome/"
         in steward.client.post("/people", data={"guard": steward.guard, "name": "z", "role": "auditor"}).text
     )
+
+
+def test_a_refusal_is_a_page_of_whoever_is_signed_in(server: Served) -> None:
+    """Once it had no menu, and told people who were signed in to sign in."""
+    page = server.browser("analyst").client.get("/people")
+    assert page.status_code == 403
+    assert 'href="/questions"' in page.text
+    assert 'href="/sign-in"' not in page.text

@@ -1,5 +1,6 @@
 """The front as a process: what it may touch, how it is started, and many who ask at once."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -13,8 +14,8 @@ from sqlalchemy import select
 import discreet as dc
 from discreet.client import ServerError
 from discreet.command_line import main
+from discreet.documents import canonical_json
 from discreet.serve.confine import version
-from discreet.serve.desk import Desk
 from discreet.serve.people import People
 from discreet.serve.schema import FRONT_RIGHTS, Queue, QueueError, audit, metadata
 from discreet.serve.start import Pair, Reached, first_link
@@ -70,6 +71,19 @@ def test_a_stolen_front_cannot_read_a_record_or_write_the_ledger(tmp_path: Path)
     assert (tmp_path / "study.db").read_text() == "secret"
 
 
+def test_front_and_publisher_share_a_queue_by_their_group(tmp_path: Path) -> None:
+    """Once SQLite made the file, which the group could only read: a front with a user of its own wrote nothing."""
+    before = os.umask(0o007)  # as the units say
+    try:
+        queue = Queue(tmp_path / "queue.db")
+        queue.create()
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        queue.engine.dispose()
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("queue.db", "queue.db-shm", "queue.db-wal"), 0o660)
+
+
 def draw(epsilon: str) -> dict[str, object]:
     return {"columns": ["fall"], "epsilon": epsilon, "label": "Falls", "prior": 1,
             "mechanism": "PosteriorSampling.truncated", "least": "0.01"}  # fmt: skip
@@ -95,7 +109,7 @@ def test_the_client_has_the_verbs_of_the_pages(server: Served) -> None:
         assert [each["id"] for each in client.questions("answered")] == [question["id"]]
         waiting = client.ask(columns=["smoking"], epsilon="1.6", label="Much")
         assert steward.decide(str(waiting["id"]), False, "Too much.")["state"] == "declined"
-        with pytest.raises(ServerError, match="declined already"):
+        with pytest.raises(ServerError, match="already declined"):
             client.withdraw(str(waiting["id"]))
         assert steward.audit()[0]["what"] == "declined"
         assert client.budget()["currency"] == "epsilon"
@@ -136,21 +150,52 @@ def test_many_who_race_for_little_room_get_just_what_there_is(server: Served) ->
     assert ledger.check() == 11
 
 
-def test_a_desk_works_apart_and_ends_what_takes_too_long(server: Served) -> None:
-    desk = Desk(seconds=60)
-    keys = {"question": {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}}
+DESKS = """
+import json, sys
+from pathlib import Path
+from discreet.errors import DiscreetError
+from discreet.serve.confine import confine
+from discreet.serve.desk import Desk
+confine(Path(sys.argv[1]))
+study, keys = json.load(sys.stdin)
+def told(desk, *question):
     try:
-        found = desk.ask("plan", server.front.study, keys)
-        assert isinstance(found, dict)
-        assert found["epsilon"] == "0.25"
-        with pytest.raises(dc.DeclarationError, match="needs a label"):
-            desk.ask("plan", server.front.study, {"question": {"columns": ["smoking"], "epsilon": "1"}})
-        desk._seconds = 0.0
-        with pytest.raises(dc.DeclarationError, match="was stopped"):
-            desk.ask("plan", server.front.study, {"question": {"columns": ["age"], "epsilon": "1", "label": "x"}})
-        assert desk.ask("plan", server.front.study, keys) == found  # known already
-    finally:
-        desk.close()
+        return desk.ask(*question)
+    except DiscreetError as problem:
+        return str(problem)
+desk = Desk(seconds=60)
+found = told(desk, "plan", study, keys)
+print(found["epsilon"])
+del keys["question"]["label"]
+print(told(desk, "plan", study, keys))
+desk._seconds, keys["question"]["label"] = 0.0, "other"
+print(told(desk, "plan", study, keys))
+desk._seconds, desk._memory, keys["question"]["label"] = 60.0, 1 << 20, "Smoking"
+print(told(desk, "plan", study, keys) == found, len(desk._known), desk._process)
+print(told(desk, "verification", "[" + "0," * 4_000_000 + "0]"))
+desk._process.kill()
+desk._process.is_alive = lambda: True
+print(told(desk, "verification", "[]"))
+desk.close()
+"""
+
+
+def test_the_desk_of_a_confined_front_works_apart_and_ends_what_takes_too_much(server: Served, tmp_path: Path) -> None:
+    """Once the limit of memory was worked out from a file that a confined desk cannot read: no plan was ever shown."""
+    (tmp_path / "queue").mkdir()
+    keys = {"question": {"columns": ["smoking"], "epsilon": "0.25", "label": "Smoking"}}
+    done = subprocess.run(
+        [sys.executable, "-c", DESKS, str(tmp_path / "queue")], input=canonical_json([server.front.study, keys]),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plan, refusal, late, known, large, ended = done.stdout.splitlines()
+    assert plan == "0.25"
+    assert "needs a label" in refusal
+    assert "longer than the 0 seconds" in late
+    assert known == "True 2 None"  # the plan and the refusal are known, and what was late once may be tried again
+    assert "more memory than a server allows" in large
+    assert "end of the process that works things out" in ended
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,17 @@ def test_a_question_within_the_allowance_is_charged_published_and_read(server: S
     assert [row["quantity"] for row in reading["rows"]] == ["never", "former", "current", "other"]
     assert program.get("/api/1/budget").json()["spent"]["epsilon"] == "0.25"
     assert "quantity" in program.get(f"/api/1/releases/{done['release']}/table").text
+    server.front.desk = Impatient()
+    page = server.browser("analyst").get(f"/releases/{done['release']}")
+    assert "was stopped" in page  # in words, with the release itself
+    assert f'href="/releases/{done["release"]}/document">download it' in page
+
+
+class Impatient:
+    """A desk that ends whatever it is asked for."""
+
+    def ask(self, name: str, *arguments: object) -> object:
+        raise dc.DeclarationError("This takes longer than the 0 seconds that a server spends on it, so it was stopped.")
 
 
 def test_the_plan_says_all_before_anything_is_spent(server: Served) -> None:
@@ -38,6 +49,11 @@ def test_the_plan_says_all_before_anything_is_spent(server: Served) -> None:
     assert 0 < plan["exact_width"] < plan["width"] <= 1
     assert plan["remaining"] == {"name": "epsilon", "left": "2", "after": "1.75"}
     assert plan["allowance"]["left"] == "1.5"
+    browser = server.browser("analyst")
+    form = {"guard": browser.guard, "model": "categories", "its.columns": "smoking", "label": "x", "epsilon": "30"}
+    page = browser.client.post("/ask/plan", data=form).text
+    assert "costs more than is left" in page
+    assert "left afterwards" not in page
     assert spent(server) == 0
 
 

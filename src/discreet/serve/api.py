@@ -58,13 +58,13 @@ def planned(asking: Asking, keys: object) -> dict[str, object]:
 
 
 def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, object] | None:
-    """Return what is left, and what will be; the latter is not known where charges are no sums of epsilon."""
+    """Return what is left, and what will be: below zero if it costs too much, unknown if charges do not add."""
     left, name = budget.get("remaining"), str(budget.get("currency"))
     if not isinstance(left, dict):
         return None
     after = None
     if name == "epsilon" and budget.get("accountant") == Accountant.BASIC.value:
-        after = exact_text(max(Fraction(0), Fraction(left[name]) - Fraction(str(plan["epsilon"]))))
+        after = exact_text(Fraction(left[name]) - Fraction(str(plan["epsilon"])))
     return {"name": name, "left": left.get(name), "after": after}
 
 

@@ -15,12 +15,15 @@ from typing import Protocol
 from discreet import errors
 from discreet.documents import canonical_json
 from discreet.errors import DeclarationError, DiscreetError
-from discreet.serve.slot import little_memory
+from discreet.serve.slot import MEMORY, little_memory
 from discreet.serve.work import worked_out
 
-SECONDS = 20.0
+SECONDS = 45.0  # proxies usually wait for a minute
+_TO_BEGIN = 120.0  # seconds in which a new process has to be ready
 _KEPT = 200  # answers that are remembered
 _LINE = 8  # questions that may wait for the desk
+_LATE = "late"
+_BY_CHANCE = ("-", _LATE)  # kinds of refusals that another time may not meet, so that they are not remembered
 
 
 class BusyError(DiscreetError):
@@ -45,8 +48,8 @@ class Direct:
 class Desk:
     """A desk in a process of its own."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+        self._seconds, self._memory = seconds, memory
         self._lock, self._line = threading.Lock(), threading.BoundedSemaphore(_LINE)
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
@@ -64,25 +67,26 @@ class Desk:
                 found = self._known.get(question) or self._asked(name, arguments)
         finally:
             self._line.release()
-        if found[0] != "-":
+        if found[0] not in _BY_CHANCE:
             self._known[question] = found
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         return _answer(*found)
 
     def _asked(self, name: str, arguments: tuple[object, ...]) -> tuple[str, object]:
-        if self._process is None or not self._process.is_alive():
-            self._open()
-        assert self._pipe is not None
         try:
+            if self._process is None or not self._process.is_alive():
+                self._open()
+            assert self._pipe is not None
             self._pipe.send((name, arguments))
             if self._pipe.poll(self._seconds):
                 found: tuple[str, object] = self._pipe.recv()
                 return found
         except (EOFError, OSError):
-            pass
+            self.close()
+            return "-", "end of the process that works things out"
         self.close()
-        return "DeclarationError", (
+        return _LATE, (
             f"This takes longer than the {self._seconds:g} seconds that a server spends on it, so it was stopped. "
             "Nothing was charged. Run `discreet` on your own machine instead: it has no time limit."
         )
@@ -90,9 +94,12 @@ class Desk:
     def _open(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_sit, args=(theirs,), daemon=True)
+        self._process = context.Process(target=_sit, args=(theirs, self._memory), daemon=True)
         self._process.start()
         theirs.close()
+        if not self._pipe.poll(_TO_BEGIN):  # what its beginning takes is not what the question takes
+            raise EOFError
+        self._pipe.recv()
 
     def close(self) -> None:
         """End the process."""
@@ -104,14 +111,15 @@ class Desk:
         self._process = self._pipe = None
 
 
-def _sit(pipe: Connection) -> None:
-    """Work things out until nobody asks any more."""
+def _sit(pipe: Connection, memory: int) -> None:
+    """Say that it is ready, and work things out until nobody asks any more."""
+    pipe.send("ready")
     while True:
         try:
             name, arguments = pipe.recv()
         except (EOFError, KeyboardInterrupt):
             return
-        with little_memory():
+        with little_memory(memory):
             found = worked_out(name, arguments)
         pipe.send(found)
 

@@ -68,6 +68,7 @@ def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: st
         person = _by_token(front, request) if rule.right is not None else None
     else:
         person, fresh = _by_session(front, request)
+        request.state.person = person  # a refusal is a page of theirs too
     if rule.right is not None:
         if person is None:
             return _sign_in_first(rule, request)

@@ -55,8 +55,9 @@ def rendered(
     return HTMLResponse(text, status)
 
 
-def refused(front: Front, request: Request, problem: Problem, person: Person | None = None) -> Response:
+def refused(front: Front, request: Request, problem: Problem) -> Response:
     """Return a refusal as a page, or as a part of one for a page that asks on its own."""
+    person: Person | None = getattr(request.state, "person", None)
     template = "refusal.html" if "hx-request" in request.headers else "problem.html"
     status = 200 if "hx-request" in request.headers and problem.status in (409, 422) else problem.status
     return rendered(front, request, person, template, {"problem": problem}, status)

@@ -236,6 +236,8 @@ def in_order(connection: Connection) -> None:
 def _file(path: Path) -> Engine:
     if not path.parent.is_dir():
         raise DeclarationError(f"There is no folder {str(path.parent)!r} for the queue. Nothing was done.")
+    if not path.exists():
+        path.touch(mode=0o660)  # as the umask allows; what SQLite makes itself, a group cannot write
     engine = create_engine(f"sqlite:///{path.absolute()}", connect_args={"timeout": 30, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from discreet import errors
 from discreet.documents import canonical_json, read_json
@@ -23,6 +22,8 @@ from discreet.errors import DiscreetError
 
 _PR_SET_PDEATHSIG = 1
 _MOST = 20_000  # bytes of a refusal
+MEMORY = (4 << 30) + (os.cpu_count() or 1) * (64 << 20)
+"""Bytes that work for strangers may take; the second part is what linear algebra keeps for each core."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,18 @@ def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
 
 
 @contextmanager
-def little_memory(more: int = 4 << 30) -> Iterator[None]:
-    """Let what strangers ask for take so many bytes beside what is taken already; beyond that it fails at once."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    known = Path("/proc/self/statm")
-    taken = int(known.read_text().split()[0]) * resource.getpagesize() if known.exists() else 0
-    wished = taken + more if hard == resource.RLIM_INFINITY else min(taken + more, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (wished, hard))
+def little_memory(most: int = MEMORY) -> Iterator[None]:
+    """Let what strangers ask for take at most so many bytes; beyond that it fails at once.
+
+    Memory of its own counts (RLIMIT_DATA), not what is mapped: that would have to be read from /proc, which a confined
+    process cannot do.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def fork() -> int:

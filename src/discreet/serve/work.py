@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -35,6 +36,7 @@ LEVEL = 0.9
 _STUDIES = 24  # made-up studies that a live plan reads, at most
 _SECONDS = 3.0  # of the processor, after which no further study is begun
 _MOST_ROWS = 12  # that a plan shows
+_POSTERIORS = 4  # that are kept, as people explore one release by many levels and groups
 Plain = dict[str, object]
 
 
@@ -113,24 +115,29 @@ def reading(document: str, level: float, event: str | None, by: str | None, grou
         return {"unreadable": why, "rows": [], "chart": None, "columns": {}, "notes": []}
     if by is not None and event is None:
         raise DeclarationError("Groups need an event: state which event to look at in each group.")
+    posterior, notes = _posterior(document)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        posterior = _posterior(release)
         every = posterior.rows(level)
         groups = list(dict.fromkeys(row.given for row in every if row.given))
         rows = _asked_rows(posterior, level, event, by) if event is not None else _of_group(every, group)
         chart = _chart(posterior, rows, level, event, by, group)
         found = document_of(posterior, level)
-    notes = list(dict.fromkeys(str(each.message) for each in seen))
+    notes += tuple(str(each.message) for each in seen)
     return found | {
-        "rows": [_plain_row(row) for row in rows], "chart": chart, "columns": _events(posterior), "notes": notes,
-        "groups": groups, "remarks": list(posterior.remarks(level)), "answers": sorted(posterior.answers),
+        "rows": [_plain_row(row) for row in rows], "chart": chart, "columns": _events(posterior),
+        "notes": list(dict.fromkeys(notes)), "groups": groups, "remarks": list(posterior.remarks(level)),
+        "answers": sorted(posterior.answers),
     }  # fmt: skip
 
 
-def _posterior(release: Release) -> Posterior:
-    found: Posterior = infer(release)
-    return found
+@lru_cache(_POSTERIORS)
+def _posterior(document: str) -> tuple[Posterior, tuple[str, ...]]:
+    """Return what a release says, and what was noted while it was read: once for all levels, events and groups."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found: Posterior = infer(Release.from_json(document))
+    return found, tuple(str(each.message) for each in seen)
 
 
 def _asked_rows(posterior: Posterior, level: float, event: str, by: str | None) -> Sequence[Row]:
@@ -169,14 +176,8 @@ def _events(posterior: Posterior) -> Plain:
 def account(document: str) -> str:
     """Return the one-page statement of a release, as a page of its own."""
     release = Release.from_json(document)
-    posterior = None if why_unreadable(release.mechanism) is not None else _quiet(release)
+    posterior = None if why_unreadable(release.mechanism) is not None else _posterior(document)[0]
     return statement_html(statement(release, posterior, verify(release)))
-
-
-def _quiet(release: Release) -> Posterior:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _posterior(release)
 
 
 def table(document: str, level: float) -> str:
@@ -184,7 +185,7 @@ def table(document: str, level: float) -> str:
     release = Release.from_json(document)
     if (why := why_unreadable(release.mechanism)) is not None:
         raise DocumentError(f"There is no table: {why}.")
-    rows = rows_with_truth(_quiet(release).rows(level))
+    rows = rows_with_truth(_posterior(document)[0].rows(level))
     return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 

@@ -81,8 +81,13 @@ class RowWindows:
             self._known_bounds[share] = self._log_bound(share)
         return self._known_bounds[share]
 
+    @cached_property
+    def _narrow(self) -> CellWindows:
+        """Return windows of the first margin: any will do for a bound, and the wider they are, the less steep it is."""
+        return CellWindows(self.alpha, self._seen, self._size, MARGIN)
+
     def _log_bound(self, share: float) -> LogBound:
-        windows = self._parts[0].windows
+        windows = self._narrow
         tilt = share * min(windows.steepest, 600 / windows.logs.shape[1])
         logs = windows.logs + tilt * np.arange(windows.logs.shape[1])
         peaks = logs.max(axis=1)
