@@ -102,7 +102,8 @@ def test_chains_start_near_a_joint_table_that_the_graph_calls_unlikely() -> None
     rows = [np.repeat((each / 20_000)[None, :, None], 16, axis=2) for each in shares] + [np.full((9, 3, 16), 1 / 3)]
 
     def joint(places: tuple[int, ...]) -> tuple[Any, float] | None:
-        return {(0, 1): (table, 3.0), (1, 0): (table.T, 3.0)}.get(places)
+        known: dict[tuple[int, ...], tuple[Any, float]] = {(0, 1): (table, 3.0), (1, 0): (table.T, 3.0)}
+        return known.get(places)
 
     for known, is_near in ((joint, True), (None, False)):
         tables = own.in_order(own.whole(own.start(rows, generator, known))[0])

@@ -127,7 +127,7 @@ def test_a_coupling_far_out_has_its_law_too(s: int, a: int, f: int, x: float) ->
         own = found == t
         mass = logsumexp(norm.logpdf(grid[own])) + np.log(1 / 200_000)
         assert mass + weights[own][0] == pytest.approx(hypergeom(s, a, f).logpmf(int(t)), abs=0.01)
-        back, _ = couplings.normal(t, *(np.float64(value) for value in (s, a, f)))
+        back, _ = couplings.normal(t, *(np.asarray(float(value)) for value in (s, a, f)))
         assert grid[own][0] - 0.01 < back < grid[own][-1] + 0.01
     smooth, _, _, slope = couplings.share(grid, *(np.full_like(grid, value) for value in (s, a, f)))
     assert np.abs(smooth - found).max() <= 0.5 + 1e-6  # the stand-in is the same curve

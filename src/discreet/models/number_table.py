@@ -59,7 +59,7 @@ def suitable_path_cells(size: int, epsilon: Exact) -> int:
     [8, 16, 64]
     """
     told = size * exact(epsilon, "epsilon") / 2
-    return 2 ** min(max(int(log2(told) / 2), 2), 8)
+    return 1 << min(max(int(log2(told) / 2), 2), 8)
 
 
 @dataclass(frozen=True, init=False, repr=False)

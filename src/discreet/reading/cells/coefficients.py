@@ -89,7 +89,7 @@ class KnownSum:
     def _kept(self) -> int:
         """Return how many frequencies matter to any of the tables."""
         if self._length <= 2 * _SHORT:
-            return self._turned.shape[1]
+            return int(self._turned.shape[1])
         sizes = np.abs(self._turned)
         matter = (sizes > _NOTHING * sizes.max(axis=1, keepdims=True)).any(axis=0)
         return int(len(matter) - matter[::-1].argmax())

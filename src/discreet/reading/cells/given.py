@@ -102,7 +102,7 @@ class GivenLikelihood:
 
         Steps that alone lead beyond the stretch are left out.
         """
-        beyond = (self.stretches > stretch).all(axis=0)
+        beyond = np.asarray((self.stretches > stretch).all(axis=0))
         width = min(self.whole.base.shape[1], int(beyond.argmax()) if beyond.any() else len(beyond))
         gone = rows == -inf
         tilts = np.empty(rows.shape[1])
