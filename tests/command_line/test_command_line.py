@@ -326,7 +326,7 @@ def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path)
     assert "<svg" in (folder / "f.svg").read_text()
     for words in (("--that", "x > 1"), ("--event", "falls=1"), ("--bif", "x.bif"), ("--synthesize", "3", "--out", "x")):
         refused = run("infer", "r.json", *words, code=1).stderr
-        assert f"{words[0]} does not go with a family with one parameter" in " ".join(refused.split())
+        assert f"{words[0]} is not available for a family with one parameter" in " ".join(refused.split())
 
 
 UNREADABLE = """

@@ -79,7 +79,7 @@ def posterior(path: str) -> Any:
 def test_the_whole_road_of_naive_bayes(folder: Path) -> None:
     assert "80 records, as declared" in run("check", "study.toml").output
     published = run("publish", "study.toml", "--ask", "signs").output
-    assert "Mechanism: CubeCounts, chosen because yes/no variables" in published
+    assert "Mechanism: CubeCounts, chosen because all variables are yes/no" in published
     assert "The guarantee holds" in run("verify", "signs.release.json", "--ledger", "study.db").output
     files = ("--csv", "a.csv", "--arviz", "a.nc", "--bif", "a.bif", "--plot", "a.png", "--statement", "a.html")
     made = ("--synthesize", "25", "--out", "made.csv")
@@ -271,7 +271,7 @@ BROKEN: list[tuple[tuple[str, ...], int, str]] = [
     (("infer", "signs.release.json", "--synthesize", "5", "--out", "no/x.csv"), 1, "no folder"),
     (("infer", "signs.release.json", "--bif", "no/x.bif"), 1, "no folder"),
     (("infer", "signs.release.json", "--level", "2"), 1, "between 0 and 1"),
-    (("infer", "coughs.release.json", "--bif", "x.bif"), 1, "--bif does not go with a table of categories"),
+    (("infer", "coughs.release.json", "--bif", "x.bif"), 1, "--bif is not available for a table of categories"),
     (("infer", "signs.release.json", "coughs.release.json"), 1, ""),
     (("plan", "study.toml", "--ask", "signs", "--width", "0.1"), 1, "--width is not available"),
     (("plan", "study.toml", "--ask", "signs", "--level", "7"), 1, "between 0 and 1"),

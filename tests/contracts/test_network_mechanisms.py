@@ -327,7 +327,7 @@ def test_an_output_has_its_length_and_is_checked(kind: type[NetworkCounts], name
         with pytest.raises(DocumentError):
             mechanism.check_output(wrong)
     if isinstance(mechanism, JointHistograms | FamilyHistograms | CubeCounts) and mechanism.model.target is not None:
-        with pytest.raises(DocumentError, match="sum"):
+        with pytest.raises(DocumentError, match="add up"):
             mechanism.check_output(output + np.eye(1, mechanism.length, dtype=np.int64)[0])
         assert mechanism.log_likelihood(output + np.eye(1, mechanism.length, dtype=np.int64)[0], table) == -np.inf
 

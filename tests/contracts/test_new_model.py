@@ -72,10 +72,10 @@ assert study.publish("hits") == again
 text = Path("study.toml").read_text()
 for right, wrong, words in (
     ("tries = 3", "", "the model 'successes' needs tries"),
-    ("tries = 3", 'tries = "3"', "tries of the model 'successes' is a whole number"),
+    ("tries = 3", 'tries = "3"', "tries of the model 'successes' must be a whole number"),
     ("tries = 3", "triess = 3", "Did you mean 'tries'"),
     ("tries = 3", 'tries = 3\\ncolumns = ["hits"]', "columns does not belong to the model 'successes'"),
-    ("tries = 3", "tries = 3\\nprior = 1", "The prior of the model 'successes' is part of its own keys"),
+    ("tries = 3", "tries = 3\\nprior = 1", "The prior of the model 'successes' is declared by its own keys"),
     ("tries = 3", "tries = 0", "questions.hits: tries"),
 ):
     Path("wrong.toml").write_text(text.replace(right, wrong))

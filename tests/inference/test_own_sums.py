@@ -340,7 +340,7 @@ def test_a_mean_outside_of_the_interval_of_its_own_sum_has_a_star_and_a_reason()
     assert row.mean < row.low
     *lines, last = str(posterior).splitlines()
     assert [line.split()[1].startswith("*") for line in lines[2:]] == [True] + [False] * 199
-    assert last.startswith("* Read together with all cells, this mean lies outside of the interval")
+    assert last.startswith("* Read together with all cells, this mean lies outside the interval")
     assert "records in all) outweighs the data here" in last
     assert "*0." in posterior._repr_html_()
     assert "* Read together" in posterior._repr_html_()

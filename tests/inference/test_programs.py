@@ -88,7 +88,7 @@ def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
     drawn = by_draws(target, peak_of(target, [np.zeros(2)]), 600, 300, 1_200, np.random.default_rng(1))
     grid = on_a_grid(target, peak_of(target, [np.zeros(2)]))
     for place in range(2):
-        mean, sd = float(grid.weights @ grid.points[:, place]), posterior.sd(posterior.names[place])
+        mean, sd = float(grid.weights @ grid.points[:, place]), posterior.sd[posterior.names[place]]
         assert float(drawn.weights @ drawn.points[:, place]) == pytest.approx(mean, abs=6 * sd / np.sqrt(300))
     assert drawn.log_mass == pytest.approx(grid.log_mass, abs=0.2)
     assert drawn.shape < 0.7
@@ -191,7 +191,7 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dc.ConvergenceWarning)  # so few draws may not be trusted
         together: Any = dc.infer(north=north, south=south, model=rate.varying("probability"))
-    means = [together.mean(f"probability {which}") for which in ("of north", "(common)", "of south")]
+    means = [together.mean[f"probability {which}"] for which in ("of north", "(common)", "of south")]
     assert means[0] < means[1] < means[2]
     assert 0.15 < means[0] < 0.17  # drawn a little towards the other
     assert 0.31 < means[2] < 1 / 3

@@ -103,7 +103,7 @@ def test_a_draw_tells_less_than_half_of_what_a_histogram_tells() -> None:
 
 
 def test_what_has_no_program_has_no_forecast() -> None:
-    with pytest.raises(dc.DeclarationError, match="of a program"):
+    with pytest.raises(dc.DeclarationError, match="needs a program"):
         forecast(dc.GeometricHistogram(dc.Categories(VISITS), 200, 1))
     with pytest.raises(dc.DeclarationError, match="the parameters are rate"):
         POISSON.forecast(200, 1, at={"speed": 1})
