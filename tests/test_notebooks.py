@@ -73,12 +73,13 @@ def test_without_the_packages_for_pictures_the_table_says_what_is_missing(monkey
     assert "heads" in page
 
 
-def test_what_cannot_be_drawn_is_a_table_with_the_reason() -> None:
-    many = dc.Categories("x", levels=tuple(range(400)), outside=0)
-    release = dc.simulate(dc.GeometricHistogram(many, 4000, 1), [10] * 400, dc.SeededBits(8))
+def test_what_cannot_be_drawn_is_a_table_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.show.charts.network.MOST_VARIABLES", 1)
+    pair = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", ("no", "yes")), outside="no")
+    release = dc.simulate(dc.FamilyHistograms(pair, 40, 1), [10, 10, 10, 10], dc.SeededBits(8))
     page = dc.infer(release)._repr_html_()
     assert "<img" not in page
-    assert "There is no picture of it. Cannot draw 400 intervals" in page
+    assert "There is no picture of it. Cannot draw 2 variables" in page
 
 
 class Screen(StringIO):

@@ -212,7 +212,7 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
             publish()
     assert not study.ledger_path.exists()
     path.write_text(OPINIONS + 'reading = "later"\n')
-    with pytest.raises(dc.DeclarationError, match="it may be 'none'"):
+    with pytest.raises(dc.DeclarationError, match="it must be 'none'"):
         dc.Study(path)
     path.write_text(OPINIONS + 'reading = "none"\n')
     declared = dc.Study(path)

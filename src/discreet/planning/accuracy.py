@@ -18,6 +18,7 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     """Return the accuracy to expect of a release: by exact sums if all outputs can be listed, else by simulation.
 
     >>> from discreet.mechanisms import GeometricHistogram
+    >>> from discreet.models import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(accuracy(GeometricHistogram(coin, size=100, epsilon=1)).hellinger, 12)
     0.081706781416
