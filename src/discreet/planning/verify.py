@@ -24,8 +24,9 @@ from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
 from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
-from discreet.planning.work_ahead import require, verifying
+from discreet.planning.work_ahead import verifying
 from discreet.reading import Case
+from discreet.reading.patience import require
 from discreet.releases import Release
 from discreet.releases.release import mechanism_document
 

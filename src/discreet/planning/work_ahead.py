@@ -8,11 +8,9 @@ is more. One number of noise is drawn in some thousands of operations.
 from collections.abc import Sequence
 from math import prod
 
-from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model
 from discreet.reading import Case, Exactness, Work, engine_for
-from discreet.reading.patience import patience_for
 
 PLANNED = 20.0
 """A plan reads many made-up studies: it may take as many operations as so many of the largest readings."""
@@ -21,14 +19,6 @@ _NUMBER = 5e3  # operations of drawing one number that is no noise of a known la
 _DATA_SETS = 32  # that an audit draws from, about
 _TWINS = 1e10  # operations of all comparisons of small twins, at most
 _ROW = 2e4  # operations for each number of a kind of record that is replaced
-
-
-def require(work: Work, patience: float, undone: str) -> None:
-    """Refuse work that is more than is allowed, and say what was not done and what allows it."""
-    if not isinstance(patience, int | float) or not 0 < patience < float("inf"):
-        raise DeclarationError(f"patience must be a number above 0, such as 10; got {patience!r}. {undone}")
-    if (why := work.refusal_for(patience)) is not None:
-        raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {patience_for(work)}")
 
 
 def verifying(mechanism: Mechanism) -> Work:

@@ -9,10 +9,11 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConvergenceWarning
-from discreet.mathematics.densities import ON_A_GRID, WeightedPoints, along, by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import ON_A_GRID, WeightedPoints, by_draws, on_a_grid, peak_of
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE
+from discreet.mathematics.ridges import along
 from discreet.models.modelled_table import ModelledTable, starts_of
 from discreet.models.programs.program import Cells
 from discreet.reading.cells.target import Populations, Target
