@@ -128,7 +128,7 @@ class Forecasts:
 
 def _refusal(mechanism: Mechanism, why: str) -> str:
     where = f"epsilon {float(mechanism.guarantee.epsilon):g} with {mechanism.size} records"
-    return f"Not to be read at {where}, so publish refuses it before any charge: {why}."
+    return f"Cannot be read at {where}, so publish refuses it before any charge: {why}."
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
