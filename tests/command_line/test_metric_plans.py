@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -50,7 +51,7 @@ def test_a_plan_under_a_metric_names_the_unit_and_what_holds_for_any_change(stud
     told = CliRunner().invoke(main, ["plan", str(study), "--ask", "mean", "--epsilon", "0.01", "--json"])
     assert told.exit_code == 0, told.output
     (row,) = json.loads(told.output)["rows"]
-    promised = dc.Study(study).questions["mean"].mechanism.guarantee
+    promised: Any = dc.Study(study).questions["mean"].mechanism.guarantee
     assert row["epsilon"] == pytest.approx(float(promised.epsilon))  # 0.69: no record moves both sums wholly
     assert row["epsilon_per_unit"] == pytest.approx(0.01)
     assert row["of"] == promised.metric.metric.unit

@@ -1,6 +1,6 @@
 """The epsilons that a plan compares, and how they are named: under a metric, the unit stands beside every number."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from discreet.errors import DeclarationError
@@ -80,6 +80,6 @@ class Epsilons:
         return {"epsilon_per_unit": self.declared(epsilon), "of": self._metric.known_metric.unit}
 
 
-def documents(epsilons: Epsilons, rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+def documents(epsilons: Epsilons, rows: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
     """Return rows of a document, each with its unit."""
-    return [row | epsilons.facts(float(str(row["epsilon"]))) for row in rows]
+    return [dict(row) | epsilons.facts(float(str(row["epsilon"]))) for row in rows]

@@ -80,7 +80,7 @@ class Peak:
 
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of the t law."""
-        units = np.linalg.solve(self.factor, (points - self.place).T).T
+        units = np.asarray(np.linalg.solve(self.factor, (points - self.place).T).T, dtype=np.float64)
         return t_log_density(units, self.degrees) - float(np.log(np.diag(self.factor)).sum())
 
 

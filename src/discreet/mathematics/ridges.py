@@ -45,7 +45,7 @@ class Ridge:
         beyond = np.maximum(self.values[0] - along, 0) + np.maximum(along - self.values[-1], 0)
         found = np.interp(along, self.values, self.logs) - beyond - np.log(self._masses.sum())
         for rows, places, factors in self._between(along):
-            units = np.linalg.solve(factors, (others[rows] - places)[..., None])[..., 0]
+            units = np.asarray(np.linalg.solve(factors, (others[rows] - places)[..., None])[..., 0], dtype=np.float64)
             scales = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
             found[rows] += t_log_density(units, self.peaks[0].degrees) - scales
         return np.asarray(found)
