@@ -1,6 +1,7 @@
 """What tests of several rooms share."""
 
 import gc
+from importlib import import_module
 
 import pytest
 
@@ -59,3 +60,21 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", little)
     for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):
         monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", 1e9)
+
+
+@pytest.fixture
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits draw and the referee compare a little, and losses be added on a coarse grid.
+
+    How well a violation is found, and how finely losses are added, is tested elsewhere.
+    """
+    for module, name, little in (
+        ("planning.audit", "_SLOW_DRAWS", 2),
+        ("planning.audit", "_LEAST", 4),
+        ("planning.twins", "MOST_COMPARISONS", 20_000),
+        ("planning.exact_accuracy", "MOST_OUTPUTS", 1_000),
+        ("guarantees.composition", "_FINEST", 1e-2),
+        ("inference.posteriors.network_draws", "DRAWS", 200),
+        ("inference.posteriors.network", "DRAWS", 200),
+    ):
+        monkeypatch.setattr(import_module(f"discreet.{module}"), name, little)

@@ -130,6 +130,7 @@ def test_every_registered_mechanism_is_asked_here() -> None:
     assert {name.partition(".")[0] for name in ASKED} == set(dc.Mechanism.registered())
 
 
+@pytest.mark.usefixtures("short_runs", "little_work")
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
 @pytest.mark.filterwarnings("ignore::discreet.MisfitWarning")
 @pytest.mark.parametrize(("kind", "keys"), CASES, ids=[f"{kind}-{number}" for number, (kind, _) in enumerate(CASES)])
