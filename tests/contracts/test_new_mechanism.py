@@ -75,7 +75,7 @@ epsilon = "2"
 mechanism = "CumulativeCounts"
 ''')
 assert dc.Study("study.toml").question("pain").mechanism == mechanism
-holding.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; how accurate they are is tested elsewhere
+holding.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
 publish = ["publish", "study.toml", "--ask", "pain", "--out", "pain.json"]
 for words in (["plan", "study.toml"], publish, ["verify", "pain.json"], ["infer", "pain.json"]):
     done = CliRunner().invoke(main, words)

@@ -123,7 +123,7 @@ from click.testing import CliRunner
 from discreet.command_line import holding, main
 from discreet.planning import accuracy_curve
 
-holding.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; how accurate they are is tested elsewhere
+holding.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
 for words in (
     "init hits.csv --out template.toml",
     "check study.toml",

@@ -217,7 +217,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @cached_property
     def _bounded_loss(self) -> Fraction:
-        """Return the loss of all draws together before it is rounded: smooth in power, so that searches take few steps."""
+        """Return the loss of all draws together, not yet rounded: it is smooth, so that searches take few steps."""
         values, ends = self.model.values, self._ends
         least, most = min(values) * self.size, max(values) * self.size
         step = max(values) - min(values)

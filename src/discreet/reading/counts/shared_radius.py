@@ -72,7 +72,7 @@ class DistanceRow:
         return counts
 
     def _summed_up(self, level: int, total: int, distance: int) -> Floats:
-        """Return running sums of the weights of 0, 1, ... records in a level, given this total of it and those before."""
+        """Return running sums of the weights of 0, 1, ... records in a level; the total is of it and those before."""
         own = np.arange(total + 1)
         left = distance - self._distances[level, : total + 1]
         if level > 1:
