@@ -94,9 +94,9 @@ def test_counts_are_summarised() -> None:
 @pytest.mark.parametrize("size", [3, 24, 5_000])
 def test_a_quantile_takes_few_steps(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Newton's method does not leave a root that it has reached; halving from there on took about fifty steps."""
-    counts = np.arange(size + 1)
+    counts = np.arange(size + 1, dtype=np.float64)
     weights = np.exp(-0.5 * np.abs(counts - size // 4))
-    mixture = dc.BetaMixture(weights / weights.sum(), 1.0 + counts, 1.0 + size - counts)
+    mixture = dc.BetaMixture(weights / weights.sum(), counts + 1, size + 1 - counts)
     steps, cdf = 0, dc.BetaMixture.cdf
 
     def counted(law: dc.BetaMixture, x: ArrayLike) -> Floats:
