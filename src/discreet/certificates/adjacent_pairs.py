@@ -3,7 +3,7 @@
 H is the Hellinger distance of posteriors and c(x) > 0 any scale. Every pair of neighbours is compared on every
 candidate, both ways: the largest |ln P/Q| is the pure epsilon, and sum_r max(0, P(r) - e^epsilon Q(r)) is
 delta(epsilon). With two cells it takes about n^1.5 steps and O(n) memory; with more, tables that only permute cells of
-equal prior are looked at once. What is stated is an upper bound: the error of the floats is added to it.
+equal prior are considered once. What is stated is an upper bound: the error of the floats is added to it.
 """
 
 from collections.abc import Callable, Iterator, Sequence

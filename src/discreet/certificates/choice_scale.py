@@ -22,7 +22,7 @@ from discreet.certificates.enumeration import compositions
 from discreet.exact import rounded_down
 
 MOST_SCORES = 10_000_000
-"""Data sets times candidates that are worked out at most, and so many pairs times candidates."""
+"""The most data sets times candidates, and pairs times candidates, that are computed."""
 _DIGITS = 6
 _CHUNK = 2**20
 _UNIT = 2.0**-53
@@ -75,7 +75,7 @@ class ScoreChanges:
 
 
 def can_list(size: int, cells: int, candidates: int) -> bool:
-    """Tell whether the scores of all tables and all their neighbours can be worked out."""
+    """Tell whether the scores of all tables and all their neighbours can be computed."""
     pairs = cells * (cells - 1) // 2
     return number_of_tables(size, cells, MOST_SCORES) * candidates * pairs <= MOST_SCORES
 

@@ -80,7 +80,7 @@ class Enumeration:
         return max(self._excesses(epsilon), default=0.0)
 
     def _excesses(self, epsilon: float) -> Iterator[float]:
-        """Give the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
+        """Yield the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
         for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_laws):
             for p, q in ((first, second), (second, first)):
                 if epsilon <= _LARGE:
@@ -112,7 +112,7 @@ class Enumeration:
         return largest
 
     def _both(self, laws: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Give the laws of both sides, many pairs at a time."""
+        """Yield the laws of both sides, many pairs at a time."""
         pairs, step = self.data_sets.pairs, max(1, _CHUNK // max(1, self.outputs))
         for start in range(0, len(pairs), step):
             part = pairs[start : start + step]

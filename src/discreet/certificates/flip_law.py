@@ -25,7 +25,7 @@ from discreet.certificates.choice_scale import all_tables
 from discreet.certificates.posterior_distances import UNIT, Tables, line_error
 
 MOST_FLIPS = 100_000_000
-"""Data sets times candidates times points of the rule that are worked out at most to compare all neighbours."""
+"""The most data sets times candidates times points of the rule that are computed to compare all neighbours."""
 _BITS = 128
 
 
@@ -47,7 +47,7 @@ def flip_log_law(logs: Floats) -> Floats:
 
 
 def can_compare_flips(candidates: int) -> bool:
-    """Tell whether the laws of all data sets can be worked out in a second or two."""
+    """Tell whether the laws of all data sets can be computed in a second or two."""
     return candidates * candidates * (candidates // 2 + 1) <= MOST_FLIPS
 
 

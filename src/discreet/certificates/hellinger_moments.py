@@ -132,7 +132,7 @@ def _sums(scale: float, logs: Floats, cells: int) -> _Term:
 
 
 def _few_tables(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
-    """Give the sums over a list of all tables."""
+    """Yield the sums over a list of all tables."""
     size = int(counts.sum())
     tables = np.array(list(compositions(size, len(counts))))
     logs = np.zeros(len(tables))
@@ -142,7 +142,7 @@ def _few_tables(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
 
 
 def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
-    """Give the sums for two cells: candidates on a line, and beyond some distance all with H = 1."""
+    """Yield the sums for two cells: candidates on a line, and beyond some distance all with H = 1."""
     powers = PosteriorPowers(alpha, counts, scale + _SPARE)
     first, second = powers.at(1.0)[powers.cell_class[0]], powers.at(1.0)[powers.cell_class[1]]
     low, high = (
@@ -157,7 +157,7 @@ def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
 
 
 def _many_cells(powers: PosteriorPowers, scale: float, log_tables: float) -> Iterator[_Term]:
-    """Give the sums over k: 0 by itself, small k one by one, groups of k, and what is left."""
+    """Yield the sums over k: 0 by itself, small k one by one, groups of k, and what is left."""
     yield _Term(log_tables - scale, np.ones(3), np.full(3, 64 * UNIT * (1 + log_tables)))
     sums = [power_sum(powers, float(k)) for k in range(1, _SINGLE)]
     used, mass = np.zeros(3), float(np.exp(log_probabilities(scale, np.array([0])))[0])

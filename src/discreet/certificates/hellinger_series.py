@@ -41,16 +41,16 @@ from discreet.arrays import Counts, Floats
 from discreet.exact import ball
 from discreet.mathematics.divergences import log_affinities
 
-_TERMS, _MOST = 64, 30_000_000  # of the series, and numbers f_a(r)^j that are worked out at most
+_TERMS, _MOST = 64, 30_000_000  # terms of the series, and the most numbers f_a(r)^j that are computed
 _WINDOWS = (0, 1, 2, 4, 8, 16, 32)
-_ALONE, _GROWTH = 24, 1.08  # counts that are looked at one by one, and by how much stretches grow from there
+_ALONE, _GROWTH = 24, 1.08  # counts that are considered one by one, and by how much stretches grow from there
 _ROUNDING = 1e-9  # relative, of sums of positive floats f_a(r)^j, each right to half of that
 _MOST_GAMMA = 5e5  # times 4 units of 2^-53: so much of ln f_a(r)^j may be lost where ln Gammas are subtracted
 _BITS = 128
 
 
 def can_bound(size: int, cells: int) -> bool:
-    """Tell whether the bound can be worked out: one number for each pair of counts of a cell, at least."""
+    """Tell whether the bound can be computed: one number for each pair of counts of a cell, at least."""
     return cells >= 3 and (size + 1) ** 2 * cells <= _MOST
 
 

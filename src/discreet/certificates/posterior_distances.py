@@ -37,7 +37,7 @@ class Block:
 
 
 def line_blocks(alpha: Floats, size: int, last: int | None = None) -> Iterator[Block]:
-    """Give the rows 0, ..., last (default: all) in blocks; a block begins with the last row of the one before."""
+    """Yield the rows 0, ..., last (default: all) in blocks; a block begins with the last row of the one before."""
     tables, width, last = _tables_of_r(alpha, size), 16, size if last is None else last
     for start in range(0, last, _ROWS):
         rows = np.arange(start, min(start + _ROWS, last) + 1)

@@ -37,7 +37,7 @@ def infer(
     `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
     if model is not None or populations:
-        from discreet.inference.programs import infer_program  # which few need
+        from discreet.inference.programs import infer_program  # rarely needed
 
         return infer_program(releases, populations, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
     case = Case.of(releases, prior, patience)

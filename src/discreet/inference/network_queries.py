@@ -102,7 +102,7 @@ def _from_frame(rows: Any, names: list[str]) -> Mapping[str, Sequence[Any]]:
 
 
 def _frame(rows: Any) -> "narwhals.DataFrame[Any]":
-    import narwhals  # which takes long to load
+    import narwhals  # slow to import
 
     try:
         return narwhals.from_native(rows, eager_only=True)

@@ -44,9 +44,9 @@ Projection = Callable[[Counts], Counts]
 
 DRAWS = 200_000
 _BINS = 64  # of a histogram; more values are put together, about equally many in each
-_ATOMS = 128  # whole outputs that are looked at one by one
+_ATOMS = 128  # whole outputs that are considered one by one
 _OFTEN = 8  # times that such an output must have been seen
-_FEW = 6  # numbers of an output that are looked at
+_FEW = 6  # numbers of an output that are considered
 _ERRORS = 3.0  # standard errors that the last trial is expected to cost
 _CAUTION = 0.1  # tails of the bounds by which events are ranked; the second trial corrects for luck
 _SHORTLIST, _FINALISTS = 12, 4  # events that are kept, and of simple and of learnt ones how many stand a second trial
@@ -230,7 +230,7 @@ class _Found:
 def _learnt(
     box: _Box, pair: tuple[Counts, Counts], number: int, final: int, delta: float, generator: np.random.Generator
 ) -> Iterator[_Found]:
-    """Give the most telling event on each projection, one way and the other."""
+    """Yield the most telling event on each projection, one way and the other."""
     first, second = (box.draw(side, number) for side in pair)
     for name, projection, edges_of in projections(pair, first.shape[1], generator):
         values = projection(first), projection(second)
@@ -242,7 +242,7 @@ def _learnt(
 
 
 def _learnt_regions(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
-    """Give for each of the best pairs an event that is a set of learnt regions: learnt on some draws, tried on others.
+    """Yield, for each of the best pairs, a set of learnt regions as an event: learnt on some draws, tried on others.
 
     Half of a pair's draws grow the tree, a quarter chooses among its regions, and a quarter says how good they are.
     """

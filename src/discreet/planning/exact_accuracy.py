@@ -150,7 +150,7 @@ class WrittenOut:
         return np.maximum(0.0, self._summed(lambda a, b: gammaln(b) - gammaln(a) + (a - b) * digamma(a)))
 
     def _summed(self, term: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Return sums over cells of a function of both posteriors' parameters, each pair of values worked out once."""
+        """Return sums over cells of a function of both posteriors' parameters, each pair of values computed once."""
         found = np.zeros((len(self.tables), len(self.readings)))
         for cell, alpha in enumerate(self.alpha):
             values, places = np.unique(self.readings[:, cell], return_inverse=True)

@@ -36,10 +36,10 @@ SEARCH_REPEATS = 60
 _SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
 _JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means are read from all cells together
 _MOST_STEPS = 40
-_SEARCH_STEPS = 8  # widths that a search works out, about
+_SEARCH_STEPS = 8  # widths that a search computes, about
 _USUAL_SLOPE = 0.75  # of log widths by log epsilon, or by the log number of records
 _UNDONE = "Nothing was simulated."
-_MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
+_MOST_ROWS = 24  # so many rows of a posterior are considered in each made-up study
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Accuracy(Shown):
         return html_table(title, ("", "with privacy", "exact counts"), lines, words=1)
 
     def document(self) -> dict[str, float | None]:
-        """Return all figures by name; what is not a number is None."""
+        """Return all figures by name; what is NaN is None."""
         figures = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: None if isnan(figure) else figure for name, figure in figures.items()}
 
@@ -83,7 +83,7 @@ def expected_accuracy(
 ) -> Accuracy:
     """Return the expected accuracy of a release by this mechanism, for any model.
 
-    Only tables of categories have a log score (elsewhere it is not a number), and regressions are judged by effects:
+    Only tables of categories have a log score (elsewhere it is NaN), and regressions are judged by effects:
     coefficients times the range of their feature. Reading by sampling is slow, so fewer studies are simulated then. A
     mechanism whose releases could not be read is refused, and so is more than `patience` times the usual work.
     """

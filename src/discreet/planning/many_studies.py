@@ -33,7 +33,7 @@ from discreet.reading.strengths import read_learnt
 
 @dataclass(frozen=True, eq=False)
 class MadeUpTables:
-    """Made-up studies (rows): true probabilities, counts, and which cells are looked at; no epsilon changes them."""
+    """Made-up studies (rows): true probabilities, counts, and which cells are considered; no epsilon changes them."""
 
     truths: Floats
     tables: Counts
@@ -57,7 +57,7 @@ class MadeUpTables:
         return np.asarray(mechanism.sample(self.tables, SeededBits(seed)))
 
     def chosen(self, values: Floats) -> Floats:
-        """Return the values of the cells that are looked at."""
+        """Return the values of the cells that are considered."""
         return np.take_along_axis(values, self.places, axis=1)
 
 

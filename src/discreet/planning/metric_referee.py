@@ -1,6 +1,6 @@
 """The referee of a metric: all pairs of cells at the real size, and all pairs of data sets of a small twin.
 
-A promise under a metric is about data sets at any distance, not about neighbours alone. Distances are worked out from
+A promise under a metric is about data sets at any distance, not about neighbours alone. Distances are computed from
 the metric that is written down, losses from the stated likelihood; neither knows of the other.
 """
 

@@ -39,7 +39,7 @@ _LEAST_DELTA = 1e-13  # sums of a million floats are not better
 _ROWS, _NUMBERS = 64, 2_000_000  # kinds of records replaced at the real size; numbers of their statistics in all
 _DRAWS, _SEED, _LEVEL = 400, 20161, 1e-9
 _SIMULATED = 20_000  # rows of a generator; half of them is known to .004
-_COLUMNS = 8  # published numbers that are looked at by themselves
+_COLUMNS = 8  # published numbers that are considered by themselves
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
 
 
 def _twins(mechanism: Mechanism) -> Iterator[Twin]:
-    """Give all twins that can be listed, the largest first."""
+    """Yield all twins that can be listed, the largest first."""
     sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
     for model in (mechanism.model, *mechanism.model.parts()):
         rows, _ = model.contributions(MOST_RECORDS + 1)

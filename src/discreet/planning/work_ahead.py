@@ -51,7 +51,7 @@ def auditing(mechanism: object, model: Model, draws: int) -> Work:
 def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
     """Return the operations of drawing so many outputs, from so many data sets in all.
 
-    The law of a choice or a draw is worked out once for each data set; noise has one law for all.
+    The law of a choice or a draw is computed once for each data set; noise has one law for all.
     """
     observed = Case.before(mechanism).observed[0]
     if observed.measurements:

@@ -79,7 +79,7 @@ class DrawKernel:
     """log prod P(cell of the draw | total), a spline over the totals that count; -infinity elsewhere."""
 
     def __init__(self, draws: Sequence[Draw], ends: tuple[float, float]) -> None:
-        from scipy.interpolate import CubicSpline  # which takes long to load
+        from scipy.interpolate import CubicSpline  # slow to import
 
         self._draws, low, high = draws, ends[0], max(ends[1], ends[0] + 1.0)  # one value: one total, and a spline
         for _ in range(_ROUNDS):

@@ -26,7 +26,7 @@ class Likely(ABC):
 
     @property
     def likelihood_refusal(self) -> str | None:
-        """Tell why the likelihood cannot be worked out in numbers, or nothing if it can."""
+        """Tell why the likelihood cannot be computed in numbers, or nothing if it can."""
         return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
 
     def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from discreet.reading.counts.windows import Seen
 
 Names = tuple[str, ...]
 
-_UNSEEN = 667.0  # factors e below which a weight is not told from zero: 1e-290
+_UNSEEN = 667.0  # nats below which a weight is not told from zero: 1e-290
 
 
 @dataclass(frozen=True, eq=False)

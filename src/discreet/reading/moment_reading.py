@@ -20,7 +20,7 @@ _CHUNK = 4096  # states that are worked on together
 class MomentReading:
     """Draws of the true moments (`released`) and of sigma^2 (`variance`) with their weights, and how they were found.
 
-    `pareto_shape` is that of the weights of draws of the noise; it is not a number where particles were tempered.
+    `pareto_shape` is that of the weights of draws of the noise; it is NaN where particles were tempered.
     """
 
     model: LinearRegression

@@ -25,7 +25,7 @@ from discreet.models.number_sums import NumberSums
 from discreet.reading.ratios import DRAWS, PairNoise, Quantiles, Ratio, pair_noise
 
 _NEAR = np.concatenate([[-4.0, -2.0], np.linspace(-1, 1, 13), [2.0, 4.0]])
-"""Where the law of a population's mean is worked out, in units of how far the mean may lie from that of the records."""
+"""Where the law of a population's mean is computed, in units of how far the mean may lie from that of the records."""
 _SEED = 22
 
 

@@ -32,7 +32,7 @@ class NumberTableReading:
     values: Counts | Floats
     noise: NoiseLaw | Averaged
     are_cuts_worked_out: bool = True
-    """Whether the laws of cuts are worked out where they can be, or draws serve for all."""
+    """Whether the laws of cuts are computed where they can be, or draws serve for all."""
     draws: int = DRAWS
     log_evidence: float = float("nan")
 

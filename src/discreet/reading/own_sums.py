@@ -6,11 +6,11 @@ all rows with the same sums leaves a product, and the condition stays. So the co
 cells with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
 
 Given theta, the parts' noisy sums depend on it through the shares of the parts only. So the reading is the exact
-posterior given these sums whatever theta is inside of the parts, and how often an interval of a share covers it depends
+posterior given these sums whatever theta is inside the parts, and how often an interval of a share covers it depends
 on the number of records, the noise, the number of cells and that share alone: no table is worse than another.
 
 Drawn probabilities add up within parts in the same way: those of Dirichlet(alpha + tau k) give one of the summed alpha
-and k. Other evidence is summed out table by table if there are at most ten cells, every split inside of a part being as
+and k. Other evidence is summed out table by table if there are at most ten cells, every split inside a part being as
 likely as any other.
 """
 
@@ -105,7 +105,7 @@ class OwnSums:
         return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))
 
     def _listed(self, labels: Counts, number: int) -> Parts:
-        """Weigh all tables: parts are uniform, and so are the splits inside of each part."""
+        """Weigh all tables: parts are uniform, and so are the splits inside each part."""
         tables, logs = self._all
         places = tuple(np.flatnonzero(labels == part) for part in range(number))
         for own in places:

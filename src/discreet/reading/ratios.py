@@ -26,7 +26,7 @@ from discreet.noise.summed import laplace_density
 
 DRAWS = 8191
 """Draws of noise by which laws are known; with so many a rank is a round share."""
-_RATIOS = 129  # at which quantiles are worked out; they hardly bend in between
+_RATIOS = 129  # at which quantiles are computed; they hardly bend in between
 
 
 class Ratio(NamedTuple):

@@ -50,7 +50,7 @@ class NetworkReading:
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(releases | prior), not a number where it is not known."""
+        """Return log P(releases | prior), NaN where it is not known."""
         return self.counts.log_evidence
 
     @property

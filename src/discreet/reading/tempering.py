@@ -161,7 +161,7 @@ class Particles:
         return float(taken.mean())
 
     def walk(self, rounds: int, moves: int) -> Iterator[Floats]:
-        """Give the particles after so many moves each, with step sizes as they are now: draws of the posterior."""
+        """Yield the particles after this many moves each, with the present step sizes: draws of the posterior."""
         self.adapting = False
         for _ in range(rounds):
             for _ in range(moves):

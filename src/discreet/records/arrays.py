@@ -101,7 +101,7 @@ def _within(kind: np.dtype[np.generic], low: int, high: int) -> tuple[int, int]:
 
 
 def banded(numbers: Floats, column: Column) -> Codes:
-    """Return the band of every number; not-a-number is outside."""
+    """Return the band of every number; NaN is outside."""
     edges = np.array(column.edges)
     places = np.minimum(np.searchsorted(edges, numbers, side="right"), len(edges) - 1) - 1
     with np.errstate(invalid="ignore"):
@@ -110,7 +110,7 @@ def banded(numbers: Floats, column: Column) -> Codes:
 
 
 def numbers_of_values(values: Values, dates: bool) -> Floats:
-    """Return every number, or day, as a float; not-a-number for what is none."""
+    """Return every number, or day, as a float; NaN for what is none."""
     wanted = (Kind.DAY,) if dates else (Kind.WHOLE, Kind.NUMBER)
     if values.kind not in wanted:
         return np.full(len(values.array), np.nan)

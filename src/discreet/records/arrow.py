@@ -47,7 +47,7 @@ class ArrowSource(BatchSource):
         return list(self._table.schema.names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give the batches of the table."""
+        """Yield the batches of the table."""
         if hasattr(self._table, "scanner"):
             found = self._table.to_batches(columns=list(names))
         else:

@@ -26,7 +26,7 @@ def as_source(data: object) -> Source:
     """Return a source for a frame of any engine or a mapping from names to lists; a source is returned as it is."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
         return cast(Source, data)
-    from discreet.records.frames import source_of  # which is made of what stands here
+    from discreet.records.frames import source_of  # it builds on this module
 
     return source_of(data)
 
@@ -40,7 +40,7 @@ class CountedBatches(ABC):
 
     @abstractmethod
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all records, with at least these columns."""
+        """Yield all records, with at least these columns."""
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""

@@ -47,7 +47,7 @@ def arrow_file(place: Path, _: str | None, __: str | None) -> ArrowSource:
 
 def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
     """Open a table of a DuckDB file."""
-    import duckdb  # which takes long to load
+    import duckdb  # slow to import
 
     path = _literal(place)
     connection = opened_in_silence(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
@@ -66,7 +66,7 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
 @cache
 def _database() -> "DuckDBPyConnection":
     """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
-    import duckdb  # which takes long to load
+    import duckdb  # slow to import
 
     return duckdb.connect()
 

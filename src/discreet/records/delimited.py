@@ -10,7 +10,7 @@ closed.
 The last line may lack its line feed, but not where there is one column alone: there, an empty last record would be no
 byte at all, and a file of one record less. So such files are refused whatever they hold.
 
-Bytes are looked at in blocks, by NumPy. Where quotes stand only where they open, close or double, counting them tells
+Bytes are processed in blocks, by NumPy. Where quotes stand only where they open, close or double, counting them tells
 what lies inside. Where they stand elsewhere a block is cut by hand, one field after the other, with the same result.
 Each field then becomes a code, many at once and eight bytes at a time; what is found by a hash is compared byte by byte
 with what is declared.
@@ -63,7 +63,7 @@ class DelimitedSource(BatchSource):
         return list(self._names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all records but the first, which names the columns."""
+        """Yield all records but the first, which names the columns."""
         places = {name: self._names.index(name) for name in names}
         for number, (block, ends) in enumerate(self._blocks()):
             yield _Lines(block, ends, places, skip=int(number == 0))

@@ -138,7 +138,7 @@ class EngineSource:
         return coded(column, self._types[column.name])
 
     def _prepared(self, codings: dict[Column, Coding]) -> tuple[str, dict[Column, Coding]]:
-        """Return a table in which what the codings need is worked out once for each record, and the codings."""
+        """Return a table in which what the codings need is computed once for each record, and the codings."""
         unused = (name for name in (f"discreet_{place}" for place in count()) if name not in self._plain)
         made, prepared = ["*"], {}
         for column, coding in codings.items():
@@ -258,7 +258,7 @@ class EngineSource:
         return IdRows.together([IdRows(key, cells, *parts)])
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
-        """Give the codes and numbers that the factors are made of, as the engine streams them."""
+        """Yield the codes and numbers that the factors are made of, as the engine streams them."""
         columns = dict.fromkeys(f.declared for f in plan.bases if isinstance(f, Indicator))
         measured = dict.fromkeys((f.column, f.dates) for f in plan.bases if isinstance(f, Measure))
         table, codings = self._prepared({column: self._coding(column) for column in columns})

@@ -35,7 +35,7 @@ GIVEN = "\x01"  # no declared name or level has control characters
 class Coding:
     """An expression for a whole number in 0 .. len(levels) - 1, or null, and the place of the level of each number.
 
-    `given` is an expression that is worked out first, once for each record; GIVEN stands for it.
+    `given` is an expression that is computed first, once for each record; GIVEN stands for it.
     """
 
     sql: str

@@ -35,7 +35,7 @@ class ListSource(BatchSource):
         return list(self._values)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all records at once."""
+        """Yield all records at once."""
         columns = {name: _listed(self._values[name]) for name in names}
         yield _Lists(columns, length_of(list(columns.values())))
 

@@ -100,7 +100,7 @@ class MomentPlan:
 
 
 class Numbered(Protocol):
-    """Some records, from which each factor's raw number can be had: not-a-number for gaps, or a level's code."""
+    """Some records, from which each factor's raw number can be had: NaN for gaps, or a level's code."""
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -117,7 +117,7 @@ def whole_numbers(values: Floats, measure: Measure, grid: int) -> Wholes:
 def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
     with np.errstate(all="ignore"):
         scale = float(np.float64(2 * grid) / (measure.high - measure.low))
-        near = np.abs(values) <= LARGEST_WHOLE  # not-a-number is not <= anything
+        near = np.abs(values) <= LARGEST_WHOLE  # NaN is not <= anything
         places = np.where(near, values, measure.missing)
         np.maximum(np.minimum(places, measure.high, out=places), measure.low, out=places)
         places -= measure.low
@@ -125,7 +125,7 @@ def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
         places += 0.5
         np.floor(places, out=places)
         places -= grid
-        np.fmin(places, grid, out=places)  # a place that is not-a-number becomes the upper end
+        np.fmin(places, grid, out=places)  # a place that is NaN becomes the upper end
         return np.fmax(places, -grid, out=places)
 
 
@@ -168,7 +168,7 @@ def chebyshev(values: Floats, power: int) -> Floats:
 
 
 def numbers_of(values: Sequence[object], dates: bool) -> Floats:
-    """Return the number, or the day, that each value of a list means; not-a-number for none."""
+    """Return the number, or the day, that each value of a list means; NaN for none."""
     meant = map(day_of if dates else number_of, values)
     return np.array([np.nan if number is None else number for number in meant], dtype=np.float64)
 

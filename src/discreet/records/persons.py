@@ -144,7 +144,7 @@ def _key(text: str | None) -> tuple[int, int]:
 def steps_of(numbers: Floats, plan: IdPlan) -> tuple[Counts, NDArray[np.bool_]]:
     """Return the whole number of steps of every value between the bounds of a row, and which rows have one."""
     with np.errstate(all="ignore"):
-        known = np.abs(numbers) <= LARGEST_WHOLE  # not-a-number is not <= anything
+        known = np.abs(numbers) <= LARGEST_WHOLE  # NaN is not <= anything
         inside = np.maximum(np.minimum(np.where(known, numbers, plan.measure.low), plan.measure.high), plan.measure.low)
     return np.floor(inside / plan.step + 0.5).astype(np.int64), known
 

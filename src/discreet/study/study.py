@@ -260,7 +260,7 @@ def _adds_up(metric: Metric | None) -> str:
 
 
 def _refuse_claim(question: Question) -> None:
-    """Refuse what is only claimed to be private, before any record is looked at."""
+    """Refuse what is only claimed to be private, before any record is read."""
     if question.only_claimed is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: {question.only_claimed}. "
@@ -269,7 +269,7 @@ def _refuse_claim(question: Question) -> None:
 
 
 def _refuse_unreadable(question: Question) -> None:
-    """Refuse what nobody could read, before any record is looked at."""
+    """Refuse what nobody could read, before any record is counted."""
     if question.refusal is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "

@@ -20,7 +20,7 @@ UNKNOWN = "-"
 NOTHING_KNOWN = "nothing known"
 """What is shown for a rate in a group that may have no records at all."""
 STAR = "*"
-"""What is shown before a mean that lies outside of its interval; `Posterior.starred` says why."""
+"""What is shown before a mean that lies outside its interval; `Posterior.starred` says why."""
 
 
 Law = BetaMixture | Sampled

@@ -22,7 +22,7 @@ LogKernel = Callable[[Counts, Counts], Floats]
 """The log kernel of arrays of cells at arrays of counts."""
 
 _LONGEST = 4_000_000  # counts whose prior is summed up in one go
-_TAME = 100.0  # factors e between the largest and the smallest prior of a count: products with it lose nothing
+_TAME = 100.0  # nats between the largest and the smallest prior of a count: products with it lose nothing
 
 
 class CellWindows:

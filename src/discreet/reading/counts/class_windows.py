@@ -142,7 +142,7 @@ class WindowedClass(ClassReading):
 def class_windows(
     features: Sequence[Sequence[Sequence[Seen]]], classes: Sequence[Seen], size: int
 ) -> list[tuple[int, int]]:
-    """Return a window for each class count: around the weighed mean of all row sums, made to fit n.
+    """Return a window for each class count: around the weighted mean of all row sums, made to fit n.
 
     `features[y]` holds what was seen of class y, and `classes` what was seen of the class counts themselves.
     """

@@ -19,8 +19,8 @@ from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.fits import Fit
 
 _GOAL = 0.55  # share of moves that is taken: rounding alone costs a quarter, so more is not asked
-_POINTS = 8  # chains at which the metric is worked out
-_BATCH = 256  # measured numbers whose derivatives are worked out at a time
+_POINTS = 8  # chains at which the metric is computed
+_BATCH = 256  # measured numbers whose derivatives are computed at a time
 _LONGEST = 40  # steps of a move at most
 _NARROWEST, _WIDEST = 0.5, 1.5  # how much the chains' spread may change the metric
 
@@ -112,7 +112,7 @@ class CountChains:
 
     def learn_metric(self, rescaled: bool) -> None:
         """Work out the metric near the chains; `rescaled` makes it fit their spread."""
-        from scipy.linalg import cholesky, solve_triangular  # which takes long to load
+        from scipy.linalg import cholesky, solve_triangular  # slow to import
 
         length, chains = self.q.shape
         metric = np.eye(length)

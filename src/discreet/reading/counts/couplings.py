@@ -7,7 +7,7 @@ where the deviation is small.
 
 Variables that the graph calls independent may depend on each other in the records, and among many records x is then far
 out: 20 where the correlation is .1 among 40,000. So y goes on in a straight line beyond 8.5, which keeps it rising, and
-the masses of the normal law are worked out as logarithms. Quantiles end at 8.5: there a deviation is four records at
+the masses of the normal law are computed as logarithms. Quantiles end at 8.5: there a deviation is four records at
 most, and noise gives way before the graph does.
 """
 

@@ -11,7 +11,7 @@ its middle outward, in which nothing cancels. An interval of radius rho holds at
 
     log weight(rho) <= -rate rho + sum_i min(0, log(rho + 1) + log max_k P(k_i)),
 
-a concave bound, whose top lies near the number of features over the rate: what lies farther out than some factors e is
+a concave bound, whose top lies near the number of features over the rate: what lies farther out than some nats is
 below a geometric series. So no work grows with the number of records.
 """
 
@@ -96,7 +96,7 @@ class CubeKernel:
         return self.radii(count).log_sum
 
     def _radii(self, count: int) -> Radii:
-        """Return the radii that matter: those within some factors e of the best by the bound, and more if need be."""
+        """Return the radii that matter: those within some nats of the best by the bound, and more if need be."""
         first, last = max(0, self._farthest - count), self._farthest + count
         width, tops = _NEGLIGIBLE + 5, self._log_tops(count)
         while True:

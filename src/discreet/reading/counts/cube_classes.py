@@ -21,8 +21,8 @@ from discreet.reading.counts.naive_bayes import BEYOND, ClassCounts
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Seen, Windowed
 
-_NEGLIGIBLE = 38.0  # class counts this many factors e below the sum of all are left out
-_COARSE = (24.0, 3.0)  # factors e by which a class's weight may change between two counts of the first looks
+_NEGLIGIBLE = 38.0  # class counts this many nats below the sum of all are left out
+_COARSE = (24.0, 3.0)  # nats by which a class's weight may change between two counts of the first looks
 _TILTS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9)  # lambdas that are tried, in rates of the class counts' own noise
 
 
@@ -41,7 +41,7 @@ class _Look:
 
     @classmethod
     def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
-        """Look at class counts between which the weight changes by at most so many factors e, and bound the rest."""
+        """Look at class counts between which the weight changes by at most so many nats, and bound the rest."""
         every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
         nearest = np.clip((every + step // 2) // step * step, first, last)  # the same ones in every window
         looked, which = np.unique(nearest, return_inverse=True)

@@ -4,7 +4,7 @@ A row drawn from Dirichlet(alpha + tau k) by breaking a stick says P(cells of it
 the shape of its own cell and b that of all later ones. On a fine grid a cell has the mass of its middle but near zero
 and one, where the factors of `drawn` make up for it; on a coarse one it is a difference of distribution functions. If
 no probability may be below w, what was cut off depends on the counts: the likelihood is divided by P(all theta_i >= w),
-which `kept_mass` works out.
+which `kept_mass` computes.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The true counts behind a release, table by table: for mechanisms whose likelihood is no product over cells.
 
-P(k | z) ~ P(z | k) P(k) is worked out for every table k of n counts, which is exact whatever the mechanism is, as long
+P(k | z) ~ P(z | k) P(k) is computed for every table k of n counts, which is exact whatever the mechanism is, as long
 as there are few enough tables. It answers the same questions as `LatentCounts`.
 """
 

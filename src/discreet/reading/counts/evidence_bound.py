@@ -3,7 +3,7 @@
 Many strengths of a prior are told apart by their evidence, and most of them have none. A bound is within a few nats,
 log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
 parameter and noise have the same weights, so each kind of cell is asked once; and the kernel does not know the prior,
-so its windows are worked out once for all strengths.
+so its windows are computed once for all strengths.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from discreet.reading.case import Case
 from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.engines.tables import log_prior_total
 
-_MARGIN = 20.0  # windows reach this many factors e beyond the noisy counts; what lies outside is added
+_MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
 _STEEPEST = 0.9  # of how fast the noise falls off: so far weights may be tilted
 _NEARLY = 0.3  # standard deviations by which the mean may miss the total: that loosens a bound by .05 nats
 _WIDER = (1, 2, 4, 8)  # times wider, where a strong prior rises faster than the noise falls at an edge

@@ -20,7 +20,7 @@ from discreet.models.model import Model
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_PART = 512  # columns of a matrix that are worked out at a time
+_PART = 512  # columns of a matrix that are computed at a time
 
 
 class Fit(ABC):

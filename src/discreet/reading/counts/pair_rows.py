@@ -13,7 +13,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.case import MOST_NUMBERS
 
-_MARGIN = 32.0  # a window reaches this many factors e beyond the noisy counts to begin with
+_MARGIN = 32.0  # a window reaches this many nats beyond the noisy counts to begin with
 _LOST = 1e-13  # and is widened until no more than this share of a row lies outside
 _MOST_WEIGHTS = 4 * MOST_NUMBERS  # as windows may have to be wider than the work that is allowed before a charge
 _TRIM = 1e-17  # probabilities this far below the largest are dropped

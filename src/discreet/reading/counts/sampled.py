@@ -30,7 +30,7 @@ LONGEST = 160
 """So many draws of each chain at most; of small graphs twice as many."""
 
 _TIME = 2.0  # how long a move goes on, in the metric's units
-_LEARNT = (0, 4, 9, 15)  # moves before which the metric is worked out
+_LEARNT = (0, 4, 9, 15)  # moves before which the metric is computed
 _TINY = 30  # records
 _NUDGES = 30
 _WANTED_R_HAT, _WANTED_SIZE, _WANTED_TAIL = 1.015, 400.0, 200.0
@@ -127,8 +127,8 @@ class SampledTables(TableCounts):
         self._warn()
 
     @property
-    def log_evidence(self) -> float:  # type: ignore[override]  # worked out where somebody asks
-        """Return log P(releases | prior), not a number where it is not known."""
+    def log_evidence(self) -> float:  # type: ignore[override]  # computed where somebody asks
+        """Return log P(releases | prior), NaN where it is not known."""
         return self._known_evidence[0]
 
     @property

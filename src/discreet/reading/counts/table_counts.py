@@ -35,7 +35,7 @@ class TableCounts(ABC):
     """The joint posterior of the tables of all variables: draws always, and finite sums where they are known."""
 
     log_evidence: float
-    """Log P(releases | prior), not a number where it is not known."""
+    """Log P(releases | prior), NaN where it is not known."""
 
     @property
     def log_evidence_error(self) -> float:

@@ -26,7 +26,7 @@ _WORST_ERROR = 1.0  # of the log evidence: beyond, it is not known
 
 
 def tempered_evidence(target: Target, seed: int) -> tuple[float, float]:
-    """Return the log evidence and its standard error; not a number where they are not known."""
+    """Return the log evidence and its standard error; NaN where they are not known."""
     coordinates = target.coordinates
     if coordinates.length > MOST_COORDINATES:
         return nan, nan

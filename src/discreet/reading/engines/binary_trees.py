@@ -22,7 +22,7 @@ class BinaryTreesEngine(Engine, place=35):
     models = (Network,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no tree, inner variables of more levels, and inner tables that nothing was measured of."""
+        """Refuse graphs other than trees, inner variables with more levels, and inner tables that were not measured."""
         if (why := TreesEngine().misfit(case)) is not None:
             return why
         inner = _inner(case.model)

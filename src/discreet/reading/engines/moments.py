@@ -39,7 +39,7 @@ class MomentsEngine(Engine, place=10):
     exactness = Exactness.SAMPLED
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no measurement of the moments, and noise that cannot be made of normal numbers."""
+        """Refuse anything but a measurement of the moments, and noise that cannot be generated from normal numbers."""
         if not case.is_measured:
             return (
                 "a draw of the coefficients does not tell how far it lies from the truth: that depends on all moments "

@@ -26,7 +26,7 @@ MOST_COORDINATES = 2_000
 
 _MOST = 2e6  # operations of one likelihood of a choice
 _PROPOSED = 4_000
-_FEW_COORDINATES = 20  # up to here the evidence is worked out
+_FEW_COORDINATES = 20  # up to here the evidence is computed
 
 
 class SampledTablesEngine(Engine, place=30):

@@ -19,10 +19,10 @@ from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 
-_RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be refused
+_RARE = 46.1  # nats: outputs of a smaller probability than 1e-20 may be refused
 _WAVES = 400.0  # frequencies of many cells that matter, at most about
 _MOST_WAVES = 20_000_000  # as in `low_frequencies`: beyond, whole transforms are taken
-_FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
+_FACTORS = 45.0  # a window reaches this many nats beyond a noisy count, and twice as far now and then
 
 
 class TablesEngine(Engine, place=10):

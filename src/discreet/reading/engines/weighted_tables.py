@@ -55,7 +55,7 @@ class WeightedTablesEngine(Engine, place=25):
     reads_margins = True
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
+        """Refuse wide tables, and cases without a choice whose sums can be computed for many tables."""
         near = [each.is_margin for each in case.observed if near_sums(each) is not None]
         if not any(_has_many_candidates(each) for each in case.observed):
             return "weighted draws are used for choices among more tables than can be listed"
