@@ -20,7 +20,7 @@ from discreet.reading.counts.row_windows import LogBound, RowWindows
 from discreet.reading.counts.states import States, represented
 from discreet.reading.counts.windows import Seen, Windowed
 
-_TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # of the steepest: bounds that are tried, the best is taken
+_TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # shares of the steepest tilt: bounds to try, of which the best is used
 
 _FACTORS = 6.0  # e, for each row: how far its bound lies above its weight, about the log of its total's spread
 
@@ -31,7 +31,7 @@ KnownRows = dict[tuple[object, ...], RowWindows]
 
 @dataclass(frozen=True, eq=False)
 class RowMemory:
-    """What was seen of the features of one class, and the rows that were read of it, which are never read twice."""
+    """What was observed of the features of one class, and the rows already read, which are never read twice."""
 
     features: Sequence[Sequence[Seen]]
     size: int
@@ -79,7 +79,7 @@ class WindowedClass(ClassReading):
 
     @cached_property
     def errors(self) -> Floats:
-        """Return a bound of the relative error of each weight."""
+        """Return a bound on the relative error of each weight."""
         return np.asarray(sum(row.errors for row in self._rows))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:

@@ -36,11 +36,11 @@ Spectrum = NDArray[np.complex128]
 _MARGIN = 45.0  # a window reaches this many nats beyond the noisy count to begin with
 _LOST = 1e-12  # and is widened until no more than this share of the sum over all tables lies outside
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
-_ALIASED = 1e-17  # of the total's probability: what may come back around the circle
+_ALIASED = 1e-17  # share of the total's probability that may wrap around the circle
 MANY = 64
 """Tables of more cells are read through low frequencies."""
 SPARE = 4.0
-"""Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
+"""How many times the weights allowed before a charge may be held later, because windows may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
@@ -131,7 +131,7 @@ class CountSums:
     @cached_property
     def low(self) -> "LowFrequencies":
         """Return the transforms of many cells at the few frequencies that matter."""
-        from discreet.reading.counts.low_frequencies import LowFrequencies  # which stand on what is here
+        from discreet.reading.counts.low_frequencies import LowFrequencies  # they build on this module
 
         return LowFrequencies(self._weights, self.length, self._spread, self._times)
 

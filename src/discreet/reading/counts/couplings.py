@@ -1,4 +1,4 @@
-"""How f records are split between a of s places and the others, as a function of one standard normal number.
+"""How f records are split between a of s cells and the others, as a function of one standard normal number.
 
 The number T among the first a places is hypergeometric, free of any parameter. `whole` maps x to whole numbers: where
 the deviation is small, by the quantile of T itself; else by rounding y = mu + sd (x + k (x^2 - 1) / 6), k the skewness
@@ -121,7 +121,7 @@ def _straight(y: Floats, skew: Floats) -> Floats:
 
 
 def normal(first: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
-    """Return x that puts about so many among the first places, and the deviation there is in records."""
+    """Return x that puts about this many among the first places, and the deviation there in records."""
     middle, _, _, sd = share(np.zeros_like(first), places, here, records)
     wide = np.maximum(sd, _SMALL)
     skew = np.where(sd > _SMALL, _skewness(np.maximum(places, 1e-9), here, records, wide), 0.0)

@@ -43,7 +43,7 @@ class _Look:
     def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
         """Look at class counts between which the weight changes by at most so many nats, and bound the rest."""
         every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
-        nearest = np.clip((every + step // 2) // step * step, first, last)  # the same ones in every window
+        nearest = np.clip((every + step // 2) // step * step, first, last)  # the same counts in every window
         looked, which = np.unique(nearest, return_inverse=True)
         seen = np.array([kernel.log_weight(count) for count in looked.tolist()])[which]
         slack = kernel.rate * np.abs(every - nearest)

@@ -24,8 +24,8 @@ from discreet.reading.counts.fits import Fit, linear_map
 from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above, log_mass
 from discreet.reading.drawn import FINE_GRID, log_end_factor
 
-_INTEGRAL = 30_000.0  # operations of what is left of a row of three or four levels
-_ADDED = 80_000.0  # and of every further level
+_INTEGRAL = 30_000.0  # operations for what truncation leaves of a row of three or four levels
+_ADDED = 80_000.0  # and for every further level
 
 
 class DrawnFit(Fit):

@@ -19,9 +19,9 @@ from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.engines.tables import log_prior_total
 
 _MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
-_STEEPEST = 0.9  # of how fast the noise falls off: so far weights may be tilted
+_STEEPEST = 0.9  # share of the noise's decay by which weights may be tilted
 _NEARLY = 0.3  # standard deviations by which the mean may miss the total: that loosens a bound by .05 nats
-_WIDER = (1, 2, 4, 8)  # times wider, where a strong prior rises faster than the noise falls at an edge
+_WIDER = (1, 2, 4, 8)  # factor by which windows are widened where a strong prior rises faster than the noise falls
 
 
 def log_bounds(cases: Sequence[Case]) -> list[float]:
@@ -54,7 +54,7 @@ class _Bounds:
         self._which = which.ravel()
         self._margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in self._measurements))) + 2
         self._known: dict[tuple[bytes, int], _Setting | None] = {}
-        self._tilt = 0.0  # of the prior before, near which the next one's is looked for
+        self._tilt = 0.0  # the previous prior's tilt, near which the next one is searched
 
     def log_bound(self, alpha: Floats) -> float:
         """Return a bound for one prior; infinite where none is found."""

@@ -1,4 +1,4 @@
-"""Many small tables at once, each with a known total, through one law of noise: what planning reads of made-up studies.
+"""Many small tables at once, each with a known total, through one law of noise: how planning reads simulated studies.
 
 The same sums as `CountSums`, with one more axis: windows, one tilt for each table by Newton's method on all of them,
 one transform, products without a chosen cell. What the windows lose is bounded table by table; a table that loses more

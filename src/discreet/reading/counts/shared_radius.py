@@ -17,7 +17,7 @@ from discreet.certificates import compositions
 from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
 from discreet.reading.counts.table_counts import TableCounts
 
-NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
+NEGLIGIBLE = 41.0  # larger radii carry less than e^-41 of the sum
 
 
 class DistanceRow:
@@ -193,7 +193,7 @@ class JointCounts(TableCounts):
 
 
 def usual_radius(cells: Sequence[int], epsilon: float) -> float:
-    """Return the radius up to which a reading of tables with so many cells looks first; it seldom looks farther."""
+    """Return the radius up to which tables with this many cells are first searched; more is seldom needed."""
     return (sum(cells) - len(cells) + NEGLIGIBLE + 20) / epsilon + 2
 
 
@@ -203,7 +203,7 @@ def products(size: int, classes: int, tables: int, radius: float) -> float:
 
 
 def _pick(weights: Floats, generator: np.random.Generator) -> int:
-    """Draw a place with probability ~ its weight."""
+    """Draw an index with probability proportional to its weight."""
     table = np.cumsum(weights)
     return min(int(np.searchsorted(table, generator.random() * table[-1], side="right")), len(table) - 1)
 

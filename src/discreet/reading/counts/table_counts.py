@@ -61,7 +61,7 @@ class TableCounts(ABC):
 
     @property
     def reached(self) -> Reached | None:
-        """Return how well chains did, if they are what the tables were found by."""
+        """Return how well chains did, if the tables come from chains."""
         return None
 
     def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split | None:

@@ -31,13 +31,13 @@ from discreet.reading.counts.windows import Windowed
 
 Spectrum = NDArray[np.complex128]
 
-_ROUNDING = 4e-16  # of a transform, beside the largest probability
-_TAIL = 24.0  # standard deviations of the total kept free on a circle, beside a window and the range
+_ROUNDING = 4e-16  # rounding error of a transform, relative to the largest probability
+_TAIL = 24.0  # standard deviations of the total kept free on a circle, in addition to a window and the range
 _FOLDED = 1e-19  # probability that may fold over
 _STEEPEST = 50.0
-_MANY = 64  # cells from which on low frequencies may be enough
+_MANY = 64  # number of cells from which low frequencies may be enough
 _DROPPED = 1e-20  # probability that dropped frequencies may hold
-_TOGETHER = 16  # cells that are transformed at a time
+_TOGETHER = 16  # cells transformed at a time
 
 
 class Windows(Protocol):

@@ -20,7 +20,7 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
 
 MARGIN = 45.0
-"""A window reaches so many nats beyond the noisy numbers to begin with; it is widened where that is not enough."""
+"""How many nats a window at first extends beyond the noisy numbers; it is widened where that is not enough."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ class CellModelsEngine(Engine, place=28):
         return 3e5 + 100 * cells * width + inside
 
     def read(self, case: Case[ModelledTable]) -> ModelReading:
-        """Return the posterior of the program's parameters; the same case is always read alike."""
+        """Return the posterior of the program's parameters; the same case always gives the same reading."""
         likelihood = seen(Likelihood.of_case(case), case.model)
         allowed = case.patience * MOST_OPERATIONS / self._each(case)
         return read_target(case.model, Target(case.model.bound, likelihood), likelihood.method, allowed=allowed)
