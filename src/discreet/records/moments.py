@@ -6,7 +6,7 @@ the whole number, so whatever a record holds and however an engine rounds, |a| <
 such numbers. They are exact, so no sum depends on the order of the rows, and replacing one record moves each sum by at
 most the range of its product.
 
-A value that is missing, no number, or 2^53 or more away from zero is replaced by a declared constant. An interaction
+A value that is missing, not a number, or 2^53 or more away from zero is replaced by a declared constant. An interaction
 or a power of columns becomes a whole number of its own in the same way, from the whole numbers of its columns, before
 it is multiplied with anything.
 """
@@ -33,7 +33,7 @@ _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of numbers, or of days if `dates`, between public bounds; `missing` stands for what is none."""
+    """A column of numbers, or of days if `dates`, between public bounds; `missing` replaces anything else."""
 
     column: str
     low: float
@@ -100,7 +100,7 @@ class MomentPlan:
 
 
 class Numbered(Protocol):
-    """Some records, from which each factor's raw number can be had: NaN for gaps, or a level's code."""
+    """Some records that give each factor's raw number: NaN for gaps, or a level's code."""
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -130,7 +130,7 @@ def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
 
 
 def whole_number(value: object, factor: Base, grid: int) -> int:
-    """Return the whole number of one value: the plain way, for whoever wants to check the others."""
+    """Return the whole number of one value: the plain way, to check the others against."""
     if isinstance(factor, Indicator):
         return grid if factor.declared.code(value) == factor.place else 0
     number = day_of(value) if factor.dates else number_of(value)

@@ -41,7 +41,7 @@ class PandasSource(BatchSource):
 
 
 class _Entries:
-    """What the categories of a frame mean, looked at once however many slices there are; a gap has the last place."""
+    """What the categories of a frame mean, computed once for all slices; a gap has the last place."""
 
     def __init__(self) -> None:
         self._codes: dict[Column, Codes] = {}
