@@ -75,7 +75,7 @@ def compare_flips_of(
 
 
 def flip_error(tables: Tables, scale: float, scale_error: float) -> float:
-    """Return a bound of the error of ln P/Q: twice that of ln P."""
+    """Return a bound on the error of ln P/Q: twice that of ln P."""
     distance = line_error(tables.size) if len(tables.alpha) == 2 else 64 * UNIT
     relative = scale * (scale_error + distance + 4 * UNIT) + 8 * UNIT
     return float(4 * relative + 2 * (3 * len(tables.all) + 64) * UNIT * (1 + scale))

@@ -22,14 +22,14 @@ from discreet.exact import ball, exact_text, rounded_up
 
 _TAIL = 80.0  # squared standard deviations of D over two, beyond which its law is cut: e^-80 = 2e-35
 LARGEST_VARIANCE = Fraction(10**8)
-_FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
+_FLOAT_ERROR = 1e-10  # relative error of the probability that D is even, which comes from positive sums of floats
 _DIGITS = 6
-_WIDE = Fraction(30)  # from this variance on sums over even and over odd numbers are the same to twenty digits
+_WIDE = Fraction(30)  # from this variance on, sums over even and odd numbers agree to twenty digits
 
 
 @lru_cache(maxsize=64)
 def gaussian_loss(variance: Fraction, cells: int, keeps_total: bool) -> PrivacyLoss:
-    """Return the loss of discrete Gaussian counts in `cells` cells; infinite loss stands for what lies in the tail."""
+    """Return the loss of discrete Gaussian counts in `cells` cells; the tail counts as an infinite loss."""
     farthest = ceil(sqrt(4 * _TAIL * float(variance))) + 2
     steps = range(-farthest, farthest + 1)
     with ctx.workprec(128):

@@ -27,17 +27,17 @@ from discreet.certificates.power_sums import AFFINITY_ERROR, PowerSum, power_sum
 from discreet.certificates.stable_law import LOG_ERROR, log_probabilities
 
 _SPARE = 42.0  # powers below e^-(c + 42) are left out; they change no weight by more than e^-42 of it
-_SINGLE = 16  # below, every k by itself
+_SINGLE = 16  # below this, every k by itself
 _RHO = 2 + sqrt(3)
 _LEAST_LAST, _MOST_LAST = 256, 2**22
-_MOST_LISTED = 20_000  # so many tables are gone through one by one
+_MOST_LISTED = 20_000  # up to this many tables are listed one by one
 _CHUNK = 2**13  # coefficients that are summed together
-_ENOUGH = 1e-13  # of the sum: what the tail may leave open before the last group
+_ENOUGH = 1e-13  # share of the sum that the tail may leave open before the last group
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A number between two others."""
+    """A number known between two bounds."""
 
     lower: float
     upper: float
@@ -201,7 +201,7 @@ def _tail(scale: float, start: int, last: PowerSum, left: tuple[float, float], *
 
 
 def _coefficients(scale: float, start: int, stop: int) -> tuple[float, Floats, Floats]:
-    """Return p_k, h_k and s_k (rows) for start <= k < stop in units of e^top, and bounds of their rounding."""
+    """Return p_k, h_k and s_k (rows) for start <= k < stop in units of e^top, and bounds on their rounding."""
     k = np.arange(start - 1, stop + 1)
     logs = log_probabilities(scale, k)
     top = float(logs.max())

@@ -108,7 +108,7 @@ def log_normaliser(logs: Floats) -> Floats:
 
 
 def line_error(width: int) -> float:
-    """Return a bound of the relative error of H in a block: running sums of `width` terms of one sign."""
+    """Return a bound on the relative error of H in a block: running sums of `width` terms of one sign."""
     return (2 * width + 64) * UNIT
 
 

@@ -71,7 +71,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @property
     def pure_epsilon(self) -> Fraction | float:
-        """Return a proved upper bound of the privacy loss of every output, or infinity if there is none."""
+        """Return a proved upper bound on the privacy loss of every output, or infinity if there is none."""
         guarantee = self.guarantee
         return inf if guarantee.delta else guarantee.epsilon
 

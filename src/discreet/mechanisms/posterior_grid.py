@@ -233,7 +233,7 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
 def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[BetaLaw, ...]:
     """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
 
-    `largest` is a public bound of the sum of all shapes. It is what the work of each stick is measured by.
+    `largest` is a public bound on the sum of all shapes. It is what the work of each stick is measured by.
     """
     rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
     return tuple(BetaLaw(shape, rest, largest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))

@@ -30,7 +30,7 @@ def _logit_points(total: float) -> Floats:
 
 
 def _inverted(points: Floats, below: Floats, slopes: Floats, probability: float) -> Floats:
-    """Return where each row reaches a probability, halving within its step."""
+    """Return where each row reaches a probability, bisecting within its step."""
     rows = np.arange(len(below))
     place = np.clip((below < probability).sum(axis=1), 1, len(points) - 1)
     width = points[place] - points[place - 1]

@@ -64,7 +64,7 @@ def read_learnt(case: Case) -> list[Reading]:
 def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Reading]:
     """Read a case under each of several priors, but for those that have no share of the evidence; `by` some engine.
 
-    They are gone through by falling upper bounds of their evidence. Where a bound lies 35 nats below the best evidence
+    They are gone through by falling upper bounds on their evidence. Where a bound lies 35 nats below the best evidence
     a prior's share is below e^-35, and it is not read: its evidence is given as nothing, with the best one's counts.
     """
     engine = by or engine_for(cases[0])

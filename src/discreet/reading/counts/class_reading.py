@@ -73,7 +73,7 @@ class ClassReading(ABC):
         return float("inf")
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound of sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
+        """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         return -float("inf")
 
     def wider(self) -> "ClassReading":

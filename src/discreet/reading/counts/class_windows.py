@@ -83,7 +83,7 @@ class WindowedClass(ClassReading):
         return np.asarray(sum(row.errors for row in self._rows))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound of sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
+        """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         right = self._log_beyond(self.last, 1, tilt, own) if self.last < self.size else -np.inf
         left = self._log_beyond(self.first, -1, tilt, own) if self.first > 0 else -np.inf
         return float(np.logaddexp(right, left))

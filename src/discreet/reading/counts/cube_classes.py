@@ -3,7 +3,7 @@
 A class count t weighs f_y(t) P(z_y | t). The second factor is at most one, and changes by at most e^rate from one count
 to the next, as one more record moves every signed count by one. So the class counts' own noise gives a window, a look
 at some counts of it bounds all others from above and below, and those whose upper bound is negligible beside the lower
-bound of everything are left out: for every lambda, what all classes weigh with n_y = t is at most
+bound on everything are left out: for every lambda, what all classes weigh with n_y = t is at most
 e^(lambda (t - n)) upper_y(t) prod_(other classes) F(lambda).
 """
 

@@ -43,7 +43,7 @@ class _Setting(NamedTuple):
 
 
 class _Bounds:
-    """What was published, by kinds of cells, with what the bounds of all priors have in common."""
+    """What was published, by kinds of cells, with what the bounds for all priors have in common."""
 
     def __init__(self, case: Case) -> None:
         self._measurements, self._size = case.measurements, case.size

@@ -51,7 +51,7 @@ class ClassCounts:
         return min(each.steepest(f) for each, f in zip(self._classes, self._own, strict=True))
 
     def log_outside(self, tilt: float) -> Floats:
-        """Return for each class the log of a bound of what lies beyond its window."""
+        """Return for each class the log of a bound on what lies beyond its window."""
         return np.array([each.log_outside(tilt, f) for each, f in zip(self._classes, self._own, strict=True)])
 
 
@@ -128,7 +128,7 @@ class NaiveBayesCounts(TableCounts):
         return features if len(self.classes) == 1 else [totals[:, None, :], *features]
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
-        """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""
+        """Draw class counts (one row per draw), and for every feature tables (draws, classes, levels)."""
         totals = self._row.draw(np.full(count, self.size), generator)
         parts = [reading.draw(column, generator) for reading, column in zip(self.classes, totals.T, strict=True)]
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]

@@ -101,7 +101,7 @@ class RowWindows:
 
     @cached_property
     def errors(self) -> Floats:
-        """Return a bound of the relative error of every weight."""
+        """Return a bound on the relative error of every weight."""
         return np.concatenate([part.errors for part in self._parts])
 
     @cached_property

@@ -156,7 +156,7 @@ class JointCounts(TableCounts):
         return features if self._vectors.shape[1] == 1 else [totals[:, None, :], *features]
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
-        """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""
+        """Draw class counts (one row per draw), and for every feature tables (draws, classes, levels)."""
         table = np.cumsum(np.exp(self._logs - self._log_total).ravel())
         chosen = np.minimum(np.searchsorted(table, generator.random(count) * table[-1], side="right"), table.size - 1)
         which, radii = np.unravel_index(chosen, self._logs.shape)

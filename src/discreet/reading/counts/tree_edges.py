@@ -81,7 +81,7 @@ class EdgeRow:
         return np.where(inside, logs, -np.inf)
 
     def log_outside(self, places: Counts, tilt: float) -> Floats:
-        """Return for some totals the log of a bound of sum r_j(k) e^(tilt (k - first)) over all k outside."""
+        """Return for some totals the log of a bound on sum r_j(k) e^(tilt (k - first)) over all k outside."""
         totals, first, last = self.totals[places], self.first[places], self.last[places]
 
         def kernel(counts: Counts) -> Floats:
@@ -163,7 +163,7 @@ class Edge:
 
     @cached_property
     def message(self) -> tuple[Floats, Floats]:
-        """Return log sum_m G(n_1, m) e^mu(m) with the prior's constants, and bounds of its relative error."""
+        """Return log sum_m G(n_1, m) e^mu(m) with the prior's constants, and bounds on its relative error."""
         logs, errors = [], []
         for places in self._blocks(np.arange(len(self.above.values))):
             weights, scale = self._weights(places)
