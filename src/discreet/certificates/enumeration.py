@@ -16,7 +16,7 @@ Likelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 _CHUNK = 2**21  # comparisons made at once
-_LARGE = 30.0  # largest epsilon: e^30 times what is too small for a float is still nothing
+_LARGE = 30.0  # larger epsilons are compared in logarithms; e^30 times what underflows is still nothing
 
 __all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "number_of_tables"]
 

@@ -37,7 +37,7 @@ _SAMPLED_STUDIES = 4  # studies of models read by chains, which take seconds eac
 _JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means are read from all cells together
 _MOST_STEPS = 40
 _SEARCH_STEPS = 8  # about how many widths a search computes
-_USUAL_SLOPE = 0.75  # slopes of log width by log epsilon, or by the log number of records
+_USUAL_SLOPE = 0.75  # slope of log width by log epsilon, or by the log number of records
 _UNDONE = "Nothing was simulated."
 _MOST_ROWS = 24  # rows of a posterior considered in each made-up study
 

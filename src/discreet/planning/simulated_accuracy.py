@@ -23,7 +23,7 @@ from discreet.reading.readings import TableReading
 _TRUTH = 1e9  # the prior of a reader who knows the truth
 _TAIL = np.array([1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.35, 0.5])
 _PANELS = np.concatenate([_TAIL, 1 - _TAIL[-2::-1]])
-_MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # points between the quantiles of one part
+_MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # masses between the quantiles of one part
 _NODES, _SHARES = roots_legendre(20)
 
 

@@ -29,7 +29,7 @@ FINE_GRID = 16
 """From this many bits on, the density in the middle of a grid cell gives its mass, except at the ends."""
 
 LINEAR = "read exactly, except that the mass in the outermost cells of a grid was taken as linear"
-_NEGLIGIBLE = 1e-6  # error of a log likelihood
+_NEGLIGIBLE = 1e-6  # negligible error of a log likelihood
 _ROUNDS = 4
 
 

@@ -13,7 +13,7 @@ from discreet.mathematics.pareto import MOST_SHAPE
 from discreet.models.linear_regression import LinearRegression
 from discreet.reading.moments import coefficients_given, with_own
 
-_CHUNK = 4096  # states that are worked on together
+_CHUNK = 4096  # states processed together
 
 
 @dataclass(frozen=True, eq=False)

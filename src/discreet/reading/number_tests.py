@@ -24,7 +24,7 @@ from discreet.mathematics.distributions.dirichlet import Share, tails
 from discreet.noise.cut import CutLaw
 from discreet.reading.ratios import PairNoise, Quantiles, Ratio
 
-_MARGIN = 1e-12  # of tails: laws are cut off beyond that
+_MARGIN = 1e-12  # probability of tails beyond which laws are cut off
 _SEED = 23
 
 Tails = tuple[Floats, Floats]

@@ -46,7 +46,7 @@ class NetworkReading:
     model: Network
     counts: TableCounts
     log_weight: float | None = None
-    """Log of the prior probability that it stands for, beside readings under other priors; None if all are alike."""
+    """Log of the prior probability that this reading stands for, among readings under other priors; None if equal."""
 
     @property
     def log_evidence(self) -> float:

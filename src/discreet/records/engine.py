@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
 _MOST_STRANGERS = 1_000
-_FEW = 3  # columns of a table that the engine itself groups by
+_FEW = 3  # most columns of a table that the engine itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
 
 _Raw = Column | tuple[str, bool]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.inference.posteriors.table import TablePosterior
 
 _MOST = 2.0  # standard deviations of the own sum
-_SUSPECT = 1.0  # about how many are examined closely
+_SUSPECT = 1.0  # standard deviations beyond which a level is examined closely
 
 
 def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> PriorOutweighsWarning | None:

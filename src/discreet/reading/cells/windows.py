@@ -83,7 +83,7 @@ def _around(kernel: CellKernel, size: int) -> tuple[Counts, Counts]:
     places = np.arange(len(kernel.low))
     middle = np.clip(kernel.low, 0, size)
     inner = np.clip(middle, 0, max(0, size - 1))
-    tilt = np.median(kernel(places, inner) - kernel(places, inner + 1))  # nothing changes near the middle
+    tilt = np.median(kernel(places, inner) - kernel(places, inner + 1))  # so that nothing changes near the middle
 
     def tilted(counts: Counts) -> Floats:
         return kernel(places, counts) + tilt * counts

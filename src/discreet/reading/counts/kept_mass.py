@@ -21,7 +21,7 @@ from discreet.arrays import Floats
 
 _NODES, _FEW_NODES = 64, 24  # points of the last integral; fewer for slopes, which may be rough
 _ADDED_NODES = 40  # points of the integral over one more number
-_POINTS = 40  # at which the density of a sum is computed
+_POINTS = 40  # points at which the density of a sum is computed
 _FAR = 45.0  # how far below its peak the logarithm of a density is negligible
 _HALVINGS = 40
 _SMALLEST = 1e-290  # below this, differences of distribution functions are not trusted

@@ -23,7 +23,7 @@ from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.table_counts import TableCounts
 
-_PARTS = 16  # of a standard deviation: the steps in which counts are resolved
+_PARTS = 16  # steps per standard deviation in which counts are resolved
 _REACH = 6.0  # standard deviations beyond which no count is tried
 _PLAIN = 60.0  # standard deviations from which on a row's total hardly matters
 

@@ -24,7 +24,7 @@ from discreet.mathematics.digits import log_gamma_ratio
 from discreet.reading.counts import outnumbered
 from discreet.reading.counts.couplings import FAR
 
-_STEP = 1 / 64  # points of the grid on which Beta quantiles are tabulated
+_STEP = 1 / 64  # step of the grid on which Beta quantiles are tabulated
 _PLAIN = 12  # up to this whole b, Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out
 _TINY = 1e-280
 _OFF = 1e-6  # relative error of a probability above which an inverse has failed

@@ -23,13 +23,13 @@ from discreet.reading.published import Exactness
 from discreet.reading.tempering import EACH, ISLANDS, Particles
 
 DRAWS, MOST_DRAWS = 4096, 32768
-"""How many draws of the noise are weighed at first, and at most."""
+"""How many draws of the noise are weighted at first, and at most."""
 LEAST_WORTH, GOOD_WORTH = 1000.0, 4000.0
 """Least effective sample size that is trusted, and the one beyond which no more draws are made."""
-LOOKS, _MOVES = (5, 10, 20, 40, 60), 4  # after tempering: rounds between checks, and moves in each round
+LOOKS, _MOVES = (5, 10, 20, 40, 60), 4  # after tempering: rounds after which draws are checked, and moves in each round
 _MOST_ERROR = 1.0  # error of the log evidence above which it counts as unknown
 GOOD_R_HAT, BAD_R_HAT = 1.02, 1.1
-_STAGE = 17.0  # evaluations of all particles that a stage takes, about
+_STAGE = 17.0  # about how many evaluations of all particles a stage takes
 
 
 class MomentsEngine(Engine, place=10):
