@@ -176,7 +176,7 @@ class PublishedLaplace(Mechanism[Categories]):
 
     @property
     def _margin(self) -> int:
-        """Return how far beyond the possible counts outputs are looked at: what lies there is below e^-40."""
+        """Return how far beyond the possible counts outputs are considered: what lies there is below e^-40."""
         return ceil(45 / self.rate) + 2
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:

@@ -44,7 +44,7 @@ _ALONG = np.array([-10.0, -8.2, -6.7, -5.5, *np.linspace(-4.5, 2.5, 15)])
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, not a number on a grid."""
+    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, NaN on a grid."""
 
     points: Floats
     weights: Floats
@@ -155,7 +155,7 @@ class _Held:
 
 def peak_of(target: LogDensity, starts: Sequence[Floats]) -> Peak:
     """Return the highest of the peaks that are found from some starts."""
-    from scipy.optimize import minimize  # which takes long to load
+    from scipy.optimize import minimize  # slow to import
 
     def falling(place: Floats) -> tuple[float, Floats]:
         (value,), (slope,) = target(place[None])

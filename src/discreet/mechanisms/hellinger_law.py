@@ -51,7 +51,7 @@ from discreet.randomness import FiniteLaw, RandomBits
 FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
 """Up to so many candidates draws go through a list of all; so many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
-_FEW = 32  # up to so many tables are worked out one by one, more by a list of all
+_FEW = 32  # up to this many tables are computed one by one, more by a list of all
 _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds are computed
 
 
