@@ -203,5 +203,5 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         return self.model.checked(counts, self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give no alternatives: a twin has the same share."""
+        """Yield no alternatives: a twin has the same share."""
         yield {}

@@ -149,7 +149,7 @@ _MOST_STICKS = 20  # of more, even two cells for each are too many outputs to li
 
 
 def coarser(grid_bits: int, sticks: int) -> Iterator[Mapping[str, object]]:
-    """Give grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
+    """Yield grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
     for bits in range(min(6, grid_bits) if sticks <= _MOST_STICKS else 0, 0, -1):
         yield {"grid_bits": bits}
 

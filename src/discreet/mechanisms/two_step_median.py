@@ -185,7 +185,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give no alternatives."""
+        """Yield no alternatives."""
         yield {}
 
     @property
