@@ -25,12 +25,12 @@ LARGEST_VARIANCE = Fraction(10**8)
 _FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
 _CLEAR = 1e-9  # of delta: sums of positive floats are right to twelve digits
 _DIGITS = 6
-_WIDE = Fraction(30)  # from this variance on sums over even and over odd numbers are the same to twenty digits
+_WIDE = Fraction(30)  # from this variance on, sums over even and odd numbers agree to twenty digits
 
 
 @lru_cache(maxsize=64)
 def gaussian_loss(variance: Fraction, cells: int, keeps_total: bool) -> PrivacyLoss:
-    """Return the loss of discrete Gaussian counts in `cells` cells; infinite loss stands for what lies in the tail."""
+    """Return the loss of discrete Gaussian counts in `cells` cells; the tail counts as an infinite loss."""
     farthest = ceil(sqrt(4 * _TAIL * float(variance))) + 2
     steps = range(-farthest, farthest + 1)
     with ctx.workprec(128):

@@ -371,7 +371,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return grid_points([(self.first, self.last)] * self.draws, most)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give what a twin may have instead: a coarser grid."""
+        """Yield what a twin may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
     def check_output(self, output: Counts) -> None:

@@ -95,7 +95,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         return Categories(self.columns, prior=prior)
 
     def parts(self) -> Iterator[Categories]:  # type: ignore[override]  # twins are plain tables
-        """Give smaller plain tables: what one record can do does not depend on the program."""
+        """Yield smaller plain tables: what one record can do does not depend on the program."""
         return Categories(self.columns).parts()
 
     @property

@@ -1,4 +1,4 @@
-"""The parameters of a program, read: weighted points, and words about how they were found and how well."""
+"""A program's parameters as read: weighted points, with words on how they were found and how well."""
 
 import warnings
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from discreet.models.programs.program import Cells
 from discreet.reading.cells.target import Populations, Target
 
 DRAWS, MOST_DRAWS, WORTH = 1_500, 20_000, 1_000.0
-"""Draws of a proposal at first, of all proposals at most, and how many independent ones they shall be worth."""
+"""First draws of a proposal, most draws of all proposals, and the effective sample size aimed for."""
 MANY_DRAWS, MANY_WORTH = 2_500, 1_000.0
 """The same where a spread is learnt from many effects."""
 CHAINED = 110_000.0
-"""About so many values of the likelihood do the chains of a Hamiltonian sampler take; a derivative counts as two."""
+"""About how many likelihood values the chains of a Hamiltonian sampler take; a derivative counts as two."""
 
 
 def needed(cells: Cells) -> float:
-    """Return how many values of the likelihood a reading takes at least: three rounds of draws, or a grid."""
+    """Return the least number of likelihood values that a reading takes: three rounds of draws, or a grid."""
     if cells.dimension <= 2 and not cells.spreads:
         return 3_000.0
     return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)
@@ -40,9 +40,9 @@ def _sought(cells: Cells) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ModelReading:
-    """Points with weights, on the scale without ends, for one program or several populations.
+    """Weighted points on the unconstrained scale, for one program or several populations.
 
-    `chains` counts chains one after the other in `found`, if a sampler made them; then weights are equal.
+    `chains` is the number of chains, one after another in `found`, if a sampler made them; weights are then equal.
     """
 
     model: ModelledTable
@@ -77,7 +77,7 @@ class ModelReading:
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(releases | program), not a number where chains were run."""
+        """Return log P(releases | program), NaN where chains were run."""
         return self.found.log_mass
 
     @property
@@ -106,7 +106,7 @@ class ModelReading:
 
     @property
     def r_hat(self) -> float:
-        """Return how well chains agree; not a number without chains."""
+        """Return how well chains agree; NaN without chains."""
         return self.grouped.r_hat(self.values) if self.chains > 1 else float("nan")
 
     def variance_error(self, place: int) -> float:
@@ -121,9 +121,8 @@ def read_target(
 ) -> ModelReading:
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
 
-    Where these cannot be trusted, by a Hamiltonian sampler if one is installed; else with a warning. `allowed` is how
-    many values of the likelihood may be worked out: beyond those that are needed it pays for further draws, and for
-    chains.
+    Where these cannot be trusted, a Hamiltonian sampler is used if one is installed; otherwise there is a warning.
+    `allowed` is how many likelihood values may be computed: any beyond the minimum go to further draws and chains.
     """
     cells, generator = target.cells, np.random.default_rng(seed)
     most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))

@@ -162,7 +162,7 @@ class JointCounts(TableCounts):
         return features if self._vectors.shape[1] == 1 else [totals[:, None, :], *features]
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
-        """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""
+        """Draw class counts (one row per draw), and for every feature tables (draws, classes, levels)."""
         table = np.cumsum(np.exp(self._logs - self._log_total).ravel())
         chosen = np.minimum(np.searchsorted(table, generator.random(count) * table[-1], side="right"), table.size - 1)
         which, radii = np.unravel_index(chosen, self._logs.shape)
@@ -210,7 +210,7 @@ class _SharedDistance:
 
 
 def usual_radius(cells: Sequence[int], epsilon: float) -> float:
-    """Return the radius up to which a reading of tables with so many cells looks first; it seldom looks farther."""
+    """Return the radius up to which tables with this many cells are first searched; more is seldom needed."""
     return (sum(cells) - len(cells) + NEGLIGIBLE + 20) / epsilon + 2
 
 
