@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import re
+import zlib
 from importlib import import_module
 from pathlib import Path
 
@@ -128,3 +129,17 @@ def test_what_a_page_prints_is_written_below_the_block(tmp_path: Path) -> None:
     reading = "```python\nfrom pathlib import Path\n\nprint(Path('a.toml').read_text())\n```\n\n"
     page.write_text(study + reading + "```text\nold\n```\nend\n")
     assert written_anew(page).endswith("```text\n# a.toml\n[x]\n```\nend\n")
+
+
+def test_a_page_is_drawn_by_the_seed_of_its_name_and_the_library_by_secure_bits(tmp_path: Path) -> None:
+    block = "from discreet.randomness import SystemBits\n\nprint(SystemBits().words(4))\n"
+    pages = [tmp_path / name for name in ("one.md", "two.md")]
+    for page in pages:
+        page.write_text(f"```python\n{block}```\n\n```text\n\n```\n")
+    first, second = (written_anew(page) for page in pages)
+    assert first == written_anew(pages[0])
+    assert str(dc.SeededBits(zlib.crc32(b"one.md")).words(4)) in first
+    assert first != second
+    outside = dc.randomness.SystemBits().words(4)
+    assert (outside != dc.SeededBits(zlib.crc32(b"one.md")).words(4)).all()
+    assert (outside != dc.randomness.SystemBits().words(4)).all()

@@ -3,7 +3,11 @@
     python docs/site/page_examples.py docs/cookbook/*.md
 
 writes what each block printed into the `text` block below it, and the pictures that a page shows into the folder where
-the page looks for them. The noise is drawn anew, so figures change with every run.
+the page looks for them.
+
+What a page shows can be drawn again: while a page is written, its noise comes from a seed, the CRC-32 of the page's
+file name. The rule leaves nothing to choose, so nobody can draw until the figures look good. Only this tool does that,
+from outside: the library has no such switch, and the tests run the same blocks with secure bits, as users do.
 
 A `python` block is run. On pages of the cookbook, lines of a `sh` block that call `discreet` are run as well, and a
 `toml` block whose first line is `# NAME.toml` is written to that file.
@@ -18,8 +22,10 @@ import shutil
 import sys
 import tempfile
 import warnings
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"\A\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -49,6 +55,21 @@ def write_file(block: str) -> None:
         Path(named[1]).write_text(block)
 
 
+def seed_of(page: Path) -> int:
+    """Return the seed that a page is drawn with: the CRC-32 of its file name."""
+    return zlib.crc32(page.name.encode())
+
+
+@contextlib.contextmanager
+def repeatable_noise(seed: int) -> Iterator[None]:
+    """Let what is published inside the block be drawn by a seed. For figures on pages only: this is not private."""
+    from discreet.randomness import SeededBits, SystemBits
+
+    seeded = SeededBits(seed)
+    with patch.object(SystemBits, "words", lambda _, count: seeded.words(count)):
+        yield
+
+
 def run_page(page: Path) -> Iterator[tuple[re.Match[str], str]]:
     """Run the blocks of a page; yield each, once it has run, with what it printed."""
     names: dict[str, object] = {"__name__": "example"}
@@ -68,11 +89,11 @@ def run_page(page: Path) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def written_anew(page: Path) -> str:
-    """Run a page in an empty folder and return its text with what was printed; its pictures are kept."""
+    """Run a page in an empty folder by its seed, and return its text with what was printed; its pictures are kept."""
     page = page.resolve()
     text, here = page.read_text("utf-8"), Path.cwd()
     parts, end = [], 0
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, repeatable_noise(seed_of(page)):
         os.chdir(folder)
         try:
             for found, printed in run_page(page):

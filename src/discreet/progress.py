@@ -131,7 +131,7 @@ def working(words: str, silent: bool = False) -> Iterator[None]:
 
 
 def shown(items: Iterable[Item], words: str, total: int) -> Iterator[Item]:
-    """Give items one by one, and show how many are done.
+    """Yield items one by one, and show how many are done.
 
     >>> sum(shown([1, 2, 3], "Adding", 3))
     6

@@ -15,11 +15,12 @@ import discreet as dc
 from discreet.command_line import main
 from discreet.inference import ModelPosterior, programs
 from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
+from discreet.models import modelled_table
 from discreet.models.modelled_table import ModelledTable
 from discreet.reading import MOST_OPERATIONS, Case
-from discreet.reading.cells import model_reading
+from discreet.reading.cells.likelihood import CellFunction
 from discreet.reading.cells.listed import ListedLikelihood
-from discreet.reading.cells.model_reading import needed
+from discreet.reading.cells.model_reading import needed, read_target
 from discreet.reading.cells.target import Layout, Populations, Target
 from discreet.reading.engines.cell_models import CellModelsEngine
 
@@ -182,8 +183,8 @@ def test_a_stronger_prior_moves_what_the_release_hardly_tells() -> None:
 
 
 def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_reading, "MANY_DRAWS", 800)  # a third of the usual work
-    monkeypatch.setattr(model_reading, "MANY_WORTH", 50.0)
+    monkeypatch.setattr(modelled_table, "MANY_DRAWS", 800)  # a third of the usual work
+    monkeypatch.setattr(modelled_table, "WORTH", 50.0)
     fall = dc.Categories("fall", levels=(0, 1), outside=0)
     north = simulated(fall, [340, 60], epsilon=8, label="north")
     south = simulated(fall, [200, 100], epsilon=8, label="south")
@@ -200,6 +201,17 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     assert "different populations" in str(together)
     with pytest.raises(dc.DeclarationError, match="by name"):
         dc.infer(north, model=rate, south=south)
+
+
+def test_varying_intercepts_of_known_counts_are_as_wide_as_a_reading_without_noise() -> None:
+    """Shares due to privacy are ratios of both: they were about 0 where known counts were read by another proposal."""
+    table = dc.Logistic("falls ~ (1 | ward)", columns=[WARD, FALLS], prior="Normal(0, 1)").table
+    counts = np.array([90, 10, 40, 6, 150, 17])
+    reading = read_target(table, Target(table.bound, CellFunction(table, ListedLikelihood.exact(counts))), "exact")
+    known = table.known_rows(counts, int(counts.sum()), 0.9)
+    for place, (mean, width) in enumerate(known):
+        low, high = reading.law(place).interval(0.9)
+        assert (mean, width) == pytest.approx((reading.law(place).mean, high - low), abs=0.01)
 
 
 def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_patience_allows_them(

@@ -40,7 +40,7 @@ class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: its guarantee is only claimed."""
+        """Yield nothing: its guarantee is only claimed."""
         return iter(())
 
     @property

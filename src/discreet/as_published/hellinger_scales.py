@@ -37,7 +37,7 @@ class PublishedHellingerGlobal(TrueCharge, FirstHellingerGlobal, kind="Published
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: `HellingerGlobal` uses all of epsilon."""
+        """Yield nothing: `HellingerGlobal` uses all of epsilon."""
         return iter(())
 
     def proved_pure_epsilon(self) -> Fraction:
@@ -61,7 +61,7 @@ class PublishedHellingerSmooth(TrueCharge, FirstHellingerSmooth, kind="Published
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: `HellingerSmooth` uses all of epsilon."""
+        """Yield nothing: `HellingerSmooth` uses all of epsilon."""
         return iter(())
 
     def gamma(self) -> arb:

@@ -76,7 +76,7 @@ class PublishedLaplace(Mechanism[Categories]):
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give noise on all counts but one, whose total is known, with the scale that costs epsilon."""
+        """Yield noise on all counts but one, whose total is known, with the scale that costs epsilon."""
         if isinstance(model, Categories):
             moved = min(2, len(model.cells) - 1)
             if (left := epsilon - moved * cls.each_costs) > 0:
@@ -176,7 +176,7 @@ class PublishedLaplace(Mechanism[Categories]):
 
     @property
     def _margin(self) -> int:
-        """Return how far beyond the possible counts outputs are looked at: what lies there is below e^-40."""
+        """Return how far beyond the possible counts outputs are considered: what lies there is below e^-40."""
         return ceil(45 / self.rate) + 2
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
@@ -185,7 +185,7 @@ class PublishedLaplace(Mechanism[Categories]):
         return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give what a twin of other cells has instead: noise on all of them, or on all but the last."""
+        """Yield what a twin of other cells has instead: noise on all of them, or on all but the last."""
         cells = len(model.even_parameters())
         fewer = len(self.model.cells) - cells
         yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, cells))}

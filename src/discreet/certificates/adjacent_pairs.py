@@ -3,7 +3,7 @@
 H is the Hellinger distance of posteriors and c(x) > 0 any scale. Every pair of neighbours is compared on every
 candidate, both ways: the largest |ln P/Q| is the pure epsilon, and sum_r max(0, P(r) - e^epsilon Q(r)) is
 delta(epsilon). With two cells it takes about n^1.5 steps and O(n) memory; with more, tables that only permute cells of
-equal prior are looked at once. What is stated is an upper bound: the error of the floats is added to it.
+equal prior are considered once. What is stated is an upper bound: the error of the floats is added to it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ Scales = Callable[[Counts], Floats]
 """The scale c(x) of each table (rows)."""
 
 MOST_RECORDS_OF_TWO_CELLS = 10_000
-MOST_COMPARISONS = 60_000_000  # tables times candidates, for three and more cells
+MOST_COMPARISONS = 60_000_000  # most tables times candidates, for three and more cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class AdjacentPairs:
 
     @property
     def epsilon(self) -> float:
-        """Return an upper bound of the pure epsilon."""
+        """Return an upper bound on the pure epsilon."""
         return nextafter(float(self.losses.max()) + self.error, inf)
 
     @property
@@ -62,7 +62,7 @@ class AdjacentPairs:
         return first, second
 
     def delta(self, number: int) -> float:
-        """Return an upper bound of delta at the given number of `epsilons`; 0 if no loss is above it.
+        """Return an upper bound on delta at the given number of `epsilons`; 0 if no loss is above it.
 
         On the outputs where P > e^epsilon Q both sides have probability at most 1, so an error of a logarithm counts
         at most twice.
@@ -157,7 +157,7 @@ def _compare_block(block: Block, scales: Floats, size: int, epsilons: tuple[floa
 
 
 def _loss_error(scale: float, relative: float, candidates: int) -> float:
-    """Return a bound of the error of ln P/Q: c H and log Z, of either law, each relatively wrong by so much."""
+    """Return a bound on the error of ln P/Q, given the relative errors of c H and log Z of either law."""
     return float(4 * scale * (relative + 4 * UNIT) + (16 + 2 * np.log2(candidates + 1.0)) * 4 * UNIT)
 
 
@@ -177,7 +177,7 @@ def _compare_tables(tables: Tables, scales: Scales, scale_error: float, epsilons
 
 
 def _neighbourhoods(tables: Tables) -> Iterator[tuple[Counts, Counts]]:
-    """Give one table of each class with its neighbours, each unordered pair of classes from one side only."""
+    """Yield one table of each class with its neighbours, each unordered pair of classes from one side only."""
     cells = len(tables.alpha)
     moves = np.array([np.eye(cells, dtype=np.int64)[i] - np.eye(cells, dtype=np.int64)[j]
                       for i in range(cells) for j in range(cells) if i != j])  # fmt: skip

@@ -5,7 +5,8 @@ A choice draws P(c | x) ~ e^(k u_c(x)). Between neighbours x and y the log ratio
     k (u_c(x) - u_c(y)) - (ln Z_x - ln Z_y),     Z_x = sum_c e^(k u_c(x)),
 
 so it is largest or smallest where the score changes most, up or down, and epsilon(k) is a maximum over pairs of two
-numbers each. It need not rise with k everywhere: a scale is sought, and the one that is found is held against epsilon.
+numbers each. It need not increase with k everywhere: a scale is searched for, and the one found is checked against
+epsilon.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from discreet.certificates.enumeration import compositions
 from discreet.exact import rounded_down
 
 MOST_SCORES = 10_000_000
-"""Data sets times candidates that are worked out at most, and so many pairs times candidates."""
+"""The most data sets times candidates, and pairs times candidates, that are computed."""
 _DIGITS = 6
 _CHUNK = 2**20
 _UNIT = 2.0**-53
@@ -41,7 +42,7 @@ class ScoreChanges:
 
     @cached_property
     def _changes(self) -> tuple[Floats, Floats]:
-        """Return the largest rise and the smallest one (the largest fall) of a score, for each pair."""
+        """Return the largest increase and the largest decrease of a score, for each pair."""
         step = max(1, _CHUNK // self.scores.shape[1])
         parts = [self.pairs[start : start + step] for start in range(0, len(self.pairs), step)]
         gaps = [self.scores[part[:, 0]] - self.scores[part[:, 1]] for part in parts]
@@ -49,12 +50,12 @@ class ScoreChanges:
 
     @cached_property
     def range(self) -> float:
-        """Return an upper bound of the largest width of a pair's changes: largest rise plus largest fall."""
+        """Return an upper bound on the largest width of a pair's changes: largest rise plus largest fall."""
         rises, falls = self._changes
         return float((rises - falls).max()) + 4 * self.error
 
     def epsilon(self, scale: float) -> float:
-        """Return an upper bound of the largest |ln P/Q| of any pair and candidate."""
+        """Return an upper bound on the largest |ln P/Q| of any pair and candidate."""
         totals = logsumexp(scale * self.scores, axis=1)
         gaps = totals[self.pairs[:, 0]] - totals[self.pairs[:, 1]]
         rises, falls = self._changes
@@ -75,13 +76,13 @@ class ScoreChanges:
 
 
 def can_list(size: int, cells: int, candidates: int) -> bool:
-    """Tell whether the scores of all tables and all their neighbours can be worked out."""
+    """Tell whether the scores of all tables and all their neighbours can be computed."""
     pairs = cells * (cells - 1) // 2
     return number_of_tables(size, cells, MOST_SCORES) * candidates * pairs <= MOST_SCORES
 
 
 def all_tables(size: int, cells: int) -> tuple[Counts, Counts]:
-    """Return all tables of `size` records, and all pairs of neighbours by their places, each pair once."""
+    """Return all tables of `size` records, and all pairs of neighbours by their indices, each pair once."""
     tables = np.array(list(compositions(size, cells)), dtype=np.int64)
     codes = tables @ (size + 1) ** np.arange(cells - 1, -1, -1, dtype=object)
     pairs = []
@@ -94,6 +95,6 @@ def all_tables(size: int, cells: int) -> tuple[Counts, Counts]:
 
 
 def score_error(powers: Floats, logs: Floats) -> float:
-    """Return a bound of the absolute error of softmax(powers @ logs): every step is right to a few units."""
+    """Return a bound on the absolute error of softmax(powers @ logs): every step is right to a few units."""
     terms = powers.shape[-1] + 4
     return float(4 * terms * _UNIT * (1 + (np.abs(powers) @ np.abs(logs)).max()))

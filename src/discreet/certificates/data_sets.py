@@ -33,7 +33,7 @@ def number_of_tables(size: int, cells: int, most: int) -> int:
 
 
 def number_of_pairs(contributions: int, size: int, most: int) -> int:
-    """Return a bound on the pairs of neighbours: other records, times pairs of rows; a number above `most` if it is."""
+    """Return a bound on the pairs of neighbours (other records times pairs of rows), or a number above `most`."""
     return number_of_tables(size - 1, contributions, most) * max(1, contributions * (contributions - 1) // 2)
 
 
@@ -54,7 +54,7 @@ def neighbouring(contributions: Counts, size: int, most: int) -> DataSets:
 
 
 def _sums(contributions: Counts, records: int) -> Counts:
-    """Return all different sums of so many rows."""
+    """Return all different sums of this many rows."""
     found = np.zeros((1, contributions.shape[1]), dtype=np.int64)
     for _ in range(records):
         found = np.unique((found[:, None] + contributions).reshape(-1, contributions.shape[1]), axis=0)

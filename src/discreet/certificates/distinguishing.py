@@ -7,8 +7,8 @@ between two data sets with both errors at most delta needs
 
     n >= (1 - 2 delta) ln((1 - delta) / delta) / KL(posterior || neighbouring posterior)
 
-draws. For by data processing n KL is at least the divergence of the two decisions, which is that of two coins with
-chances 1 - delta and delta.
+draws: by data processing, n KL is at least the divergence of the two decisions, which is that of two coins with
+probabilities 1 - delta and delta.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.models.bounded_family import GammaLaw, Law, NormalLaw
 
-_MANY = 100_000  # counts that are all compared; of more, those near both ends are
+_MANY = 100_000  # up to this many counts, all are compared; beyond, those near both ends
 
 
 def neighbour_divergence(alpha: ArrayLike, beta: ArrayLike, power: float = 1.0) -> float:
@@ -80,8 +80,8 @@ def _gamma_divergence(one: GammaLaw, two: GammaLaw) -> float:
 def draws_needed(divergence: float, error: float, beyond: float = 0.0) -> int:
     """Return how many draws, at least, give both errors of the best test at most `error`.
 
-    If the divergence holds but for an event of probability `beyond` in each draw, n draws have none of these but for
-    n `beyond`, and the errors of the test on those draws are larger by no more than that.
+    If the divergence holds except on an event of probability `beyond` in each draw, n draws avoid that event except
+    with probability n `beyond`, and the errors of the test grow by no more than that.
 
     >>> draws_needed(2.0e-6, 0.05)
     1324998

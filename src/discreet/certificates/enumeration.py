@@ -16,7 +16,7 @@ Likelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 _CHUNK = 2**21  # comparisons made at once
-_LARGE = 30.0  # of epsilon: e^30 times what is too small for a float is nothing
+_LARGE = 30.0  # larger epsilons are compared in logarithms; e^30 times what underflows is still nothing
 
 __all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "number_of_tables"]
 
@@ -25,7 +25,7 @@ __all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "nu
 class Enumeration:
     """What was found by comparing neighbours on a list of outputs: log P(output | data set), a row for each data set.
 
-    Everything found is a lower bound of the true value, as with any list of outputs, up to the rounding of floats.
+    Everything found is a lower bound on the true value, as with any list of outputs, up to the rounding of floats.
     `delta_at` is an upper bound, because it counts all probability outside the list as lost.
     """
 
@@ -53,7 +53,7 @@ class Enumeration:
 
     @cached_property
     def _losses(self) -> Floats:
-        """Return the largest |ln P/Q| of each pair; infinite if an output is possible for one of both only."""
+        """Return the largest |ln P/Q| of each pair; infinite if an output is possible for only one of the two."""
         found = []
         for first, second in self._both(self.log_laws):
             with np.errstate(invalid="ignore"):
@@ -80,7 +80,7 @@ class Enumeration:
         return max(self._excesses(epsilon), default=0.0)
 
     def _excesses(self, epsilon: float) -> Iterator[float]:
-        """Give the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
+        """Yield the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
         for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_laws):
             for p, q in ((first, second), (second, first)):
                 if epsilon <= _LARGE:
@@ -112,7 +112,7 @@ class Enumeration:
         return largest
 
     def _both(self, laws: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Give the laws of both sides, many pairs at a time."""
+        """Yield the laws of both sides, many pairs at a time."""
         pairs, step = self.data_sets.pairs, max(1, _CHUNK // max(1, self.outputs))
         for start in range(0, len(pairs), step):
             part = pairs[start : start + step]
@@ -132,7 +132,7 @@ def enumerate_neighbours(log_likelihood: Likelihood, size: int, cells: int, outp
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Give every way to write a total as an ordered sum of numbers >= 0.
+    """Yield every way to write a total as an ordered sum of numbers >= 0.
 
     >>> list(compositions(2, 2))
     [(0, 2), (1, 1), (2, 0)]

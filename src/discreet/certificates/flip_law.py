@@ -25,7 +25,7 @@ from discreet.certificates.choice_scale import all_tables
 from discreet.certificates.posterior_distances import UNIT, Tables, line_error
 
 MOST_FLIPS = 100_000_000
-"""Data sets times candidates times points of the rule that are worked out at most to compare all neighbours."""
+"""The most data sets times candidates times points of the rule that are computed to compare all neighbours."""
 _BITS = 128
 
 
@@ -47,7 +47,7 @@ def flip_log_law(logs: Floats) -> Floats:
 
 
 def can_compare_flips(candidates: int) -> bool:
-    """Tell whether the laws of all data sets can be worked out in a second or two."""
+    """Tell whether the laws of all data sets can be computed in a second or two."""
     return candidates * candidates * (candidates // 2 + 1) <= MOST_FLIPS
 
 
@@ -75,7 +75,7 @@ def compare_flips_of(
 
 
 def flip_error(tables: Tables, scale: float, scale_error: float) -> float:
-    """Return a bound of the error of ln P/Q: twice that of ln P."""
+    """Return a bound on the error of ln P/Q: twice that of ln P."""
     distance = line_error(tables.size) if len(tables.alpha) == 2 else 64 * UNIT
     relative = scale * (scale_error + distance + 4 * UNIT) + 8 * UNIT
     return float(4 * relative + 2 * (3 * len(tables.all) + 64) * UNIT * (1 + scale))

@@ -1,11 +1,11 @@
-"""The exact privacy curve of Gaussian noise: what it costs that numbers move by m standard deviations in all.
+"""The exact privacy curve of Gaussian noise: the cost of moving numbers by m standard deviations in all.
 
 Moving numbers by d_j under independent Gaussian noise of variance v_j is one shift by m, m^2 = sum_j d_j^2 / v_j, of
 one standard normal number, and (Balle and Wang, 2018)
 
     delta(epsilon) = Phi(m/2 - epsilon/m) - e^epsilon Phi(-m/2 - epsilon/m),
 
-which rises with m. Rounding noisy numbers afterwards costs nothing. Everything that is stated is enclosed by balls.
+which increases with m. Rounding noisy numbers afterwards costs nothing. Everything stated is enclosed in balls.
 """
 
 from fractions import Fraction
@@ -19,8 +19,8 @@ from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.exact import ball, rounded_up
 
 _BITS, _DIGITS = 192, 6
-_POINTS, _FARTHEST = 512, 12  # of the curve as a loss, up to so many standard deviations of it
-_WIDEST = 60.0  # ln of the largest variance that is looked for
+_POINTS, _FARTHEST = 512, 12  # points of the curve as a loss, up to this many standard deviations
+_WIDEST = 60.0  # ln of the largest variance considered
 
 
 def curve_delta(squared: Fraction, epsilon: Fraction) -> arb:
@@ -41,7 +41,7 @@ def curve_gives(squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
 def curve_variance(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return a variance of six digits that suffices where the squared distance is `squared`, and hardly more than that.
 
-    It is found in floats, by halving, and then certified; where floats fell short by a digit it is raised.
+    It is found in floats, by bisection, and then certified; where floats fall short by a digit, it is raised.
 
     >>> float(curve_variance(Fraction(1), Fraction(1), Fraction(1, 10**6)))
     17.848

@@ -27,17 +27,17 @@ from discreet.certificates.power_sums import AFFINITY_ERROR, PowerSum, power_sum
 from discreet.certificates.stable_law import LOG_ERROR, log_probabilities
 
 _SPARE = 42.0  # powers below e^-(c + 42) are left out; they change no weight by more than e^-42 of it
-_SINGLE = 16  # below, every k by itself
+_SINGLE = 16  # below this, every k by itself
 _RHO = 2 + sqrt(3)
 _LEAST_LAST, _MOST_LAST = 256, 2**22
-_MOST_LISTED = 20_000  # so many tables are gone through one by one
+_MOST_LISTED = 20_000  # up to this many tables are listed one by one
 _CHUNK = 2**13  # coefficients that are summed together
-_ENOUGH = 1e-13  # of the sum: what the tail may leave open before the last group
+_ENOUGH = 1e-13  # share of the sum that the tail may leave open before the last group
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A number between two others."""
+    """A number known between two bounds."""
 
     lower: float
     upper: float
@@ -132,7 +132,7 @@ def _sums(scale: float, logs: Floats, cells: int) -> _Term:
 
 
 def _few_tables(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
-    """Give the sums over a list of all tables."""
+    """Yield the sums over a list of all tables."""
     size = int(counts.sum())
     tables = np.array(list(compositions(size, len(counts))))
     logs = np.zeros(len(tables))
@@ -142,7 +142,7 @@ def _few_tables(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
 
 
 def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
-    """Give the sums for two cells: candidates on a line, and beyond some distance all with H = 1."""
+    """Yield the sums for two cells: candidates on a line, and beyond some distance all with H = 1."""
     powers = PosteriorPowers(alpha, counts, scale + _SPARE)
     first, second = powers.at(1.0)[powers.cell_class[0]], powers.at(1.0)[powers.cell_class[1]]
     low, high = (
@@ -157,7 +157,7 @@ def _two_cells(alpha: Floats, counts: Counts, scale: float) -> Iterator[_Term]:
 
 
 def _many_cells(powers: PosteriorPowers, scale: float, log_tables: float) -> Iterator[_Term]:
-    """Give the sums over k: 0 by itself, small k one by one, groups of k, and what is left."""
+    """Yield the sums over k: 0 by itself, small k one by one, groups of k, and what is left."""
     yield _Term(log_tables - scale, np.ones(3), np.full(3, 64 * UNIT * (1 + log_tables)))
     sums = [power_sum(powers, float(k)) for k in range(1, _SINGLE)]
     used, mass = np.zeros(3), float(np.exp(log_probabilities(scale, np.array([0])))[0])
@@ -201,7 +201,7 @@ def _tail(scale: float, start: int, last: PowerSum, left: tuple[float, float], *
 
 
 def _coefficients(scale: float, start: int, stop: int) -> tuple[float, Floats, Floats]:
-    """Return p_k, h_k and s_k (rows) for start <= k < stop in units of e^top, and bounds of their rounding."""
+    """Return p_k, h_k and s_k (rows) for start <= k < stop in units of e^top, and bounds on their rounding."""
     k = np.arange(start - 1, stop + 1)
     logs = log_probabilities(scale, k)
     top = float(logs.max())

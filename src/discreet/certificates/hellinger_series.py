@@ -41,16 +41,16 @@ from discreet.arrays import Counts, Floats
 from discreet.exact import ball
 from discreet.mathematics.divergences import log_affinities
 
-_TERMS, _MOST = 64, 30_000_000  # of the series, and numbers f_a(r)^j that are worked out at most
+_TERMS, _MOST = 64, 30_000_000  # terms of the series, and the most numbers f_a(r)^j that are computed
 _WINDOWS = (0, 1, 2, 4, 8, 16, 32)
-_ALONE, _GROWTH = 24, 1.08  # counts that are looked at one by one, and by how much stretches grow from there
-_ROUNDING = 1e-9  # relative, of sums of positive floats f_a(r)^j, each right to half of that
-_MOST_GAMMA = 5e5  # times 4 units of 2^-53: so much of ln f_a(r)^j may be lost where ln Gammas are subtracted
+_ALONE, _GROWTH = 24, 1.08  # counts considered one by one, and the factor by which stretches grow from there
+_ROUNDING = 1e-9  # relative error of sums of positive floats f_a(r)^j, each accurate to half of that
+_MOST_GAMMA = 5e5  # times 4 units of 2^-53: what ln f_a(r)^j may lose where ln Gammas are subtracted
 _BITS = 128
 
 
 def can_bound(size: int, cells: int) -> bool:
-    """Tell whether the bound can be worked out: one number for each pair of counts of a cell, at least."""
+    """Tell whether the bound can be computed: one number for each pair of counts of a cell, at least."""
     return cells >= 3 and (size + 1) ** 2 * cells <= _MOST
 
 
@@ -104,7 +104,7 @@ def _cell_sums(alpha: tuple[float, ...], size: int) -> CellSums:
 
 
 def _from_right(values: Floats) -> Floats:
-    """Return the least of all values from a place on."""
+    """Return the running minimum from each index on."""
     return np.minimum.accumulate(values[..., ::-1], axis=-1)[..., ::-1]
 
 
@@ -145,7 +145,7 @@ def pair_sums(alpha: tuple[float, ...], size: int) -> PairSums:
 
 
 def _concave_above(values: Floats, places: Floats) -> Floats:
-    """Return at some places the least concave function above values at 0, 1, 2, ...; its corners are among them."""
+    """Return, at some points, the least concave function above the values at 0, 1, 2, ..."""
     corners: list[int] = []
     for third in range(len(values)):
         while len(corners) >= 2:
@@ -159,7 +159,7 @@ def _concave_above(values: Floats, places: Floats) -> Floats:
 
 
 def series_epsilon(scale: Fraction, sensitivity: arb, candidates: int, sums: PairSums) -> float:
-    """Return an upper bound of epsilon for k = scale / GS.
+    """Return an upper bound on epsilon for k = scale / GS.
 
     Weights are enclosed in balls, as parts of e^k; all that follows are sums of positive floats and a logarithm.
     """

@@ -3,8 +3,8 @@
 Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014) call a family L-Lipschitz under a pseudo-metric rho if
 |ln p(x | theta) - ln p(y | theta)| <= L rho(x, y) for all theta (assumption 1), and stochastically Lipschitz with c if
 the prior gives at least 1 - e^(-c L) to the parameters for which that holds, for all L (assumption 2). Under assumption
-1 theorems 1(i) and 2(i) hold. Under assumption 2 theorems 1(ii) and 2(ii) do not: their proofs average over the prior
-where the posterior stands, and there are counterexamples (see the tests); so nothing here is built on them.
+1, theorems 1(i) and 2(i) hold. Under assumption 2, theorems 1(ii) and 2(ii) do not: their proofs average over the prior
+instead of the posterior, and there are counterexamples (see the tests); so nothing here is built on them.
 """
 
 from collections.abc import Sequence

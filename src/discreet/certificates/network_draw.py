@@ -40,16 +40,16 @@ from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
 
-_POINTS, _FEW_POINTS = 400, 100  # of each curve on either side of zero; of a row with two levels, which takes longer
-_LONGEST = 2**22  # numbers in the law of a sum
+_POINTS, _FEW_POINTS = 400, 100  # points of a curve on either side of zero; fewer for a row with two levels
+_LONGEST = 2**22  # most numbers in the law of a sum
 _FARTHEST = 600.0  # e^600 is still a float
-_LARGE = 1000  # prior parameters from which on curves are integrated
+_LARGE = 1000  # prior parameter from which on curves are integrated
 _LARGEST = Fraction(10**9)  # the curve of this one is used for larger ones
-_MOST_RECORDS = 10**6  # of a row with two levels; more would lower its curve by some millionths
+_MOST_RECORDS = 10**6  # records of a row with two levels; more would lower its curve by some millionths
 _DIGITS = 160  # bits of working precision there
-_NEGLIGIBLE = 60.0  # e^-60 of a density
-_TOLERANCE = 1e-6  # relative, of the curve of a row with two levels
-_SEARCH = 30  # halvings, to find where a curve is negligible
+_NEGLIGIBLE = 60.0  # nats: e^-60 of a density is negligible
+_TOLERANCE = 1e-6  # relative accuracy of the curve of a row with two levels
+_SEARCH = 30  # bisections to find where a curve is negligible
 
 
 @dataclass(frozen=True, order=True)
@@ -66,7 +66,7 @@ class NodeCurve:
         return cls(smallest, smallest)
 
     def at_most(self) -> "NodeCurve":
-        """Return a curve nowhere below it that takes bounded work: D falls in both parameters, so in records too."""
+        """Return a curve nowhere below it that takes bounded work: D decreases in both parameters, also in records."""
         size = None if self.size is None else min(self.size, _MOST_RECORDS)
         return NodeCurve(min(self.first, _LARGEST), min(self.second, _LARGEST), size)
 
@@ -120,7 +120,7 @@ def composed_draws(nodes: Mapping[NodeCurve, int], power: Fraction, delta: Fract
 
 @lru_cache(maxsize=4)
 def _certified_sum(nodes: tuple[tuple[NodeCurve, int], ...], power: Fraction, delta: float) -> ComposedCurve:
-    """Return the sum, kept for who searches with it and then holds what was found against it."""
+    """Return the sum, kept for callers that search with it and then certify what they found."""
     return _composed(dict(nodes), power, delta, certified=True)
 
 

@@ -1,4 +1,4 @@
-"""A bound of the privacy loss that needs no enumeration, for any number of records and cells.
+"""A bound on the privacy loss that needs no enumeration, for any number of records and cells.
 
 Take laws P(r | x) ~ e^(-c(x) H(x, r)), H <= 1 a metric. For neighbours x, x' at distance h with scales c, c':
 

@@ -1,4 +1,4 @@
-"""What one pair of neighbours can tell apart, certified at any size: by bounds of the two normalisers.
+"""What one pair of neighbours can tell apart, certified at any size: by bounds on the two normalisers.
 
 Let P(r | x) = e^(-c H(x, r))/Z and P(r | x') with c' >= c and Z'. For h = H(x, x') the triangle inequality and H <= 1
 put c' H' - c H between -c h and c h + (c' - c), as for `pair_bound`. There the ratio of the normalisers is bounded in

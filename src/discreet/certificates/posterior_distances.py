@@ -37,7 +37,7 @@ class Block:
 
 
 def line_blocks(alpha: Floats, size: int, last: int | None = None) -> Iterator[Block]:
-    """Give the rows 0, ..., last (default: all) in blocks; a block begins with the last row of the one before."""
+    """Yield the rows 0, ..., last (default: all) in blocks; a block begins with the last row of the one before."""
     tables, width, last = _tables_of_r(alpha, size), 16, size if last is None else last
     for start in range(0, last, _ROWS):
         rows = np.arange(start, min(start + _ROWS, last) + 1)
@@ -108,7 +108,7 @@ def log_normaliser(logs: Floats) -> Floats:
 
 
 def line_error(width: int) -> float:
-    """Return a bound of the relative error of H in a block: running sums of `width` terms of one sign."""
+    """Return a bound on the relative error of H in a block: running sums of `width` terms of one sign."""
     return (2 * width + 64) * UNIT
 
 

@@ -60,7 +60,7 @@ def _length(powers: PosteriorPowers, tables: list[CellPowers], deviation: float)
 
 
 def _wrapped(powers: PosteriorPowers, tables: list[CellPowers], length: int, deviation: float) -> float:
-    """Return a bound of P(|total change| >= M) of independent changes: e^(-lambda M) E e^(lambda S), both ways."""
+    """Return a bound on P(|total change| >= M) of independent changes: e^(-lambda M) E e^(lambda S), both ways."""
     if sum(cells * (len(table.logs) - 1) for table, cells in zip(tables, powers.sizes, strict=True)) < length:
         return 0.0
     rate, found = min(1.0, length / (2 * deviation**2)), 0.0

@@ -22,7 +22,7 @@ from discreet.exact import Exact, ball, exact, probability, rounded_up
 _ROUNDING = 1e-13  # relative; sums of a million floats, each within 2e-16
 _FINE = 1e-4  # relative width of the steps over which the Renyi divergence is bounded
 _SHARP, _CUTS = 1e-6, 16  # what a sharp zCDP parameter may lie above the true one, and parts into which a step is cut
-_AT_ONCE = 2**22  # exponentials worked out together
+_AT_ONCE = 2**22  # exponentials computed together
 
 
 @dataclass(frozen=True)

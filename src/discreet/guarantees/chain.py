@@ -228,7 +228,7 @@ def run(connection: "Connection", statement: str, values: Mapping[str, object] |
     """Run a statement of SQL with named values, `:name`."""
     if connection.dialect.name == "sqlite":
         return connection.exec_driver_sql(statement, values)
-    from discreet.guarantees.postgresql import run_there  # which is about what stands here
+    from discreet.guarantees.postgresql import run_there  # it imports this module
 
     return run_there(connection, statement, values)
 

@@ -57,7 +57,7 @@ class ChainFace(ABC):
 
     def holding(self, request: str) -> AbstractContextManager[None]:
         """Hold a request's name until it is answered."""
-        from discreet.guarantees.requests import held_in_file  # which is about what stands here
+        from discreet.guarantees.requests import held_in_file  # it imports this module
 
         return held_in_file(Path(self.place), request)
 
@@ -67,7 +67,7 @@ class ChainFace(ABC):
 
     def declared(self, connection: "Connection") -> dict[str, str]:
         """Return the limit as it was stated last."""
-        from discreet.guarantees.chain import newest  # which is about what stands here
+        from discreet.guarantees.chain import newest  # it imports this module
 
         return newest(connection).carried["declared"]
 

@@ -69,7 +69,7 @@ class Guarantee:
         """Return the guarantee for a person with up to `rows` records (group privacy)."""
         if rows == 1:
             return self
-        from discreet.guarantees.groups import for_several  # which is made of what stands here
+        from discreet.guarantees.groups import for_several  # it builds on this module
 
         return for_several(self, rows)
 
@@ -126,7 +126,7 @@ def read_amount(document: object) -> Amount:
     found = document if isinstance(document, Mapping) else {}
     kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
     if kind is None:
-        from discreet.guarantees.metric_budget import PerUnit, is_per_unit  # which is made of what stands here
+        from discreet.guarantees.metric_budget import PerUnit, is_per_unit  # it builds on this module
 
         if is_per_unit(found):
             ((name, number),) = found.items()
@@ -178,7 +178,7 @@ def together(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
     """Return the total of what was spent: on everyone, and on disjoint groups if a ledger has any."""
     if len(shares) == 1:
         return shares[EVERYONE]
-    from discreet.guarantees.groups import with_groups  # which is made of what stands here
+    from discreet.guarantees.groups import with_groups  # it builds on this module
 
     return with_groups(shares, adjacency)
 

@@ -7,7 +7,7 @@ together, if their epsilons add up to epsilon. That is another promise than an o
   column has an account of its own, and the largest counts: losses add up along the columns of a record as distances do;
 - an ordinary release is charged epsilon over the smallest distance, if what it counts follows from the cells of the
   metric alone: two records that differ for it are at least that far apart;
-- all else is refused. Records at no distance would have to look alike, and a column outside of the metric, or another
+- all else is refused. Records at no distance would have to look alike, and a column outside the metric, or another
   division into cells, can tell them apart.
 """
 

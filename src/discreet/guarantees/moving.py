@@ -65,7 +65,7 @@ def _passed_on(head: Entry, body: Body) -> Body:
 
 
 def _copied(here: "Connection", there: "Connection", target: Chain) -> "Iterator[Row[tuple[int, str, str, str]]]":
-    """Give all rows, oldest first, each after it was written to the new place."""
+    """Yield all rows, oldest first, each after it was written to the new place."""
     from sqlalchemy import text
 
     after = 0

@@ -1,4 +1,4 @@
-"""In which units the coefficients of a regression are."""
+"""The units of a regression's coefficients."""
 
 from discreet.models.linear_regression import LinearRegression
 from discreet.records.columns import Column
@@ -7,7 +7,7 @@ INTERCEPT = "intercept"
 
 
 def units_of(model: LinearRegression) -> dict[str, str]:
-    """Return in words what each coefficient is measured in.
+    """Return the unit of each coefficient in words.
 
     >>> sex = Column("sex", ("f", "m"), outside="f")
     >>> model = LinearRegression("pay", ["age", sex], {"age": (0, 99), "pay": (0, 9)})

@@ -5,10 +5,10 @@ mechanism: a replicate z' of the release, noise included. With v the variances o
 
     D(z, theta) = sum_c (z_c - E[z_c | theta])^2 / v_c,      p = P(D(z', theta) >= D(z, theta))
 
-says how often a study for which the graph is right would be as far off as the release is. Of a pair that the graph
-leaves apart but that stands in one released table, what both margins tell is first taken out, so that what is left is
-how the two go together. Such p-values are conservative: theta was fitted to the same numbers, so that they are small
-less often than they say where the graph is right.
+says how often a study would be as far off as the release is if the graph were right. For two variables that no arrow
+joins but that appear in one released table, the effect of both margins is removed first, so that what is left is how
+the two go together. These p-values are conservative: theta was fitted to the same numbers, so if the graph is right
+they are small less often than they should be.
 """
 
 from collections.abc import Sequence
@@ -30,27 +30,27 @@ from discreet.reading.counts.fits import margins_of
 from discreet.records.columns import level_text
 from discreet.releases import Release
 
-_NUMBER = 5_000.0  # operations of one noisy number that is made up
+_NUMBER = 5_000.0  # operations to simulate one noisy number
 _LEAST = 99  # replicates
 _CONTRAST = "contrast of"
 Numbers = tuple[Floats, Floats, Floats]
-"""What was released (numbers), its replicates and its expectations (draws, numbers)."""
+"""What was released (numbers), with its replicates and expectations (draws, numbers)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Unit:
-    """Numbers of one table of a release: `places` has an axis for each name, of cells or of contrasts."""
+    """The numbers of one table of a release: `places` has one axis per name, of cells or contrasts."""
 
     names: tuple[str, ...]
     cells: tuple[bool, ...]
     places: Counts
     is_whole: bool
-    """Whether it is all of a table, and not one level's part of it."""
+    """Whether this is a whole table rather than the part for one level."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """A release with its replicates, cut into its tables."""
+    """A release with its replicates, split into tables."""
 
     label: str
     units: tuple[_Unit, ...]
@@ -60,7 +60,7 @@ class _Judged:
 def criticised(
     model: Network, releases: Sequence[Release], size: int, tables: Tables, seed: int, risk: float
 ) -> Criticism:
-    """Return how well releases fit a graph, by one replicate for each draw of its tables."""
+    """Return how well releases fit a graph, using one replicate per draw of its tables."""
     replicates = len(next(iter(tables.values())))
     if replicates < _LEAST:
         raise DeclarationError(f"A check needs at least {_LEAST} replicates; got {replicates}. Nothing was checked.")
@@ -91,7 +91,7 @@ def criticised(
 
 
 def apart(model: Network) -> list[tuple[str, str]]:
-    """Return all pairs of variables between which there is no arrow, in the order of the network."""
+    """Return all pairs of variables that no arrow joins, in the network's order."""
     tied = {frozenset((parent, family[-1])) for family in model.families for parent in family[:-1]}
     names = [variable.name for variable in model.variables]
     return [pair for pair in combinations(names, 2) if frozenset(pair) not in tied]
@@ -102,7 +102,7 @@ def _evidence(release: Release) -> object:
 
 
 def _judged(release: Release, model: Network, expected: Floats, further: Counts, seed: int) -> _Judged:
-    """Publish made-up records through the mechanism of a release; its tables may be margins of the model's."""
+    """Publish simulated records through the mechanism of a release; its tables may be margins of the model's."""
     mechanism, own = release.mechanism, release.mechanism.model
     if own.counted != model.counted:
         margins = margins_of(own, model)
@@ -127,7 +127,7 @@ def _units(evidence: Sequence[Measurement]) -> list[_Unit]:
 
 
 def _table_checks(judged: _Judged, model: Network) -> list[Check]:
-    """Check every released table, and of numbers that are no cells all those about one family together."""
+    """Check every released table; numbers that are not cells are checked together, one family at a time."""
     groups: dict[tuple[str, ...], list[_Unit]] = {}
     for unit in judged.units:
         own = unit.names if all(unit.cells) and unit.is_whole else _home(unit.names, model)
@@ -143,12 +143,12 @@ def _table_checks(judged: _Judged, model: Network) -> list[Check]:
 
 
 def _home(names: tuple[str, ...], model: Network) -> tuple[str, ...]:
-    """Return the first maximal family around some variables."""
+    """Return the first maximal family that contains these variables."""
     return next((family for family in model.maximal_families if set(names) <= set(family)), names) if names else names
 
 
 def _pair_checks(judged: Sequence[_Judged], model: Network) -> list[Check]:
-    """Check every pair without an arrow that stands in a released table."""
+    """Check every pair of variables that no arrow joins but that appears in a released table."""
     found = []
     for pair in apart(model):
         centred, margins, words, labels = [], [], [], []
@@ -166,7 +166,7 @@ def _pair_checks(judged: Sequence[_Judged], model: Network) -> list[Check]:
 
 
 def _margin(unit: _Unit, pair: tuple[str, str]) -> tuple[int, ...] | None:
-    """Return the axes that are summed to get the pair's margin; nothing if the numbers do not tell it."""
+    """Return the axes to sum over for the pair's margin, or nothing if the numbers do not determine it."""
     if not unit.is_whole or not set(pair) <= set(unit.names):
         return None
     others = [place for place, name in enumerate(unit.names) if name not in pair]
@@ -174,7 +174,7 @@ def _margin(unit: _Unit, pair: tuple[str, str]) -> tuple[int, ...] | None:
 
 
 def _summed(numbers: Numbers, unit: _Unit, others: tuple[int, ...], pair: tuple[str, str], is_centred: bool) -> Numbers:
-    """Return the margin of a pair, or what is left of it without the means of its rows and columns."""
+    """Return the margin of a pair, or what remains of it once the means of its rows and columns are removed."""
     kept = [place for place, name in enumerate(unit.names) if name in pair]
     found = []
     for each in numbers:
@@ -211,9 +211,9 @@ def _words(unit: _Unit, model: Network, pair: tuple[str, str] | None = None) -> 
 def _check(
     about: tuple[str, ...], label: str, is_pair: bool, numbers: Numbers, shown: Floats, words: Sequence[str]
 ) -> Check:
-    """Compare the distance of what was released from what is expected with those of its replicates.
+    """Compare how far the release is from what was expected with how far its replicates are.
 
-    `shown` are the numbers as people know them: of a pair the released margin, of which the expected one has the sums.
+    `shown` are the numbers as people know them; for a pair, the released margin, whose sums the expected one shares.
     """
     released, replicates, means = numbers
     variances = np.maximum(np.square(replicates - means).mean(axis=0), 1e-12)

@@ -1,9 +1,9 @@
 """Do the groups differ? One question, with a probability and a plain sentence for its answer.
 
-Two accounts of the same noisy sums are weighed against each other: all groups have one rate, mu; or each has its own,
-theta_g ~ Beta(kappa mu, kappa (1 - mu)). In both mu is uniform, in the second 1/(1 + kappa) is, for kappa from 1/10 to
-10,000: groups that are more alike than that count as one. Counts are summed out exactly, mu and kappa by sums over
-grids that are laid again where the weight lies. Beforehand each account has probability 1/2.
+Two models of the same noisy sums are compared: all groups share one rate, mu; or each has its own,
+theta_g ~ Beta(kappa mu, kappa (1 - mu)). In both, mu is uniform; in the second, so is 1/(1 + kappa), for kappa from
+1/10 to 10,000: groups that are more alike than that count as equal. Counts are summed out exactly, and mu and kappa on
+grids that are refined where the weight lies. Each model has prior probability 1/2.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ Range = tuple[float, float]
 
 _LOGITS = (-9.0, 9.0)
 _LOG_KAPPAS = np.linspace(np.log(0.1), np.log(1e4), 13)
-_POINTS = 15  # of a grid over logit mu
-_NEAR = 14.0  # nats: a grid is laid again over all points within so many of the best
-_ENOUGH = 7  # points that near are enough
-_LAID = 3  # so often a grid is laid, about
+_POINTS = 15  # points of a grid over logit mu
+_NEAR = 14.0  # nats: the next grid covers all points within this distance of the best
+_ENOUGH = 7  # this many points so near are enough
+_LAID = 3  # about how many grids are used
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def difference_between_groups(
 ) -> Difference:
     """Return whether groups differ; `rates` gives their expected rates, in the order of the column's levels.
 
-    What takes more than `patience` times the usual work is refused before it begins.
+    Anything that takes more than `patience` times the usual work is refused before it begins.
     """
     points = _LAID * _POINTS * (1 + len(_LOG_KAPPAS))
     groups = groups_of(releases, model, event, by, least=2, points=points, patience=patience)
@@ -95,7 +95,7 @@ def _over_means(groups: Sequence[Group], size: int, kappa: float, where: Range) 
 def log_integral(log_weight: Callable[[float], float], where: Range) -> tuple[float, Range]:
     """Return log of the integral of e^log_weight over [-9, 9], and where its weight lies.
 
-    A grid is laid over a range and laid again, closer or wider, until the weight lies inside and fills half of it.
+    The grid is narrowed or widened until the weight lies inside it and fills half of it.
     """
     low, high = where
     while True:
@@ -121,7 +121,7 @@ def _verdict(probability: float) -> str:
 
 
 def _rounded(probability: float) -> str:
-    """Return a probability with as many digits as it deserves.
+    """Return a probability with as many digits as are meaningful.
 
     >>> [_rounded(value) for value in (0.999994, 0.87, 0.0002)]
     ['above 0.999', '0.87', 'below 0.001']

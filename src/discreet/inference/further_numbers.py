@@ -1,9 +1,9 @@
-"""Further records of a column of numbers: what as many would add up to, for draws of what stands behind a release.
+"""Further records of a column of numbers: what as many again would add up to, given draws of the records themselves.
 
-Intervals of numbers hold whatever the records are, so no law of records is declared. To say what further records would
-give, the drawn records stand for their population, as in a Bayesian bootstrap: k records of a cell or group have the
-shares Dirichlet(k) there. Inside a group values have the drawn mean place m and spread v, and are taken as Beta(m s,
-(1 - m) s), s = m (1 - m) / v - 1, which has just these; m itself is as uncertain as a mean of k values is. Sums of N
+Intervals for numbers hold whatever the records are, so no distribution of records is declared. To predict further
+records, the drawn records stand for their population, as in a Bayesian bootstrap: the shares of cells or groups with k
+records are Dirichlet(k). Within a group, values have the drawn mean m and variance v and are taken as Beta(m s,
+(1 - m) s), s = m (1 - m) / v - 1, which has these moments; m itself is as uncertain as a mean of k values. Sums of N
 values and of their squared distances from the middle, d = (2 x - 1)^2, are taken as normal, with the moments
 
     E x^j = prod_(i < j) (m s + i) / (s + i).
@@ -14,17 +14,17 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.models.number_sums import NumberSums
 
-_LEAST = 1e-6  # of a place, a spread or a count: below, laws are as good as one point
+_LEAST = 1e-6  # of a mean, a variance or a count: below this, a distribution is as good as a point
 
 
 def further_cells(hidden: Floats, size: int, generator: np.random.Generator) -> Counts:
-    """Draw counts (draws, cells) of `size` further records, for drawn counts of the records at hand."""
+    """Draw the counts (draws, cells) of `size` further records, given drawn counts of the present ones."""
     shares = generator.standard_gamma(np.maximum(hidden, 0.0)) + 1e-300
     return generator.multinomial(size, shares / shares.sum(axis=1, keepdims=True))
 
 
 def further_sums(model: NumberSums, hidden: Floats, size: int, generator: np.random.Generator) -> Counts:
-    """Draw all ends (draws, sums) of `size` further records, for drawn ends of the records at hand."""
+    """Draw all sums (draws, sums) of `size` further records, given drawn sums of the present ones."""
     groups, rows = len(model.groups), len(hidden)
     halves = np.split(np.asarray(hidden, dtype=float) / model.unit, 2, axis=1)
     places, squares = (half[:, : 2 * groups].reshape(rows, groups, 2) for half in halves)
@@ -44,12 +44,12 @@ def further_sums(model: NumberSums, hidden: Floats, size: int, generator: np.ran
 
 
 def _spread(mean: Floats, distance: Floats) -> Floats:
-    """Return the variance of a place, from its mean and its mean squared distance from the middle, where possible."""
+    """Return the variance of a value, where possible, from its mean and its mean squared distance from the middle."""
     return np.asarray(np.clip((distance - (2 * mean - 1) ** 2) / 4, _LEAST**2, (1 - _LEAST) * mean * (1 - mean)))
 
 
 def _drawn_sums(mean: Floats, spread: Floats, records: Counts, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw the sums of places and of squared distances of so many values."""
+    """Draw the sums of this many values and of their squared distances."""
     strength = mean * (1 - mean) / spread - 1
     powers = [np.ones_like(mean)]
     for step in range(4):

@@ -1,9 +1,9 @@
-"""Further records of a network: the tables that as many made-up records would give, for draws of its probabilities.
+"""Further records of a network: the tables of as many simulated records, for draws of its probabilities.
 
-Tables are filled along an order in which each begins with a margin of one that was filled before (`cliques`): the
-records in a cell of that margin are split among the levels of the next variable by its probabilities given its parents.
-So a million records cost as much as ten. Expected tables are found in the same way, with shares instead of splits.
-Graphs that are too dense for these tables get their records one by one.
+Tables are filled in an order in which each starts from a margin of an earlier one (`cliques`): the records in a cell of
+that margin are split among the levels of the next variable by its probabilities given its parents. So a million records
+cost as much as ten. Expected tables are computed in the same way, with shares instead of random splits. Graphs too
+dense for these tables get their records one by one.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from discreet.models.network import Network
 from discreet.models.network_records import counts_of, made_up_records
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
 
-_NUMBERS = 5_000_000  # that are held at a time
+_NUMBERS = 5_000_000  # numbers held at a time
 
 
 def further_counts(model: Network, tables: Tables, size: int, generator: np.random.Generator) -> Counts:
-    """Draw the counts (draws, cells) of all maximal families among `size` records, one study for each draw of tables.
+    """Draw the counts (draws, cells) of all maximal families among `size` records, one data set per draw of tables.
 
     `tables` are P(variable | parents), axes (draws, rows of parents, levels).
     """
@@ -48,7 +48,7 @@ _Split = Callable[[Floats, Floats], Floats]
 
 
 def _in_parts(model: Network, tables: Tables, size: int, split: _Split) -> Floats:
-    """Fill the tables of some draws at a time."""
+    """Fill the tables, a few draws at a time."""
     draws = len(next(iter(tables.values())))
     step = max(1, _NUMBERS // int(clique_cells(*graph_of(model))))
     parts = []

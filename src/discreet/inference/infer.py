@@ -15,7 +15,7 @@ from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
 Told = TypeVar("Told", bound=Posterior)
-_LITTLE = 0.2  # nats; below this an interval is mostly the prior's
+_LITTLE = 0.2  # nats; below this, an interval mostly reflects the prior
 
 
 def infer(
@@ -37,7 +37,7 @@ def infer(
     `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
     """
     if model is not None or populations:
-        from discreet.inference.programs import infer_program  # which few need
+        from discreet.inference.programs import infer_program  # rarely needed
 
         return infer_program(releases, populations, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
     case = Case.of(releases, prior, patience)
@@ -60,7 +60,7 @@ def infer(
 
 
 def _readings(case: Case, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
-    """Return one reading, or one for each prior that evidence shall weigh, and how many own records they hold."""
+    """Return one reading, or one per prior to be weighted by evidence, and how many own records they include."""
     if own is not None:
         from discreet.inference.own_records import informed_readings
 
@@ -71,7 +71,7 @@ def _readings(case: Case, strengths: Sequence[float] | None, own: object) -> tup
 
 
 def _warn(posterior: Posterior) -> None:
-    """Warn whoever called `infer` if what is read is mostly the prior, or in doubt for another reason."""
+    """Warn the caller of `infer` if the reading mostly reflects the prior, or is in doubt for another reason."""
     if posterior.information is not None and posterior.information < _LITTLE:
         warnings.warn(
             f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats), so "

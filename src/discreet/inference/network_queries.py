@@ -1,4 +1,4 @@
-"""Records to be classified, as codes of their levels; of partial records some are not known."""
+"""Records to be classified, as level codes; partial records have unknown values."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,7 @@ _ABSENT = object()
 def codes_of(rows: object, columns: Sequence[Column]) -> Counts:
     """Return the level codes (rows, columns) of records: a list of mappings, a mapping of lists, or a data frame.
 
-    A band may be given by its name. A value that no level declares belongs to the level that the column declares for
-    such values.
+    A band may be given by its name. An undeclared value belongs to the level that the column declares for such values.
     """
     values = _by_column(rows, [column.name for column in columns])
     codes = [[column.meant(value) for value in values[column.name]] for column in columns]
@@ -33,11 +32,11 @@ def codes_of(rows: object, columns: Sequence[Column]) -> Counts:
 def partial_codes_of(
     rows: object, columns: Sequence[Column], unknown: Collection[object] = (), ignored: Sequence[str] = ()
 ) -> Counts:
-    """Return the level codes (rows, columns) of records of which some values may not be known: these have the code -1.
+    """Return the level codes (rows, columns) of records, with -1 for values that are not known.
 
-    Not known is a column that the records do not have, a name that a mapping leaves out, and a value that is among
-    `unknown`; None stands for all that is missing. Where a column is not there while another one is that nobody
-    declared, its name may be misspelt: that is refused. Columns that are `ignored` may be there.
+    A value is not known if the records lack its column, if a mapping leaves out its name, or if it is one of `unknown`;
+    None stands for everything missing. If a column is absent while another, undeclared one is present, its name may be
+    misspelt, so this is refused. Columns that are `ignored` may be present.
     """
     if isinstance(unknown, str) or not isinstance(unknown, Collection):
         raise DeclarationError(
@@ -64,15 +63,15 @@ def partial_codes_of(
 
 
 def is_unknown(value: object, unknown: Collection[object]) -> bool:
-    """Tell whether a value is not there, or is one of those that say so; None stands for all that is missing."""
+    """Tell whether a value is missing or is one of those that mean "unknown"; None stands for everything missing."""
     if value is _ABSENT:
         return True
-    is_missing = value is None or value != value  # not a number is not equal to itself
+    is_missing = value is None or value != value  # NaN is not equal to itself
     return any((mark is None and is_missing) or (value is mark or value == mark) for mark in unknown)
 
 
 def _partly_by_column(rows: object, names: list[str]) -> tuple[dict[str, Sequence[object]], list[str]]:
-    """Return the values of the columns that are there, and the names of others."""
+    """Return the values of the columns that are present, and the names of others."""
     if isinstance(rows, Sequence) and not isinstance(rows, str) and all(isinstance(row, Mapping) for row in rows):
         there = {name for row in rows for name in row}
         found: dict[str, Sequence[object]] = {n: [row.get(n, _ABSENT) for row in rows] for n in names if n in there}
@@ -103,7 +102,7 @@ def _from_frame(rows: Any, names: list[str]) -> Mapping[str, Sequence[Any]]:
 
 
 def _frame(rows: Any) -> "narwhals.DataFrame[Any]":
-    import narwhals  # which takes long to load
+    import narwhals  # slow to import
 
     try:
         return narwhals.from_native(rows, eager_only=True)

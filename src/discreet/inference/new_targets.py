@@ -20,7 +20,7 @@ def new_targets(
     variance: Floats,
     generator: np.random.Generator,
 ) -> Counts:
-    """Draw released moments (whole numbers, one row a draw) of new targets; coefficients are in the table's units."""
+    """Draw released moments of new targets (whole numbers, one row per draw); coefficients are in the table's units."""
     moments = model.layout.unpack(released, size)
     offset = model.in_units(np.zeros(model.dimension))
     weights = np.linalg.solve((model.in_units(np.eye(model.dimension)) - offset).T, (coefficients - offset).T).T

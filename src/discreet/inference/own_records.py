@@ -13,7 +13,7 @@ from discreet.reading.strengths import NEGLIGIBLE
 def informed_readings(case: Case, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
     """Return one reading for each strength of the prior, and how many own records there are.
 
-    How likely own records are under a strength is part of its evidence.
+    The likelihood of the own records under a strength is part of its evidence.
     """
     if strengths is not None:
         raise DeclarationError(

@@ -28,14 +28,14 @@ from discreet.reading.own_sums import summed_measurements
 from discreet.reading.patience import require
 from discreet.releases import Release
 
-_REACHES = 25.0  # counts this many factors e away from the noisy ones are left out: e^-25 = 1e-11
+_REACHES = 25.0  # nats: counts less likely than the noisy ones by more than this are left out: e^-25 = 1e-11
 _LEAST = -700.0  # nats: the log likelihood of counts that are as good as impossible
-_STRAIGHT = 100.0  # nats by which parts of a curve may leave their chord
+_STRAIGHT = 100.0  # nats by which parts of a curve may deviate from their chord
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The likelihood of one group's counts: log A over y = first_y, ..., log B over w = first_w, ..., and its prior."""
+    """The likelihood of one group's counts: log A for y = first_y, ..., log B for w = first_w, ..., and its prior."""
 
     name: str
     alpha: float
@@ -51,7 +51,7 @@ class Group:
 
     @cached_property
     def log_prior(self) -> Floats:
-        """Return the log weight of each possible size beforehand."""
+        """Return the prior log weight of each possible size."""
         return _log_ways(self.sizes, self.alpha)
 
 
@@ -124,11 +124,11 @@ def _factors(start: tuple[int, int], lengths: tuple[int, int], mu: float, kappa:
 class HitsAndRest:
     """Weights e^(u(y) + v(w) - s(y + w)) of one group's y and w: their sums over each n are one convolution.
 
-    u and v cover thousands of nats, a number of the machine 700. Where both are concave, L(n) = max (u(y) + v(n - y))
-    adds up all their steps in falling order, and is concave. On a part of the sizes on which L leaves its chord by at
-    most 100, the largest of e^(u - slope y) and of e^(v - slope w) belong to a pair of that part, and every n of it has
-    a pair within 100 nats of them: so parts are convolved one by one, and no term that counts is lost. (Convex steps,
-    those of ways below 1, cover some 20 nats.) All terms are positive: nothing cancels.
+    u and v span thousands of nats, floating-point numbers only 700. Where both are concave, L(n) = max (u(y) + v(n -
+    y)) adds up all their steps in decreasing order and is concave. On a range of sizes where L deviates from its chord
+    by at most 100, the largest of e^(u - slope y) and of e^(v - slope w) belong to a pair in that range, and every n in
+    it has a pair within 100 nats of them. So ranges are convolved one by one, and no term that matters is lost. (Convex
+    steps, those of ways below 1, span some 20 nats.) All terms are positive, so nothing cancels.
     """
 
     group: Group
@@ -155,7 +155,7 @@ class HitsAndRest:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def _parts(self, with_means: bool = False) -> Iterator[tuple[Floats, Floats]]:
-        """Yield for each part of the sizes E[y - first_y], where it is asked for, and the log of the sums."""
+        """Yield, for each range of sizes, E[y - first_y] if it is asked for, and the log of the sums."""
         hits, rest = np.arange(len(self.log_hits)), np.arange(len(self.log_rest))
         steps = np.sort(np.concatenate([-np.diff(self.log_hits), -np.diff(self.log_rest)]), kind="stable")
         highest = np.concatenate([[0.0], -np.cumsum(steps)])
@@ -173,7 +173,7 @@ class HitsAndRest:
 
 
 def _nearly_straight(logs: Floats, start: int, stop: int) -> Iterator[tuple[int, int, float]]:
-    """Yield parts on which the values leave their chord by at most 100, each with the slope of its chord."""
+    """Yield ranges on which the values deviate from their chord by at most 100, each with the slope of its chord."""
     slope = float(logs[stop - 1] - logs[start]) / max(stop - 1 - start, 1)
     apart = logs[start:stop] - logs[start] - slope * np.arange(stop - start)
     if stop - start <= 2 or np.abs(apart).max() <= _STRAIGHT:
@@ -185,7 +185,7 @@ def _nearly_straight(logs: Floats, start: int, stop: int) -> Iterator[tuple[int,
 
 
 def _convolved(u: Floats, v: Floats, start: int, stop: int) -> Floats:
-    """Return sum_y u(y) v(n - y) for n = start, ..., stop - 1, product by product: a transform would lose digits."""
+    """Return sum_y u(y) v(n - y) for n = start, ..., stop - 1, term by term: a transform would lose digits."""
     if len(u) > len(v):
         u, v = v, u
     padded = np.zeros(stop - start + len(u) - 1)
@@ -208,10 +208,10 @@ def groups_of(
     points: int = 1,
     patience: float = 1.0,
 ) -> list[Group]:
-    """Return the groups by a column's levels, at least so many, each with the likelihoods of its counts.
+    """Return the groups given by a column's levels, at least this many, each with the likelihoods of its counts.
 
-    `points` is at how many pairs (mu, kappa) they will be asked: what takes more than `patience` times the usual work
-    is refused before anything is worked out.
+    `points` is the number of pairs (mu, kappa) at which they will be evaluated: anything that takes more than
+    `patience` times the usual work is refused before it begins.
     """
     column = next((column for column in model.columns if column.name == by), None)
     if column is None:
@@ -237,7 +237,7 @@ def groups_of(
 
 
 def labels_of(model: Categories, event: object, by: str) -> Counts:
-    """Return for every cell twice the place of its group, and 1 more where the event does not hold."""
+    """Return, for every cell, twice the index of its group, plus 1 where the event does not hold."""
     outside = np.ones(len(model.cells), dtype=np.int64)
     outside[model.places(event)] = 0
     place = [column.name for column in model.columns].index(by)
@@ -254,7 +254,7 @@ def _likelihood(measurements: Sequence[Measurement], part: int, ends: Counts) ->
 
 
 def _windows(measurements: Sequence[Measurement], size: int) -> Counts:
-    """Return the first and the last count (columns) of each part (rows) that are looked at."""
+    """Return the first and last count (columns) considered for each part (rows)."""
     noisy = np.clip([measurement.values for measurement in measurements], 0, size)  # the nearest counts
     reach = np.max([measurement.noise.reach for measurement in measurements], axis=0)
     margin = np.ceil(_REACHES * reach).astype(np.int64) + 1
@@ -263,9 +263,9 @@ def _windows(measurements: Sequence[Measurement], size: int) -> Counts:
 
 
 def _work(widths: Counts, points: int) -> Work:
-    """Return the work of asking all groups, two windows of so many counts each, at so many pairs (mu, kappa).
+    """Return the work of evaluating all groups, two windows of so many counts each, at so many pairs (mu, kappa).
 
-    Each is one convolution a group, product by product, and transforms of the sizes of all groups.
+    Each evaluation is one convolution per group, term by term, and transforms of the sizes of all groups.
     """
     pairs = widths.reshape(-1, 2).astype(float)
     groups, length = len(pairs), float(pairs.sum(axis=1).max()) * (1 + np.sqrt(len(pairs)) / 4)
@@ -275,7 +275,7 @@ def _work(widths: Counts, points: int) -> Work:
 
 
 def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:
-    """Return the noisy sums of the parts; refuse what does not say something about each of them by itself."""
+    """Return the noisy sums of the parts; refuse what does not measure each of them separately."""
     case = Case.of(releases)
     found = summed_measurements(case, labels)
     if found is None:

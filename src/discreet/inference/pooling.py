@@ -7,8 +7,8 @@ learnt from all of them. Let y_g of the n_g records of group g show the event. T
 
 on sum n_g = n, where A_g and B_g are the likelihoods of the noisy sums of the cells with and without the event, and
 size_g is the prior of the group's size: the declared one, else Dirichlet(2/K, ..., 2/K) for K groups. Counts are summed
-out exactly, and the pair (mu, kappa) on a grid that is laid twice: coarsely over all of the prior, then finely where
-the posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
+out exactly, and the pair (mu, kappa) on two grids: a coarse one over the whole prior, then a fine one where the
+posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +107,7 @@ class PooledRates(Posterior[Categories]):
 
     @property
     def log_evidence(self) -> None:
-        """Return nothing: the two grids are not one integral."""
+        """Return nothing: the two grids do not make one integral."""
         return
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
@@ -179,7 +179,7 @@ class PooledRates(Posterior[Categories]):
         return dict(self.states(count, seed).parameters)
 
     def states(self, count: int, seed: int | None = None) -> States:
-        """Draw the rates with the records of every group, those with the event before those without it."""
+        """Draw the rates together with the records of every group: with the event, then without it."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
         parts = [
@@ -244,7 +244,7 @@ class PooledRates(Posterior[Categories]):
         return np.array(means)
 
     def _grid(self) -> list[_Point]:
-        """Lay the coarse grid, then the fine one where the coarse one found weight."""
+        """Evaluate the coarse grid, then a fine one where the coarse one found weight."""
         coarse = [np.linspace(low, high, number) for (low, high), number in zip(_RANGE, _COARSE, strict=True)]
         weights = np.array([[self._point(u, v).log_weight for v in coarse[1]] for u in coarse[0]])
         near = np.argwhere(weights > weights.max() - _NEAR)

@@ -1,12 +1,12 @@
-"""The chances of one variable given what is known of a record, whatever else of it is not known.
+"""The probabilities of one variable given what is known about a record, with the rest summed out.
 
 Given draws t of the true tables, the next record has the probability prod_v P_t(v | parents), where P_t are the means
-of the rows; each record uses one row of every table, so that this is exact. What is not known is summed out,
+of the rows; each record uses one row of every table, so this is exact. What is not known is summed out,
 
     P(target | known) ~ sum_t sum_{unknown} prod_v P_t(v | parents),
 
-by variable elimination for all records at once that know the same variables. In naive Bayes a feature that is not known
-just drops out of the product, and where its posterior is a finite sum, so is this: no draws are needed.
+by variable elimination, together for all records in which the same variables are known. In naive Bayes an unknown
+feature simply drops out of the product, and where the posterior is a finite sum, so is this: no draws are needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,13 +19,13 @@ from discreet.inference.network_queries import UNKNOWN
 from discreet.models.elimination import Factor, Tables, elimination_order, needed_for, product_of
 from discreet.models.network import Network
 
-_NUMBERS = 10_000_000  # of all factors of some records together
+_NUMBERS = 10_000_000  # numbers in all factors of a batch of records
 Joint = Callable[[Counts], Floats]
 """Log P(class, features) of a naive Bayes network for every class (columns), for rows of codes of its features."""
 
 
 def chances_of(target: str, codes: Counts, model: Network, joint: Joint | None, tables: Callable[[], Tables]) -> Floats:
-    """Return P(target = level | known) for rows of codes of all variables; those of the target are not looked at.
+    """Return P(target = level | known) for rows of codes of all variables; those of the target are ignored.
 
     `joint` is that of a naive Bayes network, None for other graphs. `tables` gives draws of the means of all rows, axes
     (draws, rows of parents, levels).
@@ -59,7 +59,7 @@ def _of_naive_bayes(place: int, records: Counts, model: Network, joint: Joint) -
 
 
 def _by_draws(place: int, records: Counts, model: Network, drawn: Tables) -> Floats:
-    """Average over draws of the tables, for all records together that know the same variables."""
+    """Average over draws of the tables, together for all records in which the same variables are known."""
     result = np.empty((len(records), _levels(model, place)))
     patterns, which = np.unique(records != UNKNOWN, axis=0, return_inverse=True)
     for number, known in enumerate(patterns):
@@ -74,7 +74,7 @@ def _by_draws(place: int, records: Counts, model: Network, drawn: Tables) -> Flo
 
 
 class _Plan:
-    """How the chances of a target are found for records that know the same variables: the order of elimination."""
+    """How the target's probabilities are computed where the same variables are known: the order of elimination."""
 
     def __init__(self, place: int, known: Sequence[bool], model: Network) -> None:
         self._model = model
@@ -86,7 +86,7 @@ class _Plan:
         scopes = [tuple(name for name in family if name not in self._known) for family in self._families]
         self._order = elimination_order([*scopes, (self._target,)], {self._target}, 1, model)
         self.size = float(sum(np.prod(model.shape(scope)) for scope in scopes))
-        """So many numbers the factors of one record hold for one draw, before variables are taken out."""
+        """How many numbers the factors of one record hold for one draw, before variables are eliminated."""
 
     def chances(self, records: Counts, tables: Tables) -> Floats:
         """Return P(target | known) for rows of codes, averaged over draws."""
@@ -113,6 +113,6 @@ class _Plan:
 
 
 def _scaled(factor: Factor) -> Factor:
-    """Return a factor with a largest number of 1 for every record: what is asked for are shares, and none vanishes."""
+    """Return a factor scaled to a largest entry of 1 for every record: only shares matter, and none vanishes."""
     peaks = factor.values.max(axis=tuple(range(1, factor.values.ndim)), keepdims=True)
     return Factor(factor.names, factor.values / np.where(peaks > 0, peaks, 1.0))

@@ -1,4 +1,4 @@
-"""Read a regression under a model of the reader's own: the same records, another prior."""
+"""Read a regression under the reader's own model: the same records, another prior."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 """The Bayes remap: one conjugate posterior that stands for the whole release.
 
-Among all Dirichlet(alpha + r), r whole counts that sum to the size, one looks for the least expected Hellinger
-distance to the posterior that the true counts would give. In all cases computed, the geometric mechanism of a
+Among all Dirichlet(alpha + r), with r whole counts that sum to the size, it minimises the expected Hellinger distance
+to the posterior that the true counts would give. In all cases computed, the geometric mechanism of a
 proportion followed by this remap attains the optimum of a linear program over all epsilon-private mechanisms.
 """
 
@@ -20,7 +20,7 @@ from discreet.reading.counts.grouped import GroupedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
 
-_MOST_TABLES = 2_000  # up to here every table is weighed and every candidate tried
+_MOST_TABLES = 2_000  # up to this number, every table is weighted and every candidate tried
 _DRAWS = 400
 _STARTS = 2
 
@@ -71,7 +71,7 @@ def _all_candidates(tables: Counts, weights: Floats) -> Counts:
 
 
 def _descend(start: Counts, loss: Callable[[Counts], float], stride: int) -> Counts:
-    """Move records from cell to cell while that helps: many at a time first, in the end one by one."""
+    """Move records from cell to cell while that helps: many at a time at first, finally one by one."""
     best, best_loss = start, loss(start)
     while stride:
         improved = False
@@ -84,7 +84,7 @@ def _descend(start: Counts, loss: Callable[[Counts], float], stride: int) -> Cou
 
 
 def _moves(table: Counts, stride: int) -> Iterator[Counts]:
-    """Give the tables reached by moving some records from one cell to another."""
+    """Yield the tables reached by moving some records from one cell to another."""
     for giver in np.flatnonzero(table >= stride):
         for taker in range(len(table)):
             if taker != giver:
@@ -95,7 +95,7 @@ def _moves(table: Counts, stride: int) -> Iterator[Counts]:
 
 
 def _rounded(wanted: Floats, size: int) -> Counts:
-    """Return whole counts >= 0 of the given sum near the wanted ones: largest remainders first."""
+    """Return whole counts >= 0 with the given sum, close to those wanted: largest remainders first."""
     floor = np.floor(wanted).astype(np.int64)
     missing = size - int(floor.sum())
     floor[np.argsort(floor - wanted)[:missing]] += 1

@@ -14,10 +14,10 @@ _HEADINGS = ("checked", "p-value", "distance", "90% of made-up studies", "fits")
 class Check:
     """How far a released table, or a pair of variables without an arrow, is from what the graph expects.
 
-    `distance` is in units of what replicates have on average, and `usual` is where 90 % of them lie. `number` is the
-    released number that is furthest off, with what was `released`, what was `expected`, and where 90 % of the
-    replicates lie around that, from `low` to `high`; of a pair all of them with the released margins. `sd` is the
-    standard deviation of the cell that is known best; None of what is no cell.
+    `distance` is in units of the replicates' average, and 90 % of them lie within `usual`. `number` is the released
+    number that is furthest off, with what was `released`, what was `expected`, and the range around it, from `low` to
+    `high`, that holds 90 % of the replicates; for a pair, all of these have the released margins. `sd` is the standard
+    deviation of the cell known best, or None for numbers that are not cells.
     """
 
     about: tuple[str, ...]
@@ -57,10 +57,10 @@ class Check:
 
 @dataclass(frozen=True, repr=False)
 class Criticism(Shown):
-    """How well released tables fit a graph, by made-up studies for which the graph is right.
+    """How well released tables fit a graph, judged by simulated studies for which the graph is right.
 
-    `checks` are those of all tables and of all pairs without an arrow that stand in a released table; `unseen` are the
-    other pairs without an arrow, of which the releases say nothing. `unjudged` are releases without noisy tables.
+    `checks` cover all tables, and all pairs without an arrow that appear in a released table; `unseen` are the other
+    pairs without an arrow, about which the releases say nothing. `unjudged` are releases without noisy tables.
     """
 
     labels: tuple[str, ...]

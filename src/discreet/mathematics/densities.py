@@ -42,7 +42,7 @@ _GOLDEN = 0.6180339887498949
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, not a number on a grid."""
+    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, NaN on a grid."""
 
     points: Floats
     weights: Floats
@@ -109,7 +109,7 @@ def t_log_density(units: Floats, degrees: float) -> Floats:
 
 def peak_of(target: LogDensity, starts: Sequence[Floats]) -> Peak:
     """Return the highest of the peaks that are found from some starts."""
-    from scipy.optimize import minimize  # which takes long to load
+    from scipy.optimize import minimize  # slow to import
 
     def falling(place: Floats) -> tuple[float, Floats]:
         (value,), (slope,) = target(place[None])

@@ -89,7 +89,7 @@ def total_variation(first: ArrayLike, second: ArrayLike) -> float:
 def log_affinities(u: ArrayLike, v: ArrayLike, difference: ArrayLike | None = None) -> Floats:
     """Return D(u, v) <= 0, number by number; for equal totals ln BC is the sum of these over the cells.
 
-    Give the `difference` v - u where it is known more exactly than u and v: for counts plus a prior that is not whole.
+    Pass the `difference` v - u where it is known more exactly than u and v: for counts plus a prior that is not whole.
     """
     low, high = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
     gap = np.abs(high - low if difference is None else np.asarray(difference, dtype=float))

@@ -87,7 +87,7 @@ def _errors(values: Floats) -> Floats:
 
 
 def _normal_scores(values: Floats) -> Floats:
-    from scipy.stats import rankdata  # which takes long to load
+    from scipy.stats import rankdata  # slow to import
 
     flat = values.reshape(len(values), -1)
     ranks = np.asarray(rankdata(flat, axis=1))

@@ -110,7 +110,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     @property
     def steepest(self) -> Fraction:
-        """Return an upper bound of a coordinate's curvature D_i (see `Proposal`) that holds for all records.
+        """Return an upper bound on a coordinate's curvature D_i (see `Proposal`) that holds for all records.
 
         D_i <= P_ii + kappa with P_ii <= h^2 (t n / sigma^2 + d L). By its choice kappa r^2 <= d + ||v|| r, r the
         radius of the ball, and ||v|| <= h t n sqrt(d) / sigma^2. Between two grid points a draw is kept with e^(-D_i/8)
@@ -227,7 +227,7 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
         return self.outputs() if (2 * isqrt(int(self.squared_radius)) + 1) ** self.model.dimension <= most else None
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give what a twin may have instead: fewer steps, so that its grid can be listed."""
+        """Yield what a twin may have instead: fewer steps, so that its grid can be listed."""
         for steps in (16, 32, 64, 128, 256):
             yield {"steps": min(steps, self.steps)}
 

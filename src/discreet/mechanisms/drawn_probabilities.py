@@ -33,7 +33,7 @@ class DrawnProbabilities:
         raise NotImplementedError
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give the alternatives for a twin: coarser grids."""
+        """Yield the alternatives for a twin: coarser grids."""
         return coarser(self.grid_bits, self.draws)
 
     def first_draw(self, output: Counts) -> Parameters:

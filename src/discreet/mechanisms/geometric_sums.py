@@ -15,7 +15,7 @@ squared distance moves by at most 4 d (1 - d), so that both may be larger,
     epsilon_1 + epsilon_2 = epsilon / max over d of (1 - s) d + s 4 d (1 - d):
 
 1.25 epsilon for s = 1/5, 1.28 epsilon for s = 1/2. Up to s = 1/5 the largest move is that of a whole record, so that
-squares cost the places nothing: these keep the whole epsilon. On the grid every d is looked at.
+squares cost the places nothing: these keep the whole epsilon. On the grid every d is considered.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from discreet.records.grouped_sums import squared
 LEAST_RATE = Fraction(1, 2**29)
 """Noise of a smaller rate is not drawn: it would leave no information."""
 _LISTED = 16
-"""Into so many stretches the moves of a place are put together where their loss is worked out."""
+"""The number of stretches into which moves of a place are grouped when their loss is computed."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Ends(Quantities):
         return tuple(np.array([place, -place, square, -square]) for place, square in pairs)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
-        """Return the largest sum_i w_i |c_i|^power over all changes, exactly: every d is looked at."""
+        """Return the largest sum_i w_i |c_i|^power over all changes, exactly: every d is considered."""
         if self.move_wholly:
             return super().most(weights, blocks, power)
         first, second = weights
@@ -203,5 +203,5 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         return self.model.checked(counts, self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give no alternatives: a twin has the same share."""
+        """Yield no alternatives: a twin has the same share."""
         yield {}

@@ -122,5 +122,5 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give a twin with the same distance between groups."""
+        """Yield a twin with the same distance between groups."""
         yield {}

@@ -13,7 +13,7 @@ from discreet.certificates import compositions
 
 
 def affinity_balls(alpha: Floats, table: Counts) -> Iterator[arb]:
-    """Give enclosures of BC(k, r) for all tables r of the same total, in the order of `compositions`."""
+    """Yield enclosures of BC(k, r) for all tables r of the same total, in the order of `compositions`."""
     size = int(table.sum())
     cells = [_cell_affinities(float(prior), int(count), size) for prior, count in zip(alpha, table, strict=True)]
     before: tuple[int, ...] = ()

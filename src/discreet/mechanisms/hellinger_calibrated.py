@@ -126,7 +126,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give one for each of a few smoothings, where neighbours can be compared."""
+        """Yield one for each of a few smoothings, where neighbours can be compared."""
         if isinstance(model, Categories) and can_compare(size, len(model.cells)):
             yield from (cls(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS)
 

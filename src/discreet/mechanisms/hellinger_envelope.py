@@ -66,7 +66,7 @@ class Envelope:
         return [self.component(number) for number in range(1, len(self.nodes))]
 
     def component(self, number: int) -> Component:
-        """Return the component of one node, worked out anew."""
+        """Return the component of one node, computed anew."""
         node, log_weight = int(self.nodes[number]), float(self.log_weights[number])
         balanced = self.powers.balanced(self.powers.at(node))
         special = int(self.powers.cell_class[self.dependent])

@@ -51,7 +51,7 @@ from discreet.randomness import FiniteLaw, RandomBits
 FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
 """Up to so many candidates draws go through a list of all; so many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
-_FEW = 32  # up to so many tables are worked out one by one, more by a list of all
+_FEW = 32  # up to this many tables are computed one by one, more by a list of all
 _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds are computed
 
 
@@ -212,7 +212,7 @@ class HellingerMechanism(NearlySummed):
         return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
 
     def moments(self, table: Counts) -> HellingerMoments:
-        """Return bounds of log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
+        """Return bounds on log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
         scale = float(self.scales(table[None])[0])
         return hellinger_moments(self.model.concentration, table, scale, 2 * RELATIVE_ERROR)
 
@@ -329,7 +329,7 @@ class HellingerMechanism(NearlySummed):
         return [log.exp() for log in logs]
 
     def pair_epsilon(self, first: Counts, second: Counts) -> float:
-        """Return an upper bound of the largest |ln P/Q| of two tables of made-up counts, at any size."""
+        """Return an upper bound on the largest |ln P/Q| of two tables of made-up counts, at any size."""
         one, two = self.scales(np.stack([first, second])).tolist()
         return pair_certificate(self.model.concentration, first, second, (one, two), 2 * RELATIVE_ERROR)
 
@@ -365,7 +365,7 @@ class HellingerMechanism(NearlySummed):
         return guarantee.delta if stated else Fraction(self.privacy_loss().delta_at(guarantee.epsilon))
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
-        """Return an upper bound of delta(epsilon) over all neighbours, by enumeration."""
+        """Return an upper bound on delta(epsilon) over all neighbours, by enumeration."""
         return Fraction(self.neighbours((float(epsilon) * (1 - 1e-15),)).delta(0))  # a float no larger than epsilon
 
     @property

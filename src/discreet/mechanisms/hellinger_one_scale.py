@@ -15,7 +15,7 @@ class OneScale(HellingerMechanism):
     """P(r | k) ~ e^(-c H(k, r)), c the same for all tables."""
 
     def series_epsilon(self, scale: Fraction) -> float:
-        """Return an upper bound of epsilon under c = scale / GS, by `certificates.hellinger_series`."""
+        """Return an upper bound on epsilon under c = scale / GS, by `certificates.hellinger_series`."""
         alpha = self.model.concentration
         with ctx.workprec(_BITS):
             sensitivity = global_sensitivity_ball(alpha, self.size)

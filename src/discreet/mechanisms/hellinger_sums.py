@@ -2,7 +2,7 @@
 
 With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`certificates.stable_law`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
 does not know c. BC^j is a product over cells, so Z_j is one coefficient of a product of series, and each series depends
-on one count alone: its Fourier transform is worked out once for every count that occurs. Small j are taken one by one;
+on one count alone: its Fourier transform is computed once for every count that occurs. Small j are taken one by one;
 beyond, Z_j is a sum of exponentials of j, smooth in log j, and known from a few nodes of each panel (Chebyshev). The
 log of all but the first term is smooth in log c for one table, so it is interpolated from a few scales to its own. No
 table is ever interpolated from another: where the sensitivity has a kink, c(k) and so Z(k) have one, too.
@@ -20,19 +20,19 @@ from discreet.certificates.stable_law import log_probabilities
 from discreet.mathematics.divergences import log_affinities
 
 MOST_RECORDS, MOST_CELLS = 3_000, 8
-"""Sums are worked out for so many records and cells at most."""
+"""The most records and cells for which sums are computed."""
 
 _SINGLE = 8  # powers below are taken one by one
 _PANEL, _NODES = 8, 12  # powers of a panel go up by this factor; the nodes of each
 _LAST = 16  # times the size: powers beyond are 0 but for the true table
-_SCALES = 24  # scales at which log Z is worked out
-_PART = 256  # tables that are worked out together
+_SCALES = 24  # scales at which log Z is computed
+_PART = 256  # tables that are computed together
 _SMALL = 1e-15  # frequencies whose share is smaller are left out
 _SHORT = 1_024  # shorter transforms are long enough that no total wraps around
 
 
 def can_sum(size: int, cells: int) -> bool:
-    """Tell whether sums over all candidates are worked out for many tables."""
+    """Tell whether sums over all candidates are computed for many tables."""
     return size <= MOST_RECORDS and cells <= MOST_CELLS
 
 

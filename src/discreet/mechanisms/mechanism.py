@@ -71,7 +71,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @property
     def pure_epsilon(self) -> Fraction | float:
-        """Return a proved upper bound of the privacy loss of every output, or infinity if there is none."""
+        """Return a proved upper bound on the privacy loss of every output, or infinity if there is none."""
         guarantee = self.guarantee
         return inf if guarantee.delta else guarantee.epsilon
 
@@ -127,7 +127,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> "Iterator[Mechanism]":
-        """Give the mechanisms of this kind that compete in a ranking under (epsilon, delta).
+        """Yield the mechanisms of this kind that compete in a ranking under (epsilon, delta).
 
         By default that is what the constructor makes, if it needs nothing more. A kind with a `free_parameter`, which
         the guarantee does not determine, gives one for each of a few values.
@@ -216,7 +216,7 @@ MechanismT = TypeVar("MechanismT", bound=Mechanism)
 
 
 def require_mechanism(given: object, purpose: str) -> None:
-    """Refuse what is no mechanism, such as a release."""
+    """Refuse anything but a mechanism, such as a release."""
     if not isinstance(given, Mechanism):
         raise DeclarationError(f"{purpose} of a mechanism; got a {type(given).__name__}.")
 

@@ -63,7 +63,7 @@ class Moments(Quantities):
         return Fraction(9, 2)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
-        """Return a bound of sum_i w_i |c_i|^power: by the range G of each, of squares by the Frobenius norm."""
+        """Return a bound on sum_i w_i |c_i|^power: by the range G of each, of squares by the Frobenius norm."""
         if power != 2:
             return super().most(weights, blocks, power)
         own = np.repeat(np.array(weights, dtype=object), blocks)

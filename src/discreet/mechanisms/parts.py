@@ -66,7 +66,7 @@ class Cost:
     operations: float
     numbers: float = 1.0
     refusal: str | None = None
-    """Why the likelihood cannot be worked out in numbers at all; None if it can."""
+    """Why the likelihood cannot be computed in numbers at all; None if it can."""
 
 
 class MeasuredNumbers:

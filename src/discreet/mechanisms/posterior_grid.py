@@ -149,7 +149,7 @@ _MOST_STICKS = 20  # of more, even two cells for each are too many outputs to li
 
 
 def coarser(grid_bits: int, sticks: int) -> Iterator[Mapping[str, object]]:
-    """Give grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
+    """Yield grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
     for bits in range(min(6, grid_bits) if sticks <= _MOST_STICKS else 0, 0, -1):
         yield {"grid_bits": bits}
 
@@ -233,7 +233,7 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
 def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[BetaLaw, ...]:
     """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
 
-    `largest` is a public bound of the sum of all shapes. It is what the work of each stick is measured by.
+    `largest` is a public bound on the sum of all shapes. It is what the work of each stick is measured by.
     """
     rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
     return tuple(BetaLaw(shape, rest, largest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))

@@ -367,7 +367,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
+        """Yield one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
         if not delta and not isinstance(model, Categories):
             raise DeclarationError(NO_PURE_EPSILON)
         coarse = {"grid_bits": _COARSE} if len(model.even_parameters()) == 2 else {}

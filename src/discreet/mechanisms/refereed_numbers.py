@@ -74,7 +74,7 @@ class RefereedNumbers(Mechanism[ModelT]):
         return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give the fields of a twin on another model; shares belong to the tables of a network."""
+        """Yield the fields of a twin on another model; shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     def check_output(self, output: Counts) -> None:

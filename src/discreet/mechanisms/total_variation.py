@@ -82,7 +82,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Give nothing: `HellingerGlobal` represents choices by a distance in rankings, and is slightly better."""
+        """Yield nothing: `HellingerGlobal` represents choices by a distance in rankings, and is slightly better."""
         return iter(())
 
     @property
@@ -188,7 +188,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
             raise DocumentError(f"The output must hold two counts of 0 or more that add up to the size {self.size}.")
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give a twin that finds its own scale."""
+        """Yield a twin that finds its own scale."""
         yield {"scale": None}
 
 

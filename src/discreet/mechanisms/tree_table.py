@@ -140,7 +140,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give a twin in two blocks."""
+        """Yield a twin in two blocks."""
         yield {} if model == self.model else {"blocks": 2}
 
 

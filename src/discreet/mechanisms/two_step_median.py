@@ -1,6 +1,6 @@
 """TwoStepMedian: a noisy table finds the edge that is nearest to the median, and the records below it are counted anew.
 
-The first step is a `TreeTable` with half of epsilon. Its output alone decides which edge is looked at: the one below
+The first step is a `TreeTable` with half of epsilon. Its output alone decides which edge is considered: the one below
 which the published number is nearest to half of the records, the lowest if there are several. The second step publishes
 how many records lie below that edge, with Laplace noise of rate epsilon / 2, as one record moves it by 1 at most:
 
@@ -185,7 +185,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give no alternatives."""
+        """Yield no alternatives."""
         yield {}
 
     @property

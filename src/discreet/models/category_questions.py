@@ -132,7 +132,7 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         return one_for_each(len(self.cells), most)
 
     def parts(self) -> Iterator[Self]:
-        """Give smaller models of the same kind: tables of the first four, three and two cells with their prior."""
+        """Yield smaller models of the same kind: tables of the first four, three and two cells with their prior."""
         make: Callable[..., Self] = type(self)
         for cells in (4, 3, 2):
             if cells < len(self.cells):

@@ -236,7 +236,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
 
     def parts(self) -> Iterator["LinearRegression"]:
-        """Give the regression on one feature without an intercept, on the coarsest grid: bounds and their middle."""
+        """Yield the regression on one feature without an intercept, on the coarsest grid: bounds and their middle."""
         first = min(self.features, key=lambda feature: isinstance(feature, Column), default=None)
         if first is None:
             return

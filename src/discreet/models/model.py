@@ -169,7 +169,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
         """Return what a record can add to the statistics, at most so many rows, and whether these are all."""
 
     def parts(self) -> Iterator["Model"]:
-        """Give smaller models of the same kind, for twins in which everything can be listed."""
+        """Yield smaller models of the same kind, for twins in which everything can be listed."""
         return iter(())
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:

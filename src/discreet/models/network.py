@@ -281,7 +281,7 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         return np.unique(rows, axis=0)
 
     def parts(self) -> Iterator["Network"]:
-        """Give smaller networks, each a variable with its ancestors: those of most kinds of records first, up to 32."""
+        """Yield smaller networks, each variable with its ancestors: most kinds of records first, up to 32."""
         for own in ancestral_parts(self.variables, self.parents):
             prior = {self.variables[number].name: self.prior[number] for number in own}
             yield Network([self.variables[n] for n in own], [self.parents[n] for n in own], prior)

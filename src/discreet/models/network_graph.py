@@ -71,7 +71,7 @@ def checked_graph(
 
 
 def check_graph(variables: tuple[Column, ...], parents: tuple[tuple[str, ...], ...]) -> None:
-    """Refuse what is no graph over columns: names that are declared twice, or parents that are not declared."""
+    """Refuse what is not a graph over columns: names that are declared twice, or parents that are not declared."""
     if not variables or not all(isinstance(variable, Column) for variable in variables):
         raise DeclarationError("A network needs at least one variable, and each must be a Column.")
     names = [variable.name for variable in variables]

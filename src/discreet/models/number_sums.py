@@ -189,7 +189,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return np.array(rows[-most:]), few
 
     def parts(self) -> Iterator["NumberSums"]:
-        """Give a column in the fewest steps: in two groups if there are groups, with gaps if there are, and without."""
+        """Yield a column in the fewest steps: in two groups if there are groups, with gaps if any, and without."""
         if self.by is not None:
             yield NumberSums("x", (0, 1), self.asks, Column("group", ("a", "b"), outside="a"), missing=0, unit=2)
         if self.leaves_gaps_out:

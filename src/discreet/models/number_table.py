@@ -251,7 +251,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         )
 
     def parts(self) -> Iterator["NumberTable"]:
-        """Give tables of few cells: in two groups if there are groups, then without."""
+        """Yield tables of few cells: in two groups if there are groups, then without."""
         if self.by is not None:
             groups = Column("group", ("a", "b"), outside="a")
             for cells in (3, 2):

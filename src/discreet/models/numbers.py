@@ -1,4 +1,4 @@
-"""Questions about one column of numbers: its bounds, what becomes of gaps, and the groups in which it is looked at.
+"""Questions about one column of numbers: its bounds, what becomes of gaps, and the groups in which it is considered.
 
 Bounds are public and declared; values beyond are clipped. By default a record without a value is left out: means and
 quantiles are those of the records with one, how many these are being as secret as anything else. Only if somebody

@@ -1,4 +1,4 @@
-"""Laws of single parameters: what a reader believes before anything is read, on a scale without ends.
+"""Laws of single parameters: what a reader believes before anything is read, on an unconstrained scale.
 
 A parameter x that is positive is worked on as u = log x, one between 0 and 1 as u = log(x / (1 - x)), any other as
 itself. `log_density(u)` is the logarithm of the density of u, so the derivative dx/du is in it; `slope(u)` is its own

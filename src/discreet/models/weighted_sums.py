@@ -199,7 +199,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return np.array(rows[-most:]), few and len(parts) <= most
 
     def parts(self) -> Iterator["WeightedSums"]:
-        """Give a column in the fewest steps: in two groups if there are groups, and without."""
+        """Yield a column in the fewest steps: in two groups if there are groups, and without."""
         weights = Weights("w", 1, FIXED)
         if self.by is not None:
             groups = Column("group", ("a", "b"), outside="a")

@@ -29,8 +29,8 @@ from discreet.noise.line_sums import (
     width_of,
 )
 
-_ROWS = 64  # values of a cut that are worked out together
-_SMOOTH = 0.8  # of one over the rates: how far apart values may be that are worked out
+_ROWS = 64  # values of a cut that are computed together
+_SMOOTH = 0.8  # of one over the rates: how far apart values may be that are computed
 
 
 @lru_cache(maxsize=256)
@@ -86,18 +86,18 @@ def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> 
 
 
 def cut_operations(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
-    """Return about how many operations the laws of all cuts take: a few for each value worked out and each t."""
+    """Return about how many operations the laws of all cuts take: a few for each value computed and each t."""
     half, longest = 9 * sqrt(2 * sum(sizes)) / (outer + inner), (6 * sqrt(2 * max(sizes)) + 32) / inner
     return 5.0 * sum(sizes) * (half / _step(outer, inner) + 1) * (2 * longest + 1)
 
 
 def _step(outer: float, inner: float) -> int:
-    """Return how far apart the values are that are worked out; between them logarithms are smooth."""
+    """Return how far apart the values are that are computed; between them logarithms are smooth."""
     return max(1, int(_SMOOTH / (outer + inner)))
 
 
 def _worked_out(half: int, step: int) -> NDArray[np.int64]:
-    """Return the values that are worked out: all near zero, where whole numbers tell, then in growing steps."""
+    """Return the values that are computed: all near zero, where whole numbers tell, then in growing steps."""
     near, grown = 6 * step, []
     at, wide = min(near, half), 1
     while at < half:
@@ -136,7 +136,7 @@ def _between(places: NDArray[np.int64], values: Floats) -> Floats:
     every = np.arange(places[-1] + 1)
     if len(places) == len(every):
         return values
-    from scipy.interpolate import make_interp_spline  # which takes long to load
+    from scipy.interpolate import make_interp_spline  # slow to import
 
     kept = values > 1e-40 * values.max()
     last = int(np.argmin(kept)) if not kept.all() else len(kept)

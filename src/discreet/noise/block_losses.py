@@ -74,7 +74,7 @@ def _signed(outer: Fraction, inner: Fraction, size: int) -> Signed:
 
 
 def _inside(outer: Fraction, inner: Fraction, size: int) -> Signed:
-    """Return the weights of a block inside of which a unit moves: its sum stays."""
+    """Return the weights of a block inside which a unit moves: its sum stays."""
     others = laplace_sums(float(inner), size - 2)
     half = half_of(laplace_sums(float(inner), size))
     kept, single = np.exp(-float(outer) * np.abs(steps(half))), np.exp(-float(inner) * np.abs(steps(half)))

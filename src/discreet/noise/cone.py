@@ -107,7 +107,7 @@ class Cone(NoiseLaw):
         return np.concatenate(found) if found else np.zeros((0, self.body.normals))
 
     def from_normals(self, normals: ArrayLike) -> Floats:
-        """Return rows of real noise; not-a-number where a matrix violates a cut, as such normals are impossible."""
+        """Return rows of real noise; NaN where a matrix violates a cut, as such normals are impossible."""
         numbers = np.asarray(normals, dtype=float)
         first, second = (self.body.from_normals(half) for half in np.split(numbers[..., :-1], 2, axis=-1))
         radius = gammainccinv(self.shape, ndtr(-numbers[..., -1])) / float(self.epsilon)

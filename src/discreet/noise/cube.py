@@ -83,7 +83,7 @@ class Cube(RatedBlocks):
         return np.concatenate(drawn, axis=1)
 
     def _runs(self) -> Iterator[tuple[Fraction, int, int]]:
-        """Give (rate, numbers, how many blocks) for runs of equal blocks."""
+        """Yield (rate, numbers, how many blocks) for runs of equal blocks."""
         kinds = list(zip(self.rates, self.sizes, strict=True))
         while kinds:
             times = next((place for place, kind in enumerate(kinds) if kind != kinds[0]), len(kinds))

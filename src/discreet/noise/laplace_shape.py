@@ -51,7 +51,7 @@ class LaplaceShape(NoiseLaw):
 
     def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
         """Return the law of sums inside blocks: it is the product of the sums' laws, tied or free as these numbers."""
-        from discreet.noise.summed import sizes_of_sums, summed_laplace  # which sums what stands here
+        from discreet.noise.summed import sizes_of_sums, summed_laplace  # it builds on this module
 
         sizes = sizes_of_sums(parts, self.sizes)
         return None if sizes is None else summed_laplace(self, self.rates, sizes)

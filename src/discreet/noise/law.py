@@ -146,7 +146,7 @@ class NoiseLaw(ABC):
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return rows of real noise, a smooth map of rows of independent standard normal numbers (a generator).
 
-        A law may allow only some normal numbers; for the others the result is not-a-number.
+        A law may allow only some normal numbers; for the others the result is NaN.
         """
         raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
 

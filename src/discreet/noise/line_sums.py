@@ -30,7 +30,7 @@ def convolved(first: Floats, second: Floats, half: int) -> Floats:
     if max(len(first), len(second)) <= _LONGEST:
         full = np.convolve(first, second)
     else:
-        from scipy.signal import fftconvolve  # which takes long to load
+        from scipy.signal import fftconvolve  # slow to import
 
         full = np.maximum(fftconvolve(first, second), 0.0)
     return fitted(full, half)
@@ -87,7 +87,7 @@ def width_of(outer: float, rate: float, counts: Sequence[int]) -> int:
 
 def filtered(rows: Floats, outer: float) -> Floats:
     """Return sum_y rows(y) e^(-outer |x - y|) for every x along the last axis: one pass forward and one back."""
-    from scipy.signal import lfilter  # which takes long to load
+    from scipy.signal import lfilter  # slow to import
 
     decay = [1.0, -float(np.exp(-outer))]
     forward = lfilter([1.0], decay, rows, axis=-1)

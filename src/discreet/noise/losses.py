@@ -77,7 +77,7 @@ def envelope(losses: Sequence[PrivacyLoss]) -> PrivacyLoss:
 
     Each delta is convex and piecewise linear in e^epsilon with its kinks at the values of the loss, so comparing two
     at all values is comparing them everywhere. If one is the largest throughout it is returned as it is; where another
-    takes the lead between two values, the curve is looked at in between too.
+    takes the lead between two values, the curve is considered in between too.
     """
     different = list(dict.fromkeys(losses))
     if len(different) == 1:

@@ -26,7 +26,7 @@ from discreet.noise.law import NoiseLaw
 from discreet.noise.line_sums import filtered
 from discreet.randomness import RandomBits
 
-_FAR = 110.0  # factors e of the slowest edge that are tabled; beyond, logarithms fall by its rate
+_FAR = 110.0  # nats of the slowest edge that are tabled; beyond, logarithms fall by its rate
 _LONGEST = 4_000_000
 
 

@@ -6,10 +6,10 @@ Nothing is asked of a mechanism but to draw. If for neighbouring data sets and s
 
 the guarantee is false, and enough draws will show it. Half of the draws look for the most telling pair of neighbours
 and event: outputs are projected to whole numbers (counts, differences, totals, low bits, distances from the data), and
-on each projection the values that are likelier under P are collected, the likeliest first. For the best pairs regions
-of several numbers at once are learnt (`learnt_event`). The best of these events stand a second trial, and one is left.
-The other half, fresh draws of that one pair, is asked about that one event. So the search costs no confidence, and with
-the exact binomial bounds of Clopper and Pearson
+on each projection the values that are likelier under P are collected, the likeliest first. For the best pairs, regions
+of several numbers at once are learnt (`learnt_event`). The best of these events go through a second trial, which leaves
+one. The other half, fresh draws of that one pair, test that one event. So the search costs no confidence, and with the
+exact binomial bounds of Clopper and Pearson
 
     epsilon_lower = ln((P_low(E) - delta) / Q_high(E))
 
@@ -44,22 +44,22 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 Projection = Callable[[Counts], Counts]
 
 DRAWS = 200_000
-_BINS = 64  # of a histogram; more values are put together, about equally many in each
-_ATOMS = 128  # whole outputs that are looked at one by one
-_OFTEN = 8  # times that such an output must have been seen
-_FEW = 6  # numbers of an output that are looked at
-_ERRORS = 3.0  # standard errors that the last trial is expected to cost
+_BINS = 64  # bins of a histogram; more values are grouped, about equally many in each
+_ATOMS = 128  # whole outputs that are considered one by one
+_OFTEN = 8  # how often such an output must have been seen
+_FEW = 6  # numbers of an output that are considered
+_ERRORS = 3.0  # standard errors that the final trial is expected to cost
 _CAUTION = 0.1  # tails of the bounds by which events are ranked; the second trial corrects for luck
-_SHORTLIST, _FINALISTS = 12, 4  # events that are kept, and of simple and of learnt ones how many stand a second trial
+_SHORTLIST, _FINALISTS = 12, 4  # events kept, and how many simple and learnt ones go through a second trial
 _PAIRS = 2  # pairs for which regions are learnt
 _LEAST = 50  # draws of a data set
-_REPEATED = 24  # rows by which noise that starts anew in every call is recognised
-_SLOW_DRAWS = 400  # of a mechanism that must be called for every draw
+_REPEATED = 24  # rows used to recognise noise that restarts with every call
+_SLOW_DRAWS = 400  # draws of a mechanism that must be called for each of them
 
 
 @runtime_checkable
 class Drawable(Protocol):
-    """All that an audit needs of a mechanism."""
+    """Everything an audit needs from a mechanism."""
 
     @property
     def model(self) -> Model:
@@ -183,7 +183,7 @@ def _bounds(hits: Counts, others: Counts, draws: int, tail: float) -> tuple[Floa
 
 
 def _promise(hits: Counts, others: Counts, draws: int, final: int, delta: float) -> Floats:
-    """Return what the last trial, with `final` draws of either side, will surely show of events seen so often."""
+    """Return what the final trial, with `final` draws per side, will almost surely show for events seen this often."""
     low, high = _bounds(hits, others, draws, _CAUTION)
     errors = np.sqrt((1 - low) / (np.maximum(low, 1e-300) * final)) + np.sqrt((1 - high) / (high * final))
     return np.where(low > delta, np.log(np.maximum(low - delta, 1e-300) / high) - _ERRORS * errors, -inf)
@@ -198,7 +198,7 @@ class _Box:
         self.repeats = bool((first == second).all()) and bool((first != first[0]).any())
 
     def draw(self, table: Counts, count: int) -> Counts:
-        """Draw outputs: many in one call, or each in its own call if the noise starts anew with every call."""
+        """Draw outputs: many in one call, or one per call if the noise restarts with every call."""
         if not self.repeats:
             return self._sample(table, count)
         return np.concatenate([self._sample(table, 1) for _ in range(count)])
@@ -231,7 +231,7 @@ class _Found:
 def _learnt(
     box: _Box, pair: tuple[Counts, Counts], number: int, final: int, delta: float, generator: np.random.Generator
 ) -> Iterator[_Found]:
-    """Give the most telling event on each projection, one way and the other."""
+    """Yield the most telling event on each projection, one way and the other."""
     first, second = (box.draw(side, number) for side in pair)
     for name, projection, edges_of in projections(pair, first.shape[1], generator):
         values = projection(first), projection(second)
@@ -243,7 +243,7 @@ def _learnt(
 
 
 def _learnt_regions(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
-    """Give for each of the best pairs an event that is a set of learnt regions: learnt on some draws, tried on others.
+    """Yield, for each of the best pairs, a set of learnt regions as an event: learnt on some draws, tried on others.
 
     Half of a pair's draws grow the tree, a quarter chooses among its regions, and a quarter says how good they are.
     """
@@ -269,7 +269,7 @@ def _learnt_words(chosen: NDArray[np.bool_]) -> str:
 
 
 def _tried(box: _Box, shortlist: Sequence[_Found], draws: int, final: int, delta: float) -> Iterator[_Found]:
-    """Give events with the scores that fresh draws give them."""
+    """Yield events with their scores on fresh draws."""
     by_pair: dict[tuple[tuple[int, ...], ...], list[_Found]] = {}
     for found in shortlist:
         by_pair.setdefault(tuple(tuple(side.tolist()) for side in found.pair), []).append(found)
@@ -295,7 +295,7 @@ def _likeliest_bins(p: Counts, q: Counts, number: int, final: int, delta: float)
 def projections(
     pair: tuple[Counts, Counts], length: int, generator: np.random.Generator
 ) -> Iterator[tuple[str, Projection, Callable[[Counts], Counts]]]:
-    """Give projections of outputs to whole numbers, by name, each with a way to put its values into bins."""
+    """Yield projections of outputs to whole numbers, by name, each with a way to bin its values."""
     moved = np.flatnonzero(pair[0] != pair[1])
     places = list(dict.fromkeys([*(int(p) for p in moved if p < length), *range(length)]))[:_FEW]
     for i in places:
@@ -343,7 +343,7 @@ def _mixed(factors: Counts, outputs: Counts) -> Counts:
 
 
 def _ordered(values: Counts) -> Counts:
-    """Return the left ends of bins: each value one, or about equally many in each if there are too many."""
+    """Return the left ends of bins: one per value, or with about equally many values in each if there are too many."""
     distinct = np.unique(values)
     if len(distinct) <= _BINS:
         return distinct

@@ -12,7 +12,7 @@ from discreet.arrays import Floats
 def mixture_quantiles(weights: Floats, a: Floats, b: Floats, probabilities: ArrayLike) -> Floats:
     """Return quantiles (columns) of many mixtures (rows of weights) of the same Betas, with an error below 1e-5.
 
-    All distribution functions are worked out at the same points, dense where a Beta can be narrow, and inverted between
+    All distribution functions are computed at the same points, dense where a Beta can be narrow, and inverted between
     them by cubics in the logit that have the right values and densities at both ends.
     """
     points = _logit_points(float((a + b).max()))
@@ -30,7 +30,7 @@ def _logit_points(total: float) -> Floats:
 
 
 def _inverted(points: Floats, below: Floats, slopes: Floats, probability: float) -> Floats:
-    """Return where each row reaches a probability, halving within its step."""
+    """Return where each row reaches a probability, bisecting within its step."""
     rows = np.arange(len(below))
     place = np.clip((below < probability).sum(axis=1), 1, len(points) - 1)
     width = points[place] - points[place - 1]

@@ -23,7 +23,7 @@ from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, least_sensitivity_ball, normaliser_bound
 
 _MOST_TABLES = 5_000
-_SAFE = 1e-12  # relative; floats of a bound are moved by this much to the safe side
+_SAFE = 1e-12  # relative margin by which floats of a bound are moved to the safe side
 
 
 def tail_probability(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
@@ -74,7 +74,7 @@ def least_normaliser(mechanism: HellingerMechanism) -> float:
 
 
 def _least_sensitivity(mechanism: HellingerMechanism) -> float:
-    """Return min_x S(x), or for many tables a lower bound of it that needs none of them."""
+    """Return min_x S(x) or, for many tables, a lower bound that needs none of them."""
     if mechanism.candidates <= _MOST_TABLES:
         return float(mechanism.sensitivities(mechanism.tables.all).min())
     return float(least_sensitivity_ball(mechanism.model.concentration, mechanism.size).lower())

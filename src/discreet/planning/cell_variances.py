@@ -1,4 +1,4 @@
-"""How noisy the cells of a network's tables are, once all that was released is put together with the known size.
+"""How noisy the cells of a network's tables are, once everything released is combined with the known size.
 
 Tables that overlap measure some things twice, and the number of records is public. The best linear unbiased estimate
 uses both (generalised least squares). In contrasts it has a closed form: noise of variance s_S in every cell of a table
@@ -47,7 +47,7 @@ def cell_variances(mechanism: Mechanism) -> dict[str, float]:
 def fitted_blocks(network: Network, tables: Mapping[Family, float]) -> Floats:
     """Return v_g of each block after least squares, from released tables with noise of one variance in every cell.
 
-    Noise that is conditioned to sum to zero over a table is meant by its variance before, as the total is known.
+    For noise conditioned to sum to zero over a table, give the variance before conditioning: the total is known.
     """
     basis = contrast_basis(network)
     precisions = np.zeros(len(basis.blocks))

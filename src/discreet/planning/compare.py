@@ -2,8 +2,8 @@
 
 Mechanisms compete at the same stated (epsilon, delta). Those with a parameter that their guarantee leaves open get the
 best one of a few; those whose own guarantee is better than what is asked keep it. The order is that of the expected log
-score of the noise-aware reading, in nats beyond the prior: it counts width and coverage at once, which the Hellinger
-distance of the papers does not. That distance stands beside, with the floor under it where there are few tables.
+score of the noise-aware reading, in nats beyond the prior: it rewards narrow intervals and coverage together, which the
+Hellinger distance of the papers does not. That distance is listed too, with its floor where there are few tables.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ class Ranking(Standings[Ranked]):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return what stands above the columns of `rows`."""
+        """Return the headings of `rows`."""
         return "mechanism", "log score", "share", f"{self.best.accuracy.level:.0%} width", "Hellinger", "remapped"
 
     def remarks(self) -> list[str]:
@@ -143,7 +143,7 @@ def compare(
 
 
 def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
-    """Return the mechanism whose release tells most; the first one if that cannot be written out, if there is any."""
+    """Return the mechanism whose release tells most; if that cannot be computed, the first one, if any."""
     first = next(mechanisms, None)
     if first is None or first.free_parameter is None or possible_outputs(first) is None:
         return first

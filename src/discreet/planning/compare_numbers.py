@@ -2,7 +2,7 @@
 
 Numbers are read by tests without a prior, so no log score is known; what a reader gets is an interval. Mechanisms are
 ranked by the mean width in the population, on the same made-up studies. A mechanism under a metric competes at its
-ordinary epsilon, what it promises for any change whatever, and is told with what it promises for each unit besides.
+ordinary epsilon, which it promises for any change whatever; what it also promises for each unit is listed beside it.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from discreet.reading import why_unreadable
 
 @dataclass(frozen=True)
 class RankedNumber(Contender):
-    """A mechanism, how wide its intervals will be, and what it promises besides."""
+    """A mechanism, how wide its intervals will be, and what else it promises."""
 
     widths: NumberWidths
     besides: str = ""
 
     def figures(self) -> dict[str, object]:
-        """Return all figures and what is promised besides."""
+        """Return all figures and what else is promised."""
         return {**self.widths.document(), "besides": self.besides}
 
 
@@ -37,7 +37,7 @@ class NumberRanking(Standings[RankedNumber]):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return what stands above the columns of `rows`."""
+        """Return the headings of `rows`."""
         known = self.best.widths
         return "mechanism", f"{known.level:.0%} width, these records", "population", "with exact numbers"
 
@@ -47,7 +47,7 @@ class NumberRanking(Standings[RankedNumber]):
         return [(e.name, *(f"{each:.4g}" for each in own)) for e, own in zip(self.entries, figures, strict=True)]
 
     def remarks(self) -> list[str]:
-        """Say in which unit widths are, what is promised besides, and what is not here."""
+        """Say in which unit widths are, what else is promised, and what is missing."""
         words = [f"Widths are in {self.best.widths.unit}, means over {self.studies} made-up studies."]
         words += [f"{entry.name} also promises: {entry.besides}" for entry in self.entries if entry.besides]
         return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]

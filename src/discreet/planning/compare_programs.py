@@ -1,7 +1,7 @@
 """Which mechanism to use for a program, or for a family with one parameter: by the sd that a reader will have.
 
-The parameters of a family can be read from a draw of its posterior, or from a noisy table of its levels. All are made
-up alike, under one guarantee: the same parameters and records, published and read.
+The parameters of a family can be read from a draw of its posterior, or from a noisy table of its levels. All are
+simulated alike, under one guarantee: the same parameters and records, published and read.
 """
 
 import warnings
@@ -65,12 +65,12 @@ class ProgramRanking(Shown):
 
     @property
     def stated(self) -> str:
-        """Return under which guarantee all compete."""
+        """Return the guarantee under which all compete."""
         return f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return what stands above the columns of `rows`."""
+        """Return the headings of `rows`."""
         return "mechanism", *(f"sd of {name}" for name in self.quantities)
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -78,7 +78,7 @@ class ProgramRanking(Shown):
         return [(entry.name, *(f"{sd:.3g}" for sd in entry.sds)) for entry in self.entries]
 
     def remarks(self) -> list[str]:
-        """Say what was averaged, and what is not here."""
+        """Say what was averaged, and what is missing."""
         words = [f"Means over {self.studies} made-up studies drawn from the prior."]
         return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
 

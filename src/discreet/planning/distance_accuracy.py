@@ -15,7 +15,7 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.mechanism import require_mechanism
 
 MOST_STUDIES = 20
-"""So many tables are made up: each takes up to a second."""
+"""The number of simulated tables: each takes up to a second."""
 _MOSTLY = 0.9
 
 

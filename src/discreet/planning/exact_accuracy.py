@@ -33,8 +33,8 @@ from discreet.planning.reader_widths import opened_widths, own_weights
 MOST_ENTRIES, MOST_OUTPUTS = 20_000_000, 200_000
 """A table P(z | k) with more entries or outputs is not written out; studies are made up instead."""
 _MOST_RECORDS, _MOST_PRIOR, _MOST_CELLS = 2_000, 10_000.0, 3
-_NEGLIGIBLE = 1e-11  # what may be left out of the probabilities of all outputs
-_RARE = 1e-17  # outputs that are no likelier than that for any table are left out
+_NEGLIGIBLE = 1e-11  # probability of all outputs that may be left out
+_RARE = 1e-17  # outputs that are no likelier than this for any table are left out
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class ExactAccuracy:
 
 
 def possible_outputs(mechanism: Mechanism) -> Counts | None:
-    """Return all outputs but those that are too improbable to count, or None if there are too many to write out."""
+    """Return all outputs except negligibly improbable ones, or None if there are too many to list."""
     alpha, size = mechanism.model.concentration, mechanism.size
     if len(alpha) > _MOST_CELLS or size > _MOST_RECORDS or alpha.sum() > _MOST_PRIOR:
         return None
@@ -150,7 +150,7 @@ class WrittenOut:
         return np.maximum(0.0, self._summed(lambda a, b: gammaln(b) - gammaln(a) + (a - b) * digamma(a)))
 
     def _summed(self, term: Callable[[Floats, Floats], Floats]) -> Floats:
-        """Return sums over cells of a function of both posteriors' parameters, each pair of values worked out once."""
+        """Return sums over cells of a function of both posteriors' parameters, each pair of values computed once."""
         found = np.zeros((len(self.tables), len(self.readings)))
         for cell, alpha in enumerate(self.alpha):
             values, places = np.unique(self.readings[:, cell], return_inverse=True)
@@ -187,7 +187,7 @@ class WrittenOut:
         return max(0.0, total)
 
     def _widths(self, cell: int, level: float) -> tuple[float, float, float, float]:
-        """Return of one cell the mean width of the plain, aware and exact intervals, and what the plain one covers."""
+        """Return, for one cell, the mean widths of plain, aware and exact intervals, and the plain one's coverage."""
         counts = np.arange(self.size + 1.0)
         a, b = self.alpha[cell] + counts, self.alpha.sum() - self.alpha[cell] + self.size - counts
         known = np.diff([betaincinv(a, b, tail) for tail in tails(level)], axis=0)[0]

@@ -34,13 +34,13 @@ from discreet.releases import simulate
 
 REPEATS = 60
 SEARCH_REPEATS = 60
-_SAMPLED_STUDIES = 4  # of what is read by chains, which takes seconds each
+_SAMPLED_STUDIES = 4  # studies of models read by chains, which take seconds each
 _JOINT_STUDIES, _LARGE_STUDIES, _JOINT_PAIRS = 8, 3, 450  # studies whose means are read from all cells together
 _MOST_STEPS = 40
-_SEARCH_STEPS = 8  # widths that a search works out, about
-_USUAL_SLOPE = 0.75  # of log widths by log epsilon, or by the log number of records
+_SEARCH_STEPS = 8  # about how many widths a search computes
+_USUAL_SLOPE = 0.75  # slope of log width by log epsilon, or by the log number of records
 _UNDONE = "Nothing was simulated."
-_MOST_ROWS = 24  # so many rows of a posterior are looked at in each made-up study
+_MOST_ROWS = 24  # rows of a posterior considered in each made-up study
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Accuracy(Shown):
         return html_table(title, ("", "with privacy", "exact counts"), lines, words=1)
 
     def document(self) -> dict[str, float | None]:
-        """Return all figures by name; what is not a number is None."""
+        """Return all figures by name; what is NaN is None."""
         figures = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: None if isnan(figure) else figure for name, figure in figures.items()}
 
@@ -84,7 +84,7 @@ def expected_accuracy(
 ) -> Accuracy:
     """Return the expected accuracy of a release by this mechanism, for any model.
 
-    Only tables of categories have a log score (elsewhere it is not a number), and regressions are judged by effects:
+    Only tables of categories have a log score (elsewhere it is NaN), and regressions are judged by effects:
     coefficients times the range of their feature. Reading by sampling is slow, so fewer studies are simulated then. A
     mechanism whose releases could not be read is refused, and so is more than `patience` times the usual work.
     """
@@ -227,7 +227,7 @@ def size_for(
 def wishes(
     mechanism: Mechanism, width: float, curve: Sequence[Accuracy], level: float = 0.9, patience: float = 1.0
 ) -> dict[str, float | None]:
-    """Return a wished width with the epsilon and the size that give it; the search begins where the curve is near."""
+    """Return a desired width with the epsilon and size that give it; the search begins where the curve is close."""
     near = min(curve, key=lambda each: abs(log(each.width / width)))
     start = with_fields(mechanism, epsilon=exact(f"{near.epsilon:.6g}", "epsilon"))
     return {
@@ -242,8 +242,9 @@ def _crossing(
 ) -> float | None:
     """Return where a falling function crosses zero, from above and to the stated relative accuracy.
 
-    On log scales widths are nearly straight lines. So the line through the last two points, or through both ends of a
-    bracket, says where to look: a little beyond the crossing, at most a factor 10 away, and every third time half-way.
+    On log scales, widths are nearly straight lines. So the line through the last two points, or through both ends of a
+    bracket, says where to try next: a little beyond the crossing, at most a factor of 10 away, and every third time
+    half-way.
     """
     low, high, slope = (0.0, inf), (inf, -inf), 0.0  # (place, excess) on both sides, and -d excess / d log place
     aimed, last = start, (nan, nan)

@@ -29,7 +29,7 @@ from discreet.reading.case import Case, Observed
 from discreet.reading.engines.cell_models import CellModelsEngine
 
 RELEASES, PLACES = 40, 5
-"""Made-up releases at each place, and places from the prior."""
+"""Simulated releases at each parameter value, and parameter values drawn from the prior."""
 _STEP = 1e-5
 
 
@@ -132,7 +132,7 @@ def _refusal(mechanism: Mechanism, why: str) -> str:
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
-    """Return parameters without ends from values by name."""
+    """Return unconstrained parameters from values by name."""
     if set(at) != set(bound.names):
         raise DeclarationError(f"`at` gives values for {', '.join(at)}; the parameters are {', '.join(bound.names)}.")
     try:

@@ -17,7 +17,7 @@ from discreet.arrays import Counts, Floats
 
 _DEEPEST, _LEAST_LEAF = 6, 60  # splits one below another, and draws of both data sets in a region
 _THRESHOLDS = 24  # quantiles of a number at which a region may be split
-_NUMBERS = 12  # numbers of an output that are looked at
+_NUMBERS = 12  # numbers of an output that are considered
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Regions:
 
 
 def learnt_regions(first: Counts, second: Counts, moved: Counts) -> Regions:
-    """Return regions learnt from draws of two data sets; the numbers that `moved` are looked at before others."""
+    """Return regions learnt from draws of two data sets; the numbers that `moved` are considered before others."""
     length = first.shape[1]
     order = dict.fromkeys([*(int(place) for place in moved if place < length), *range(length)])
     numbers = np.array(list(order)[:_NUMBERS], dtype=np.int64)
@@ -71,7 +71,7 @@ def learnt_regions(first: Counts, second: Counts, moved: Counts) -> Regions:
 
 
 def _seen(outputs: Counts, numbers: Counts) -> Counts:
-    """Return the numbers that are looked at, the differences of neighbouring ones, and the total."""
+    """Return the numbers that are considered, the differences of neighbouring ones, and the total."""
     chosen = outputs[:, numbers]
     return np.column_stack([chosen, np.diff(chosen, axis=1), outputs.sum(axis=1)])
 

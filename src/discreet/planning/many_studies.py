@@ -33,7 +33,7 @@ from discreet.reading.strengths import read_learnt
 
 @dataclass(frozen=True, eq=False)
 class MadeUpTables:
-    """Made-up studies (rows): true probabilities, counts, and which cells are looked at; no epsilon changes them."""
+    """Made-up studies (rows): true probabilities, counts, and which cells are considered; no epsilon changes them."""
 
     truths: Floats
     tables: Counts
@@ -42,7 +42,7 @@ class MadeUpTables:
     @classmethod
     @lru_cache(maxsize=16)
     def of(cls, model: Categories, size: int, studies: int, seed: int, most: int) -> "MadeUpTables":
-        """Draw probabilities from the prior, counts from these, and at most so many cells of each."""
+        """Draw probabilities from the prior, counts from these, and at most this many cells of each."""
         generator, cells = np.random.default_rng(seed), len(model.cells)
         truths = generator.dirichlet(model.concentration, size=studies)
         tables = generator.multinomial(size, truths)
@@ -57,13 +57,13 @@ class MadeUpTables:
         return np.asarray(mechanism.sample(self.tables, SeededBits(seed)))
 
     def chosen(self, values: Floats) -> Floats:
-        """Return the values of the cells that are looked at."""
+        """Return the values of the cells that are considered."""
         return np.take_along_axis(values, self.places, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class ManyStudies:
-    """What readers of many studies (rows) know about chosen cells (columns): which one of some laws."""
+    """What readers of many studies (rows) know about chosen cells (columns): the index of a law."""
 
     kinds: Counts
     laws: MixtureBatch
@@ -153,7 +153,7 @@ def _planned(mechanism: Mechanism) -> Case:
 
 
 def _joint(mechanism: Mechanism, outputs: Counts, chosen: Counts) -> MixtureBatch:
-    """Read all cells together, under one prior or under those among which one learns."""
+    """Read all cells together, under one prior or under the candidates of a learnt one."""
     model, size = mechanism.model, mechanism.size
     (measurement,) = Case.before(mechanism).measurements
     models: Sequence[Categories] = [model] if model.is_prior_declared else model.proposals(True)

@@ -1,6 +1,6 @@
 """The referee of a metric: all pairs of cells at the real size, and all pairs of data sets of a small twin.
 
-A promise under a metric is about data sets at any distance, not about neighbours alone. Distances are worked out from
+A promise under a metric is about data sets at any distance, not about neighbours alone. Distances are computed from
 the metric that is written down, losses from the stated likelihood; neither knows of the other.
 """
 
@@ -15,7 +15,7 @@ from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.under_metric import PerUnit
 
 _ROUNDING = 1e-9
-_CELLS = 256  # cells of which all pairs are compared
+_CELLS = 256  # most cells of which all pairs are compared
 _PLACES = 12  # of a twin that has no smaller model
 
 
@@ -82,7 +82,7 @@ def _small(mechanism: PerUnit) -> PerUnit:
         try:
             fields = next(iter(mechanism.twin_fields(model)))
             found.append(with_fields(mechanism, model=model, size=2, **fields))
-        except DeclarationError:  # such as a table without groups, where these have a distance
+        except DeclarationError:  # such as a table without groups, where groups have a distance
             continue
     return min(found, key=lambda twin: abs(len(twin.model.cells) - 3))
 

@@ -26,7 +26,7 @@ STUDIES = 8
 _FEW = 2  # studies for each epsilon of a search
 _STEPS = 7
 _LEAST, _MOST = 0.01, 100.0
-_CLOSE = 1.06  # epsilons that are as near as this are not told apart
+_CLOSE = 1.06  # epsilons closer than this count as equal
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ def expected_widths(
 
 @dataclass
 class WishedWidth:
-    """Which epsilon gives intervals of a wished mean width, for the records or for the population.
+    """Which epsilon gives intervals of a desired mean width, for the records or for the population.
 
-    Widths fall nearly as 1/epsilon until cells or sampling limit them, so each epsilon that is tried follows from the
-    widths at those before. What was tried serves both rows.
+    Widths fall nearly as 1/epsilon until cells or sampling limit them, so each epsilon to try follows from the widths
+    at the previous ones. Every trial serves both rows.
     """
 
     mechanism: Mechanism

@@ -8,7 +8,8 @@ are linear in it:
 
 for all neighbours k, k', with s = 0 for pure epsilon and sum_r s(k, k', r) <= delta otherwise. Whatever a mechanism
 puts out may be exchanged for one of these posteriors without harm to privacy, so the floor holds for all outputs that
-are read as such a posterior. Permuting cells of equal prior changes nothing: what differs by that shares a variable.
+are read as such a posterior. Permuting cells of equal prior changes nothing, so pairs that differ only by that share a
+variable.
 
 Solvers of linear programs are not exact. The floor is therefore computed from their multipliers y, u >= 0 alone, by
 weak duality, and it holds whatever the solver did: with y <= u,
@@ -35,7 +36,7 @@ from discreet.models import Categories
 MOST_VARIABLES = 5_200
 """Linear programs with more classes of pairs of tables take too long."""
 _MOST_TABLES, _MOST_CELLS = 140, 5
-_ROUNDING = 1e-12  # of the sums of the floor
+_ROUNDING = 1e-12  # relative error of the floor's sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +186,7 @@ class Program:
 
 
 def _digits(places: list[Counts], base: int) -> Counts:
-    """Return numbers whose digits are the given places."""
+    """Return numbers whose digits are the given indices."""
     code: Counts = np.zeros((), dtype=np.int64)
     for place in places:
         code = code * base + place
@@ -193,7 +194,7 @@ def _digits(places: list[Counts], base: int) -> Counts:
 
 
 def _counted(classes: Counts, width: int | None = None) -> csr_array:
-    """Return how often each class (column) stands in each row."""
+    """Return how often each class (column) occurs in each row."""
     rows = np.repeat(np.arange(len(classes)), classes.shape[1])
     shape = len(classes), classes.max() + 1 if width is None else width
     return coo_array((np.ones(classes.size), (rows, classes.ravel())), shape=shape).tocsr()
@@ -205,7 +206,7 @@ def _symmetries(alpha: Floats) -> list[tuple[int, ...]]:
 
 
 def _neighbours(tables: Counts) -> tuple[Counts, Counts]:
-    """Return the places of all ordered pairs of tables that differ by one record."""
+    """Return the indices of all ordered pairs of tables that differ by one record."""
     apart = np.abs(tables[:, None] - tables).sum(axis=2)
     first, second = np.nonzero(apart == 2)
     return first, second

@@ -1,4 +1,4 @@
-"""Which reading a plan speaks of: the one that `infer` gives by default, in words."""
+"""Which reading a plan is about: the one that `infer` gives by default, in words."""
 
 from discreet.mechanisms import Mechanism
 from discreet.planning.many_studies import own_pair

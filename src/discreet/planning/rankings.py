@@ -23,7 +23,7 @@ class Contender:
 
     @abstractmethod
     def figures(self) -> dict[str, object]:
-        """Return all that is known about how well it does."""
+        """Return everything known about how well it does."""
 
     def document(self) -> dict[str, object]:
         """Return name, guarantee and figures."""
@@ -62,13 +62,13 @@ class Standings(Shown, ABC, Generic[ContenderT]):
 
     @property
     def stated(self) -> str:
-        """Return under which guarantee all compete."""
+        """Return the guarantee under which all compete."""
         return f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
 
     @property
     @abstractmethod
     def headings(self) -> tuple[str, ...]:
-        """Return what stands above the columns of `rows`."""
+        """Return the headings of `rows`."""
 
     @abstractmethod
     def rows(self) -> list[tuple[str, ...]]:
@@ -76,7 +76,7 @@ class Standings(Shown, ABC, Generic[ContenderT]):
 
     @abstractmethod
     def remarks(self) -> list[str]:
-        """Return the sentences that stand below the table."""
+        """Return the sentences below the table."""
 
     def _repr_html_(self) -> str:
         """Return picture and table for a notebook."""

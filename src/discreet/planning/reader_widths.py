@@ -1,9 +1,9 @@
 """Widths that readers will see of a mechanism that is written out: by default each cell is read from its own sum.
 
-Where a prior was declared, all cells are read together under it. Where none was, a cell's count is uniform beforehand;
-the noisy counts tell about it through its own number and the sum of all others, and evidence that is no product over
-cells through every table, all splits of the rest being as likely as each other. Then intervals are opened to 0 or 1
-where the shortest one of that level ends there.
+Where a prior was declared, all cells are read together under it. Where none was, a cell's count has a uniform prior;
+noisy counts inform about it through its own number and the sum of all others, and evidence that is not a product over
+cells through every table, with all splits of the rest equally likely. Intervals are then extended to 0 or 1 where the
+shortest interval of that level ends there.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ def own_weights(mechanism: Mechanism, outputs: Counts, tables: Counts, laws: Flo
 
 
 def opened_widths(weights: Floats, level: float) -> Floats:
-    """Return the widths of opened intervals of shares with these laws of their counts (rows), uniform beforehand."""
+    """Return the widths of extended intervals of shares with these laws of their counts (rows) and uniform priors."""
     size = weights.shape[1] - 1
     a = 1.0 + np.arange(size + 1)
     probabilities = (*tails(level), level, 1 - level)

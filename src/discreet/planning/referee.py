@@ -33,13 +33,13 @@ from discreet.reading import Case
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 """Orders of the Renyi divergence at which rho is compared."""
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of epsilon, at which the privacy curve is compared
-_ROUNDING = 1e-9  # relative error of floats that is forgiven
-_LEAST_DELTA = 1e-13  # sums of a million floats are not better
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # multiples of epsilon at which the privacy curve is compared
+_ROUNDING = 1e-9  # tolerated relative error of floats
+_LEAST_DELTA = 1e-13  # sums of a million floats are no better
 _ROWS, _NUMBERS = 64, 2_000_000  # kinds of records replaced at the real size; numbers of their statistics in all
 _DRAWS, _SEED, _LEVEL = 400, 20161, 1e-9
 _SIMULATED = 20_000  # rows of a generator; half of them is known to .004
-_COLUMNS = 8  # published numbers that are looked at by themselves
+_COLUMNS = 8  # published numbers that are considered one by one
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
 def _drawn(twin: Twin) -> str:
     """Draw from a twin with a fixed seed, for three of its data sets, and count how many draws fall into some events.
 
-    Of each data set there is the likelier half of the outputs and, for every published number by itself, its likelier
-    and its lower half. What is told is the first of them, on the data set in the middle.
+    For each data set, the events are the likelier half of the outputs and, for every published number by itself, its
+    likelier and its lower half. The first event, on the middle data set, is reported.
     """
     places = {row.tobytes(): place for place, row in enumerate(twin.outputs)}
     tables, told = twin.data_sets.tables, ""
@@ -193,7 +193,7 @@ def _drawn(twin: Twin) -> str:
 
 
 def _events(outputs: Counts, chances: NDArray[np.float64]) -> Iterator[NDArray[np.bool_]]:
-    """Give sets of outputs of about half the probability: of whole outputs, then of each number by itself."""
+    """Yield sets of outputs of about half the probability: of whole outputs, then of each number by itself."""
     yield _first_half(np.argsort(-chances, kind="stable"), chances)
     for numbers in outputs.T[:_COLUMNS]:
         values, place = np.unique(numbers, return_inverse=True)
@@ -227,5 +227,5 @@ def _number(count: int, what: str) -> str:
 
 
 def _share(part: float) -> str:
-    """Return a share in per cent, with as many digits as tell it from the whole."""
+    """Return a share in per cent, with enough digits to distinguish it from 100 %."""
     return f"{100 * part:.3g} %" if part < 0.999 else f"{100 * (part - 5e-7):.4f} %"

@@ -20,10 +20,10 @@ from discreet.reading.case import Observed
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 
-_TRUTH = 1e9  # the prior of a reader who is told the truth
+_TRUTH = 1e9  # the prior of a reader who knows the truth
 _TAIL = np.array([1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.35, 0.5])
 _PANELS = np.concatenate([_TAIL, 1 - _TAIL[-2::-1]])
-_MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # between the quantiles of one part
+_MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # masses between the quantiles of one part
 _NODES, _SHARES = roots_legendre(20)
 
 
@@ -79,7 +79,7 @@ def _study(
 
 
 def _reader_interval(mechanism: Mechanism, output: Counts, together: BetaMixture, cell: int, level: float) -> Interval:
-    """Return the interval of a cell that `infer` gives by default: of its own sum, opened, if no prior was declared."""
+    """Return the default interval of `infer` for a cell: from its own sum, extended, if no prior was declared."""
     if mechanism.model.is_prior_declared:
         return together.interval(level)
     sums = OwnSums(Case(mechanism.model, mechanism.size, (_observed(mechanism, output),)))

@@ -68,13 +68,13 @@ def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0)
 def suggest_for_fitting(network: Network, size: int, epsilon: Exact) -> Suggestion:
     """Return a suggestion for estimators, which are fitted again and again: never one radius for all tables.
 
-    That takes seconds to read where few records have few levels, and separate tables take a fraction of one.
+    With few records and levels that takes seconds to read, and separate tables a fraction of one.
     """
     return Suggestion(*_without_shared_radius(network, size, epsilon))
 
 
 def suggest_per_unit(model: Model, size: int, epsilon_per_unit: Exact, **keys: Any) -> Suggestion:
-    """Return what publishes a model with so much epsilon for each unit of its metric; `keys` are those of a tree."""
+    """Return what publishes a model with this epsilon for each unit of its metric; `keys` are those of a tree."""
     return _per_unit(model, size, epsilon_per_unit, **keys)
 
 

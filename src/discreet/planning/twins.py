@@ -22,9 +22,9 @@ from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.model import Model
 
 MOST_COMPARISONS = 1_000_000
-"""Pairs of neighbours times outputs that are compared at most."""
+"""The most pairs of neighbours times outputs that are compared."""
 MOST_RECORDS = 64
-"""Kinds of records that a twin may have; of more, a part of the model is taken."""
+"""How many kinds of records a twin may have; with more, a part of the model is taken."""
 WIDE = 1e-3
 """If a window of outputs leaves out more than this probability, a smaller twin with a wider one is compared too."""
 _SIZES = (100, 60, 40, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)
@@ -41,7 +41,7 @@ class Twin:
 
     @cached_property
     def compared(self) -> Enumeration:
-        """Return what comes out, by the stated likelihood alone."""
+        """Return the result, by the stated likelihood alone."""
         return compare(self.mechanism.log_likelihood, self.data_sets, self.outputs)
 
     @cached_property
@@ -52,7 +52,7 @@ class Twin:
 
     @property
     def is_original(self) -> bool:
-        """Tell whether this is no twin: the mechanism itself was small enough."""
+        """Tell whether this is the mechanism itself, which was small enough."""
         return bool(self.mechanism == self.original)
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
 
 
 def _twins(mechanism: Mechanism) -> Iterator[Twin]:
-    """Give all twins that can be listed, the largest first."""
+    """Yield all twins that can be listed, the largest first."""
     sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
     for model in (mechanism.model, *mechanism.model.parts()):
         rows, _ = model.contributions(MOST_RECORDS + 1)
@@ -109,7 +109,7 @@ def _listed(mechanism: Mechanism, model: Model, size: int, rows: Counts) -> Twin
 
 
 def _made(mechanism: Mechanism, changed: dict[str, object]) -> Mechanism | None:
-    """Return the mechanism with other fields: all others kept if its constructor allows that, else calibrated anew."""
+    """Return the mechanism with some fields changed: the others kept if its constructor allows, else recalibrated."""
     kind: Any = type(mechanism)
     kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind)}
     if all(kept[name] == value for name, value in changed.items()):

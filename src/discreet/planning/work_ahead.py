@@ -1,8 +1,8 @@
 """How much work it is to check, audit or plan a mechanism: counted from its document, before any of it begins.
 
-A document of one kilobyte may describe a table of a million cells or a million million records. So every verb counts
-first, in the operations and numbers of `reading.Work`, against the same limits as a reading, and refuses in words what
-is more. One number of noise is drawn in some thousands of operations.
+A document of one kilobyte may describe a table of a million cells or a trillion records. So every verb first counts
+operations and numbers, as `reading.Work` does, against the same limits as a reading, and refuses in words what exceeds
+them. Drawing one number of noise takes some thousands of operations.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from discreet.models.model import Model
 from discreet.reading import Case, Exactness, Work, engine_for
 
 PLANNED = 20.0
-"""A plan reads many made-up studies: it may take as many operations as so many of the largest readings."""
+"""A plan reads many made-up studies: it may take as many operations as this many of the largest readings."""
 
-_NUMBER = 5e3  # operations of drawing one number that is no noise of a known law
-_DATA_SETS = 32  # that an audit draws from, about
-_TWINS = 1e10  # operations of all comparisons of small twins, at most
+_NUMBER = 5e3  # operations to draw one number that is not noise of a known law
+_DATA_SETS = 32  # about how many data sets an audit draws from
+_TWINS = 1e10  # most operations of all comparisons of small twins
 _ROW = 2e4  # operations for each number of a kind of record that is replaced
 
 
@@ -29,7 +29,7 @@ def verifying(mechanism: Mechanism) -> Work:
 
 
 def auditing(mechanism: object, model: Model, draws: int) -> Work:
-    """Return the work of so many draws; whatever is no mechanism of this library is drawn at the usual cost."""
+    """Return the work of this many draws; for mechanisms from elsewhere, the usual cost per draw is assumed."""
     numbers = _numbers(model)
     operations = draws * _NUMBER * numbers
     if isinstance(mechanism, Mechanism):
@@ -39,9 +39,9 @@ def auditing(mechanism: object, model: Model, draws: int) -> Work:
 
 
 def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
-    """Return the operations of drawing so many outputs, from so many data sets in all.
+    """Return the operations of drawing this many outputs, from this many data sets in all.
 
-    The law of a choice or a draw is worked out once for each data set; noise has one law for all.
+    The law of a choice or a draw is computed once for each data set; noise has one law for all.
     """
     observed = Case.before(mechanism).observed[0]
     if observed.measurements:
@@ -51,7 +51,7 @@ def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
 
 
 def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
-    """Return the work of making up, publishing and reading so many studies of each of some mechanisms.
+    """Return the work of simulating, publishing and reading this many studies of each of some mechanisms.
 
     What is read by chains is counted as one reading of the most sweeps, which few studies need.
     """

@@ -1,9 +1,10 @@
 """A case is what a reader has, checked once; the first engine that does not refuse it reads it.
 
-Engines see nothing but a case: which numbers were published about which tables, through which law. Before anything is
-published the same questions are asked of a case without outputs, so what decides about a charge is public by
-construction. It comes out alike on every machine: work is counted from sizes, levels and rates of noise, never in time.
-One operation is about what adding a product to an array costs, some nanoseconds; what takes no long arrays counts more.
+Engines see nothing but a case: which numbers were published about which tables, with which noise. Before anything is
+published, the same questions are asked of a case without outputs, so whatever decides about a charge is public by
+construction. The answer is the same on every machine: work is counted from sizes, levels and noise rates, never in
+time. One operation costs about as much as adding a product to an array, some nanoseconds; work without long arrays
+counts more.
 """
 
 from abc import ABC, abstractmethod
@@ -26,21 +27,21 @@ from discreet.reading.likelihoods import Likely
 from discreet.reading.published import Exactness, Published, Reading
 
 MOST_OPERATIONS = 2e11
-"""A reading of more operations is refused, or left to the next engine; docs/reading-a-release.md states this number."""
+"""A reading with more operations is refused or left to the next engine; docs/reading-a-release.md quotes this."""
 
 MOST_NUMBERS = 2e8
-"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md states it too."""
+"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md quotes this, too."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observed(Likely):
-    """One output as engines see it, with the mechanism's own likelihood; `output` is None before it was drawn."""
+    """One output as engines see it, with the mechanism's own likelihood; `output` is None before it is drawn."""
 
     mechanism: Mechanism
     output: Counts | None
     label: str
     is_margin: bool = field(default=False, kw_only=True)
-    """Whether it is about other tables than the case's, which are margins of them."""
+    """Whether it is about margins of the case's tables rather than the tables themselves."""
 
     @classmethod
     def before(cls, mechanism: Mechanism) -> "Observed":
@@ -49,7 +50,7 @@ class Observed(Likely):
 
     @cached_property
     def evidence(self) -> Evidence:
-        """Return what the output tells about the counts; what it is evidence of is known before it is drawn."""
+        """Return what the output says about the counts; what kind of evidence it is, is known before it is drawn."""
         return self.mechanism.evidence(np.zeros(0, dtype=np.int64) if self.output is None else self.output)
 
     @property
@@ -91,7 +92,7 @@ class Case(Generic[ModelT]):
         )
         if prior is None or not hasattr(first.model, "with_prior"):
             return Case(first.model, first.mechanism.size, observed, prior, patience=patience)
-        from discreet.reading.strengths import model_under  # which reads what stands here
+        from discreet.reading.strengths import model_under  # it imports this module
 
         return Case(model_under(first, prior), first.mechanism.size, observed, patience=patience)
 
@@ -107,12 +108,12 @@ class Case(Generic[ModelT]):
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
-        """Return all that was measured."""
+        """Return everything that was measured."""
         return tuple(measurement for each in self.observed for measurement in each.measurements)
 
     @property
     def draws(self) -> tuple[Draw, ...]:
-        """Return all that was drawn."""
+        """Return everything that was drawn."""
         return tuple(each.draw for each in self.observed if each.draw is not None)
 
     @property
@@ -122,13 +123,13 @@ class Case(Generic[ModelT]):
 
 
 def are_same(one: Published, two: Published) -> bool:
-    """Tell whether two releases are about the same counts; a program makes no difference."""
+    """Tell whether two releases are about the same counts, whatever their programs."""
     kinds = {type(each.model) for each in (one, two) if each.model.program is None}
     return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
 
 
 def in_order(releases: Sequence[Published]) -> list[Published]:
-    """Return releases, the one with the widest table first; refuse what is no release, or does not belong together."""
+    """Return releases, the widest table first; refuse anything that is not a release or does not belong together."""
     if not releases or not all(hasattr(r, "mechanism") and hasattr(r, "receipt") for r in releases):
         raise DeclarationError("infer takes one or more releases, made by publish, simulate or Release.from_json.")
     published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
@@ -143,7 +144,7 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
 
 @dataclass(frozen=True)
 class Work:
-    """What a reading costs: operations, and numbers held at a time. `of` says what they are spent on, for refusals."""
+    """What a reading costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals."""
 
     of: str
     operations: float
@@ -166,13 +167,13 @@ class Work:
 class Engine(ABC):
     """Reads cases of some models; it registers by `class NewEngine(Engine, place=10)`, and lower places come first."""
 
-    registered: ClassVar[dict[type["Engine"], int]] = {}  # every engine with its place
-    models: ClassVar[tuple[type, ...]]  # whose cases it reads
+    registered: ClassVar[dict[type["Engine"], int]] = {}  # every engine with its position
+    models: ClassVar[tuple[type, ...]]  # the models whose cases it reads
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    reads_margins: ClassVar[bool] = False  # whether it reads releases of other tables too, margins of the case's
-    reads_programs: ClassVar[bool] = False  # whether it reads tables that have a program, and no others
-    reads_own_rows: ClassVar[bool] = False  # whether rows of one table may have priors of their own
-    shares_rows: ClassVar[bool] = False  # whether `reader` reads rows once that have the same prior in several cases
+    reads_margins: ClassVar[bool] = False  # whether it also reads releases of margins of the case's tables
+    reads_programs: ClassVar[bool] = False  # whether it reads only tables that have a program
+    reads_own_rows: ClassVar[bool] = False  # whether rows of one table may have different priors
+    shares_rows: ClassVar[bool] = False  # whether `reader` reads rows with the same prior in several cases only once
 
     def __init_subclass__(cls, place: int | None = None) -> None:
         super().__init_subclass__()
@@ -236,7 +237,7 @@ def why_unreadable(mechanism: Mechanism) -> str | None:
 def read(case: Case) -> Reading:
     """Return what a case tells, by the first engine that does not refuse it."""
     if (engine := engine_for(case)) is None:
-        from discreet.reading.patience import not_read  # which is about what stands here
+        from discreet.reading.patience import not_read  # it imports this module
 
         raise not_read(case)
     return engine.read(case)

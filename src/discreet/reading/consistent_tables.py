@@ -2,16 +2,16 @@
 
 A table splits into orthogonal effects, one for each set S of its variables: what the margin on S says beyond all
 smaller margins. Tables agree on every margin that they share exactly if they have the same effects there, and nothing
-else ties effects together. A measured part is a table whose axes hold cells or contrasts; an effect is seen by every
-part that has all of its variables and no contrast of any other.
-The noise is equally large in all directions of a part (apart from its known total), with variance c, and in the effect
-S of the margin with variance c R, where R is how many cells of the part fall on one of S. So generalised least squares
-with all constraints is a weighted mean for each effect by itself,
+else links effects. A measured part is a table whose axes hold cells or contrasts; an effect is seen by every part that
+has all of its variables and no contrast of any other.
+The noise is equally large in all directions of a part (apart from its known total), with variance c, and variance c R
+in the effect S of the margin, where R is how many cells of the part fall on one of S. So generalised least squares
+with all constraints is a separate weighted mean for each effect,
 
     e_S = sum_f w_f e_S(f) / sum_f w_f,   w_f = 1 / (c_f R),   over the parts f that see S;   e_0 = n,
 
-without a matrix to solve. Fitted tables may have negative cells, as unbiased estimates have; `infer` is the reading
-that knows that counts are not negative, and this one is its quick companion.
+without a matrix to solve. Fitted tables may have negative cells, as unbiased estimates do; `infer` knows that counts
+are not negative, and this is its quick companion.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,8 +104,8 @@ class ConsistentTables:
         return found
 
     def counts(self) -> dict[Family, Counts]:
-        """Return tables of made-up records: whole numbers, none negative, that agree and add up to the size."""
-        if len(self.tables) == 1:  # there is nothing that it must agree with
+        """Return tables of synthetic records: whole numbers, none negative, that agree and add up to the size."""
+        if len(self.tables) == 1:  # there is nothing to agree with
             ((names, table),) = self.tables.items()
             flat = nearest_counts(table.ravel(), float(self.size))
             return {names: largest_remainders(flat, self.size).reshape(table.shape)}
@@ -212,7 +212,7 @@ def _ordered(model: Model, names: Sequence[str]) -> Names:
 def _parts(
     model: Model, ordered: Names, cells: tuple[bool, ...] | None = None
 ) -> Iterator[tuple[Names, tuple[slice | int, ...], int]]:
-    """Give for each set of variables whose effect a part sees: its names, the effect's place, and the other cells."""
+    """Yield, for each set of variables whose effect a part sees, its names, the effect's index, and the other cells."""
     levels, axes = _columns(model), range(len(ordered))
     shape, full = [levels[name] for name in ordered], cells or (True,) * len(ordered)
     for inside in chain.from_iterable(combinations(axes, count) for count in range(1, len(ordered) + 1)):
@@ -235,6 +235,6 @@ def _turned(table: Floats, cells: tuple[bool, ...] | None = None, backwards: boo
 @lru_cache(maxsize=256)
 def _basis(levels: int) -> Floats:
     """Return Helmert's contrasts as rows, after the constant one."""
-    from scipy.linalg import helmert  # which takes long to load
+    from scipy.linalg import helmert  # slow to import
 
     return np.asarray(helmert(levels, full=True)) if levels > 1 else np.ones((1, 1))

@@ -1,7 +1,7 @@
-"""Drawn probabilities read for what they are: noisy news about the counts behind them.
+"""Drawn probabilities read for what they are: noisy information about the counts behind them.
 
-A published draw is not the posterior, and taking it for the truth, or for one of the reader's own draws, forgets how it
-was made. A row drawn from Dirichlet(alpha + tau k) has, as a function of the true counts k, the density
+A published draw is not the posterior; taking it for the truth, or for one of the reader's own draws, ignores how it was
+made. A row drawn from Dirichlet(alpha + tau k) has, as a function of the true counts k, the density
 
     Gamma(sum alpha + tau n) prod_x theta_x^(tau k_x) / Gamma(alpha_x + tau k_x),      n = sum_x k_x,
 
@@ -26,18 +26,18 @@ from discreet.mechanisms.posterior_grid import broken_sticks
 Found = TypeVar("Found")
 
 FINE_GRID = 16
-"""From so many bits on the density in the middle of a grid cell, but for the ends, stands for its mass."""
+"""From this many bits on, the density in the middle of a grid cell gives its mass, except at the ends."""
 
 LINEAR = "read exactly, except that the mass in the outermost cells of a grid was taken as linear"
-_NEGLIGIBLE = 1e-6  # of the logarithm of a likelihood
+_NEGLIGIBLE = 1e-6  # negligible error of a log likelihood
 _ROUNDS = 4
 
 
 class RowKernel:
     """The likelihood of the draws of one row of probabilities, a product over the row's cells.
 
-    `expected` are about the true counts of the row; they matter only where `is_linear`. Who knows all counts of the row
-    at once leaves that part out (`linear` is False) and adds `log_far`.
+    `expected` are roughly the true counts of the row; they matter only where `is_linear`. A caller that knows all
+    counts of the row at once leaves that part out (`linear` is False) and adds `log_far`.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class StickEnds:
 
 
 def until_settled(read: Callable[[Floats | None], tuple[Found, Floats]], is_linear: bool) -> Found:
-    """Return what `read(expected counts)` gives; where factors were made linear, around what it finds itself."""
+    """Return what `read(expected counts)` gives; where factors were linearised, around its own result."""
     found, expected = read(None)
     for _ in range(_ROUNDS if is_linear else 0):
         found, following = read(expected)
@@ -139,7 +139,7 @@ def coarse(rows: Sequence[DrawnRows]) -> str | None:
 class DrawnCells:
     """Draws of the probabilities of all cells."""
 
-    kinds: Counts | None = None  # hardly ever are two of them equal
+    kinds: Counts | None = None  # two of them are hardly ever equal
 
     def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
         self._row = RowKernel(rows, 0, size, expected)

@@ -1,7 +1,7 @@
 """The one parameter of a family behind draws of its posterior: a sum over the total of the records.
 
-A draw is no draw of the reader's own posterior: it was made with a tempered likelihood, and says about the total s of
-the records what its likelihood says. The records themselves say about the parameter what the family says:
+A published draw is not a draw from the reader's own posterior: it was made with a tempered likelihood, and informs
+about the total s of the records through its likelihood. The records inform about the parameter through the family:
 
     p(theta | draws) ~ p(theta) sum_s P(s | theta) prod_draws P(cell of the draw | s).
 
@@ -28,7 +28,7 @@ _SEARCHED = 65
 _ROUNDS = 60
 _FAR = 45.0  # nats below the peak: e^-45 of the largest density
 _TINY, _NEARLY_ONE = 1e-200, 1 - 2.0**-50
-_CONTRADICTION = 7.0  # standard deviations of the total from what the family expects, beyond which readers are told
+_CONTRADICTION = 7.0  # standard deviations of the total from what the family expects, beyond which readers are warned
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ class FamilyReading:
 def read_parameter(model: ReadableFamily, size: int, draws: Sequence[Draw], prior: Law, label: str) -> FamilyReading:
     """Return what draws say about the parameter of a family under a prior.
 
-    Records that the family cannot explain are read nevertheless, as far as it goes, with a warning: what was charged
-    can be read.
+    Records that the family cannot explain are still read, as far as possible, with a warning: what was charged can be
+    read.
     """
     totals = RecordTotals(model, size)
     kernel = DrawKernel(draws, totals.ends)
@@ -79,7 +79,7 @@ class DrawKernel:
     """log prod P(cell of the draw | total), a spline over the totals that count; -infinity elsewhere."""
 
     def __init__(self, draws: Sequence[Draw], ends: tuple[float, float]) -> None:
-        from scipy.interpolate import CubicSpline  # which takes long to load
+        from scipy.interpolate import CubicSpline  # slow to import
 
         self._draws, low, high = draws, ends[0], max(ends[1], ends[0] + 1.0)  # one value: one total, and a spline
         for _ in range(_ROUNDS):
@@ -135,7 +135,7 @@ def _edges(totals: RecordTotals, kernel: DrawKernel, prior: Law) -> Floats:
 
 
 def _coordinates(prior: Law) -> tuple[Callable[[float], float], Callable[[Floats], Floats]]:
-    """Return how a parameter becomes a place on the whole line, and back: logit of a chance, logarithm, or itself."""
+    """Return the map from a parameter to the real line, and back: logit of a probability, logarithm, or itself."""
     start, end = prior.support
     if start is None:
         return float, np.asarray

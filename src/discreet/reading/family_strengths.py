@@ -1,4 +1,4 @@
-"""One strength of the prior for each family of a network, shared by its rows, and weighed by evidence.
+"""One strength of the prior for each family of a network, shared by its rows and weighted by evidence.
 
 A family whose variable has K > 8 levels has the total weight log-uniform from 2 to K (`strength_grids`); strengths of
 different families are independent beforehand. With F such families there are prod_i S_i combinations s. First each
@@ -29,10 +29,10 @@ from discreet.reading.case import MOST_OPERATIONS, Case, Engine
 from discreet.reading.readings import NetworkReading
 
 MOST_COMBINATIONS = 64
-"""So many combinations are all read; of more some are drawn."""
+"""Up to this many combinations, all are read; beyond, some are drawn."""
 _DRAWN = 32
-_KEPT = 1e-9  # probability of a strength, beside the best of all others, from which on it is read
-_ROUNDS = 4  # through all families; the second seldom moves any
+_KEPT = 1e-9  # probability of a strength, with the others at their best, from which on it is read
+_ROUNDS = 4  # passes through all families; the second seldom changes any
 
 Places = tuple[int, ...]
 
@@ -95,7 +95,7 @@ def _normalised(logs: Floats) -> Floats:
 
 
 def _drawn(chances: list[Floats]) -> Mapping[Places, int]:
-    """Draw combinations: of each family evenly spaced quantiles, in an order of its own; and how often each came."""
+    """Draw combinations: evenly spaced quantiles of each family, each in its own order; and how often each occurred."""
     generator, levels = np.random.default_rng(0), (np.arange(_DRAWN) + 0.5) / _DRAWN
     columns: list[Counts] = []
     for own in chances:

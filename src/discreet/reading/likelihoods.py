@@ -1,4 +1,4 @@
-"""How likely an output is given any counts, by whatever evidence it is, and what working that out costs."""
+"""How likely an output is given any counts, whatever kind of evidence it is, and what computing that costs."""
 
 from abc import ABC, abstractmethod
 
@@ -26,7 +26,7 @@ class Likely(ABC):
 
     @property
     def likelihood_refusal(self) -> str | None:
-        """Tell why the likelihood cannot be worked out in numbers, or nothing if it can."""
+        """Tell why the likelihood cannot be computed numerically, or nothing if it can."""
         return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
 
     def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from discreet.reading.counts.windows import Seen
 
 Names = tuple[str, ...]
 
-_UNSEEN = 667.0  # factors e below which a weight is not told from zero: 1e-290
+_UNSEEN = 667.0  # nats below which a weight cannot be distinguished from zero: 1e-290
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class MeasuredTable:
 
 
 def measured_tables(case: Case) -> list[MeasuredTable] | None:
-    """Return all measured tables of a network, or nothing if something else was measured or the noise is no product."""
+    """Return all measured tables of a network, or nothing if something else was measured or noise is not a product."""
     found = []
     for measurement in case.measurements:
         parts = measurement.of.parts
@@ -80,12 +80,12 @@ def measured_tables(case: Case) -> list[MeasuredTable] | None:
 
 
 def log_constant(case: Case) -> float:
-    """Return what makes the kernels of all measurements likelihoods."""
+    """Return the constant that turns the kernels of all measurements into likelihoods."""
     return -float(sum(measurement.noise.log_normaliser for measurement in case.measurements))
 
 
 def seen_row(measurement: Measurement, places: Counts) -> Seen:
-    """Return what a measurement says about the cells of one row, which stand at these places."""
+    """Return what a measurement says about the cells of one row, at these indices."""
     law, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
     information = 1 / np.maximum(law.variance[places], 1e-9)
     return Seen(log_kernel, np.asarray(measurement.values[places]), law.reach[places], information)
@@ -108,7 +108,7 @@ def seen_tables(case: Case) -> dict[str, list[list[Seen]]]:
 
 
 def own_factors(alpha: Sequence[float], seen: Sequence[Seen]) -> list[OwnFactor]:
-    """Return what weighs the counts of single cells of a row by themselves: the prior, and what was seen of each."""
+    """Return what weights the counts of single cells of a row: the prior, and what was observed of each."""
     cells = len(alpha)
     return [OwnFactor(float(a), partial(_log_kernel_of, seen, cells, place)) for place, a in enumerate(alpha)]
 

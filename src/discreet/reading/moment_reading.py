@@ -13,14 +13,14 @@ from discreet.mathematics.pareto import MOST_SHAPE
 from discreet.models.linear_regression import LinearRegression
 from discreet.reading.moments import coefficients_given, with_own
 
-_CHUNK = 4096  # states that are worked on together
+_CHUNK = 4096  # states processed together
 
 
 @dataclass(frozen=True, eq=False)
 class MomentReading:
     """Draws of the true moments (`released`) and of sigma^2 (`variance`) with their weights, and how they were found.
 
-    `pareto_shape` is that of the weights of draws of the noise; it is not a number where particles were tempered.
+    `pareto_shape` is that of the weights of draws of the noise; it is NaN where particles were tempered.
     """
 
     model: LinearRegression

@@ -28,16 +28,16 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.moments import Moments
 
-_CHUNK = 4096  # rows that are worked on together
-_FARTHEST = 30.0  # normal numbers farther out have no probability that a float could tell from 0
+_CHUNK = 4096  # rows processed together
+_FARTHEST = 30.0  # normal numbers farther out have a probability that floats cannot distinguish from 0
 _ROOM = 1 + 1e-9  # sums are whole numbers, their scaled values floats
 
 
 def eliminated(squares: Floats, products: Floats) -> tuple[Floats, Floats]:
     """Return log |A| and b'A^-1 b for rows of (A, b), by elimination; both are infinite where A is not positive.
 
-    A column after the other is taken out of [[A, b], [b', 0]]; the pivots are those of A, and -b'A^-1 b remains. All
-    rows are worked on together, which is several times as fast as looking for their eigenvalues.
+    Columns of [[A, b], [b', 0]] are eliminated one after another; the pivots are those of A, and -b'A^-1 b remains. All
+    rows are processed together, which is much faster than computing their eigenvalues.
     """
     d = products.shape[-1]
     rest = np.concatenate([squares, products[..., None, :]], axis=-2)
@@ -102,7 +102,7 @@ class MomentTarget:
         return np.asarray(self.generated.values - noise.from_normals(normals[:, : noise.normals]))
 
     def _evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
-        """Look at what the noise allows; nothing else can ever be reached."""
+        """Evaluate the rows that the noise allows; no others can ever be reached."""
         released = self._released(normals)
         allowed = np.isfinite(released).all(axis=1)
         far, logs = np.full(len(normals), np.inf), np.full(len(normals), -np.inf)

@@ -1,4 +1,4 @@
-"""The nearest counts without negative ones, and of the right sum."""
+"""The nearest non-negative counts with the right sum."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -6,9 +6,9 @@ V is estimated from the noisy squares, and what is plugged in is
 
     V* = max(0, V + e / 10),   e = Var(noise of V) / Var(noise of the sum).
 
-Plugged in as it is, an estimate with noise makes intervals too short, as one that is too small costs more coverage than
-one that is too large wins; cut off at zero, it makes them too long where V is small. With a tenth of e both errors are
-small, whatever V is (docs/numbers.md, tests/reading/test_population_means.py). No prior enters.
+Plugged in unchanged, a noisy estimate makes intervals too short, because one that is too small costs more coverage than
+one that is too large gains; truncated at zero, it makes them too long where V is small. With a tenth of e, both errors
+are small, whatever V is (docs/numbers.md, tests/reading/test_population_means.py). There is no prior.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from discreet.models.number_sums import NumberSums
 from discreet.reading.ratios import DRAWS, PairNoise, Quantiles, Ratio, pair_noise
 
 _NEAR = np.concatenate([[-4.0, -2.0], np.linspace(-1, 1, 13), [2.0, 4.0]])
-"""Where the law of a population's mean is worked out, in units of how far the mean may lie from that of the records."""
+"""Where the law of a population's mean is computed, in units of how far the mean may lie from that of the records."""
 _SEED = 22
 
 
@@ -65,7 +65,7 @@ class Spread:
 
 
 def plugged_in(estimate: float, excess: float, most: float) -> float:
-    """Return V* for an estimate of V and e, and no more than V can be."""
+    """Return V* for an estimate of V and e, capped at the largest possible V."""
     return min(max(0.0, estimate + excess / 10), max(0.0, most))
 
 
@@ -119,7 +119,7 @@ class NumberSumsReading:
 
     @staticmethod
     def _student(freedom: float) -> Floats:
-        """Return by what normal numbers are multiplied to become Student's."""
+        """Return the factors that turn normal numbers into Student's."""
         return np.asarray(np.sqrt(freedom / np.random.default_rng(_SEED + 4).chisquare(freedom, DRAWS)))
 
     def quantiles(self, level: float) -> Quantiles:
@@ -153,7 +153,7 @@ class NumberSumsReading:
         """Return the mean place in the population of a group, around what was found among the records."""
         spread, count = self.spread(group), self.known(group)
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
-        reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther than it should go
+        reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther out than expected
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], found.point + reach * _NEAR]), 0, 1))
         normals = _standard()[0] * self._student(max(count - 1, 1.0))
         law = Quantiles.of(self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios).interval(
@@ -164,7 +164,7 @@ class NumberSumsReading:
     def due_to_privacy(self, group: int, law: Ratio, level: float) -> float | None:
         """Return which part of the width of a population's interval exact sums would save.
 
-        Nobody knows it where noise hides everything, and the interval is all that lies between the bounds.
+        It is unknown where noise hides everything and the interval covers the whole range.
         """
         if (law.low, law.high) == (0, 1):
             return None

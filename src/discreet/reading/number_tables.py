@@ -14,12 +14,12 @@ from discreet.reading.ratios import Quantiles, Ratio
 
 DRAWS, _SEED = 4095, 24
 MOST_FOR_CUTS = 1.2e10
-"""Operations for the laws of all cuts; beyond, noise is so wide that draws of it serve."""
+"""The most operations for the laws of all cuts; beyond, noise is so wide that draws of it are used."""
 
 
 @lru_cache(maxsize=8)
 def drawn_noise(noise: NoiseLaw | Averaged, draws: int = DRAWS) -> Floats:
-    """Return draws of all noise: they are public, and the same for every release with this law."""
+    """Return draws of all noise: they are public and the same for every release with this noise law."""
     return noise.simulate(draws, np.random.default_rng(_SEED))
 
 
@@ -32,7 +32,7 @@ class NumberTableReading:
     values: Counts | Floats
     noise: NoiseLaw | Averaged
     are_cuts_worked_out: bool = True
-    """Whether the laws of cuts are worked out where they can be, or draws serve for all."""
+    """Whether the laws of cuts are computed where possible, or draws are used throughout."""
     draws: int = DRAWS
     log_evidence: float = float("nan")
 

@@ -24,7 +24,7 @@ from discreet.mathematics.distributions.dirichlet import Share, tails
 from discreet.noise.cut import CutLaw
 from discreet.reading.ratios import PairNoise, Quantiles, Ratio
 
-_MARGIN = 1e-12  # of tails: laws are cut off beyond that
+_MARGIN = 1e-12  # probability of tails beyond which laws are cut off
 _SEED = 23
 
 Tails = tuple[Floats, Floats]
@@ -65,7 +65,7 @@ class EdgeTests(ABC):
     @cached_property
     def fitted(self) -> Floats:
         """Return the rising numbers nearest to what was published below each edge, from 0 to the total."""
-        from scipy.optimize import isotonic_regression  # which takes long to load
+        from scipy.optimize import isotonic_regression  # slow to import
 
         total = max(self.total, 1.0)
         inner = np.clip(isotonic_regression(self.below).x, 0, total)

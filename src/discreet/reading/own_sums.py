@@ -6,11 +6,11 @@ all rows with the same sums leaves a product, and the condition stays. So the co
 cells with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
 
 Given theta, the parts' noisy sums depend on it through the shares of the parts only. So the reading is the exact
-posterior given these sums whatever theta is inside of the parts, and how often an interval of a share covers it depends
+posterior given these sums whatever theta is inside the parts, and how often an interval of a share covers it depends
 on the number of records, the noise, the number of cells and that share alone: no table is worse than another.
 
 Drawn probabilities add up within parts in the same way: those of Dirichlet(alpha + tau k) give one of the summed alpha
-and k. Other evidence is summed out table by table if there are at most ten cells, every split inside of a part being as
+and k. Other evidence is summed out table by table if there are at most ten cells, every split inside a part being as
 likely as any other.
 """
 
@@ -37,7 +37,7 @@ from discreet.reading.engines.enumeration import EnumerationEngine, table_likeli
 from discreet.reading.engines.tables import TablesEngine
 
 MOST_LISTED_CELLS = 10
-"""Evidence that is no product over cells is summed out table by table for at most so many cells."""
+"""The most cells for which evidence that is not a product over cells is summed out table by table."""
 _KEPT = 256  # partitions whose reading is remembered
 
 
@@ -85,7 +85,7 @@ class OwnSums:
 
     def cells(self, places: Counts) -> tuple[Counts, Floats, Counts] | None:
         """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else nothing."""
-        from discreet.reading.own_cells import own_cells  # which stands on what is here
+        from discreet.reading.own_cells import own_cells  # it builds on this module
 
         return own_cells(self._case, places)
 
@@ -105,7 +105,7 @@ class OwnSums:
         return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))
 
     def _listed(self, labels: Counts, number: int) -> Parts:
-        """Weigh all tables: parts are uniform, and so are the splits inside of each part."""
+        """Weight all tables: parts are uniform, and so are the splits inside each part."""
         tables, logs = self._all
         places = tuple(np.flatnonzero(labels == part) for part in range(number))
         for own in places:
@@ -153,14 +153,14 @@ def _model(parts: int) -> Categories:
 
 
 def collapsed_case(case: Case[Categories], model: Categories, labels: Counts) -> Case[Categories] | None:
-    """Return a case about parts of the cells, the cells of a model; nothing if their likelihood is no product."""
+    """Return a case about parts of a model's cells; nothing if their likelihood is not a product."""
     observed = [_collapsed(each, labels) for each in case.observed]
     kept = tuple(each for each in observed if each is not None)
     return Case(model, case.size, kept, patience=inf) if len(kept) == len(observed) else None
 
 
 def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
-    """Return an output about the parts' counts; None if their likelihood is no product."""
+    """Return an output about the parts' counts; None if their likelihood is not a product."""
     told: Evidence | None = None
     if (draw := observed.draw) is not None:
         if len(draw.rows) == 1 and coarse(draw.rows) is None:
@@ -172,7 +172,7 @@ def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
 
 
 def summed_measurements(case: Case, labels: Counts) -> tuple[Measurement, ...] | None:
-    """Return the noisy sums of the parts that labels name, if all that a case holds are noisy counts of every cell."""
+    """Return the noisy sums of the labelled parts, if a case holds only noisy counts of every cell."""
     if not case.is_measured:
         return None
     found = [_summed(measurement, labels) for measurement in case.measurements]
@@ -180,7 +180,7 @@ def summed_measurements(case: Case, labels: Counts) -> tuple[Measurement, ...] |
 
 
 def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
-    """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is no product."""
+    """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is not a product."""
     places, noise = measurement.of.single_cells, measurement.noise
     if places is None or not np.array_equal(np.sort(places), np.arange(len(labels))):
         return None

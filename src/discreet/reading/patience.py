@@ -1,4 +1,4 @@
-"""What is said of a case that no engine reads, and how somebody who can wait allows work that is refused otherwise."""
+"""What is said about a case that no engine reads, and how a patient reader can allow work that would be refused."""
 
 from math import ceil, floor, inf, log10
 
@@ -7,7 +7,7 @@ from discreet.reading.case import MOST_NUMBERS, MOST_OPERATIONS, Case, Work, eng
 
 
 def not_read(case: Case) -> DeclarationError:
-    """Say why no engine reads a case, and what allows it if it is too much work only."""
+    """Say why no engine reads a case and, if it is merely too much work, what allows it."""
     works = [engine.work(case) for engine in engines_of(case) if engine.misfit(case) is None]
     way_out = f" {patience_for(works[-1])}" if works else ""
     return DeclarationError(f"{case.label!r} cannot be read: {refusal_of(case)}. Nothing was read.{way_out}")
@@ -22,8 +22,8 @@ def require(work: Work, patience: float, undone: str) -> None:
 
 
 def patience_for(work: Work) -> str:
-    """Say how somebody who can wait, and has the memory, allows this work."""
+    """Say how a reader with enough time and memory can allow this work."""
     needed = max(work.operations / MOST_OPERATIONS, work.numbers / MOST_NUMBERS)
     last = 10.0 ** (floor(log10(needed)) - 1)
-    needed = ceil(1.001 * needed / last) * last  # two digits, never too few
+    needed = ceil(1.001 * needed / last) * last  # two digits, rounded up
     return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."

@@ -56,4 +56,4 @@ class Reading(Protocol):
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(releases | prior), not a number where it is not known."""
+        """Return log P(releases | prior), NaN where it is not known."""

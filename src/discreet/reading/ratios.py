@@ -25,8 +25,8 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.noise.summed import laplace_density
 
 DRAWS = 8191
-"""Draws of noise by which laws are known; with so many a rank is a round share."""
-_RATIOS = 129  # at which quantiles are worked out; they hardly bend in between
+"""How many draws of noise represent a law; with this many, a rank is a round share."""
+_RATIOS = 129  # ratios at which quantiles are computed; they hardly bend in between
 
 
 class Ratio(NamedTuple):
@@ -72,7 +72,7 @@ class Quantiles:
     ) -> "Quantiles":
         """Return the quantiles of the noise, or of noise and deviation together."""
         at = np.linspace(0, 1, _RATIOS) if ratios is None else ratios
-        rank = int(tails(level)[0] * (noise.size + 1)) or 1  # the smallest rank that errs to the safe side
+        rank = int(tails(level)[0] * (noise.size + 1)) or 1  # the smallest rank that errs on the safe side
         ends = []
         for ratio in at:
             drawn = noise.at(float(ratio)) + (0.0 if deviation is None else deviation(float(ratio)))
@@ -88,7 +88,7 @@ class Quantiles:
         above, below = distance - self.high, distance - self.low  # accepted where the first is <= 0 <= the second
         if first + second <= 0:  # noise hides whether there are any records
             return Ratio(point, 0.0, 1.0)
-        if (above > 0).all() or (below < 0).all():  # beyond an end, farther than noise should go
+        if (above > 0).all() or (below < 0).all():  # beyond an end, farther out than noise should reach
             return Ratio(point, point, point)
         low = 0.0 if above[0] <= 0 else _first_crossing(self.ratios, above)
         high = 1.0 if below[-1] >= 0 else 1 - _first_crossing(1 - self.ratios[::-1], -below[::-1])

@@ -46,11 +46,11 @@ class NetworkReading:
     model: Network
     counts: TableCounts
     log_weight: float | None = None
-    """Log of the prior probability that it stands for, beside readings under other priors; None if all are alike."""
+    """Log of the prior probability that this reading stands for, among readings under other priors; None if equal."""
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(releases | prior), not a number where it is not known."""
+        """Return log P(releases | prior), NaN where it is not known."""
         return self.counts.log_evidence
 
     @property

@@ -1,4 +1,4 @@
-"""Tests at the edges of a table, one of whose edges was counted anew in a second step that the first one chose.
+"""Tests at the edges of a table, at one of which a second step, chosen by the first, counted again.
 
 The noise of the second number y is independent of the table, whichever edge it is about. So at the chosen edge a claim
 by y alone is wrong with the probability that its own tail says, whatever the table was. Claims by the table may go
@@ -17,7 +17,7 @@ from discreet.reading.number_tests import EdgeTests, Tails, binomial_tails, own_
 from discreet.reading.ratios import Ratio
 
 OF_TABLE = 0.8
-"""s, the share of what may go wrong that claims by the table have."""
+"""s, the share of the error probability that goes to claims by the table."""
 
 
 def laplace_cut(rate: float) -> CutLaw:

@@ -1,4 +1,4 @@
-"""A case under several priors, which its evidence weighs: the reader's strengths, or those among which one learns.
+"""A case under several priors, weighted by evidence: the reader's strengths, or the candidates of a learnt one.
 
 Where no prior was declared nobody knows how many records it should be worth. Of a table of m cells the total weight is
 learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`). Of a
@@ -16,7 +16,7 @@ from discreet.reading.case import Case, Engine, engine_for, read
 from discreet.reading.published import Exactness, Published, Reading
 
 NEGLIGIBLE = 35.0
-"""Nats below the best evidence at which a prior is not read: its share is below e^-35 = 6e-16."""
+"""Nats below the best evidence beyond which a prior is not read: its share is below e^-35 = 6e-16."""
 
 DECLARED, LEARNT, NONE = "declared", "learnt", "none"
 """Priors by name: the holder's, one whose strength is learnt, and none, as if the holder had declared none."""
@@ -62,10 +62,10 @@ def read_learnt(case: Case) -> list[Reading]:
 
 
 def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Reading]:
-    """Read a case under each of several priors, but for those that have no share of the evidence; `by` some engine.
+    """Read a case under each of several priors, except those with no share of the evidence; `by` some engine.
 
-    They are gone through by falling upper bounds of their evidence. Where a bound lies 35 nats below the best evidence
-    a prior's share is below e^-35, and it is not read: its evidence is given as nothing, with the best one's counts.
+    Priors are taken in decreasing order of upper bounds on their evidence. If a bound lies 35 nats below the best
+    evidence, the prior's share is below e^-35 and it is not read: it gets no evidence, and the best one's counts.
     """
     engine = by or engine_for(cases[0])
     bounds = [inf] * len(cases) if engine is None else engine.log_bounds(cases)

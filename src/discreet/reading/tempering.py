@@ -1,4 +1,4 @@
-"""Particles in standard normal coordinates, led step by step to a posterior (sequential Monte Carlo), on islands.
+"""Particles in standard normal coordinates, moved step by step to a posterior (sequential Monte Carlo), on islands.
 
 A landscape gives each point x of a space with the prior N(0, I) its depth, 0 where x is possible, and its log
 likelihood; where the prior itself does not reach, the depth is infinite. Particles start from the prior. First only
@@ -28,8 +28,8 @@ from discreet.progress import Steps
 
 ISLANDS, EACH = 16, 64
 """How many islands there are, and how many particles live on each."""
-_KEPT, _LEAST_KEPT = 0.5, 0.1  # what a stage keeps of all particles, and of each island at least
-_GOAL = 0.25  # of moves that are taken
+_KEPT, _LEAST_KEPT = 0.5, 0.1  # shares that a stage keeps of all particles, and at least of each island
+_GOAL = 0.25  # target share of accepted moves
 _LEAST_MOVES, _MOST_MOVES = 3, 8
 _FORGOTTEN = 0.5  # moves go on until the correlation with where they began is below this
 _USUAL = 2.38 / np.sqrt(2)
@@ -87,7 +87,7 @@ class Particles:
         return self.power == 1
 
     def _deeper(self) -> Floats:
-        """Lower the threshold, and return the logs of the weights: 0 for who is below it."""
+        """Lower the threshold, and return the log weights: 0 for particles below it."""
         by_island = np.quantile(self.depths.reshape(ISLANDS, EACH), _LEAST_KEPT, axis=1, method="higher")
         following = max(float(np.quantile(self.depths, _KEPT, method="higher")), float(by_island.max()))
         self.threshold = min(self.threshold, following)
@@ -117,7 +117,7 @@ class Particles:
         self.normals, self.depths, self.logs = self.normals[kept], self.depths[kept], self.logs[kept]
 
     def _mix(self) -> None:
-        """Move until the places are mostly forgotten."""
+        """Move until the starting points are mostly forgotten."""
         start = self.normals.copy()
         for move in range(_MOST_MOVES):
             self.move()
@@ -149,7 +149,7 @@ class Particles:
         return float(np.clip(size * np.exp(0.5 * (taken - _GOAL)), 1e-5, most)) if self.adapting else size
 
     def _accept(self, who: NDArray[np.intp], proposed: Floats, log_prior: Floats) -> float:
-        """Take what is likely enough; return the share that was taken."""
+        """Accept or reject the proposals; return the share accepted."""
         depths, logs = self._evaluated(proposed)
         chances = np.where(depths <= self.threshold, log_prior, -np.inf)
         if self.power > 0:
@@ -161,7 +161,7 @@ class Particles:
         return float(taken.mean())
 
     def walk(self, rounds: int, moves: int) -> Iterator[Floats]:
-        """Give the particles after so many moves each, with step sizes as they are now: draws of the posterior."""
+        """Yield the particles after this many moves each, with the present step sizes: draws of the posterior."""
         self.adapting = False
         for _ in range(rounds):
             for _ in range(moves):

@@ -1,7 +1,7 @@
 """Reading weighted sums: ratio means and totals, among the records and in the population that they come from.
 
-Among the records a weighted mean is a ratio as any other (`ratios`). For the population, D(r) has the deviation of a
-sum of independent units besides, whose variance is about V = sum (h - r k)^2. It is estimated from the noisy parts of
+Among the records, a weighted mean is a ratio like any other (`ratios`). For the population, D(r) also has the deviation
+of a sum of independent units, whose variance is about V = sum (h - r k)^2. It is estimated from the noisy parts of
 squares and plugged in as for means without weights; values between the bounds allow at most r (1 - r) sum k, as k <= 1.
 Totals have the variance sum y^2 - (sum y)^2 / n.
 """
@@ -25,7 +25,7 @@ class WeightedSumsReading(NumberSumsReading):
     method: str = "read by tests that hold whatever the records are; for the population, with a normal distribution"
 
     def known(self, group: int) -> float:
-        """Return about how many units a group counts for."""
+        """Return about how many units a group is worth."""
         return float(min(max(self.first[group].sum(), 1e-3), self.size))
 
     def _estimate(self, group: int, place: float) -> float:
@@ -50,7 +50,7 @@ class WeightedSumsReading(NumberSumsReading):
 
     @staticmethod
     def _student(freedom: float) -> Floats:
-        """Return ones: units that count for more or less than others have no number of degrees of freedom."""
+        """Return ones: weighted units have no definite number of degrees of freedom."""
         return np.ones(DRAWS)
 
     def sums(self, group: int) -> Floats:

@@ -19,9 +19,9 @@ Array = NDArray[np.generic]
 """An array of any one type."""
 
 Known = NDArray[np.bool_] | None
-"""Which values are known; None says that all are."""
+"""Which values are known; None means all."""
 
-_WIDEST = 2**20  # places of a range of whole numbers that is looked up in a list
+_WIDEST = 2**20  # longest range of whole numbers that is looked up in a list
 
 
 class Kind(Enum):
@@ -61,13 +61,13 @@ def codes_of(values: Values, column: Column) -> Codes:
 
 
 def literals(column: Column, kind: Kind) -> dict[float, int]:
-    """Return the values of a kind that mean a level of a column, and the places of these levels."""
+    """Return the values of a kind that mean a level of a column, and the indices of these levels."""
     meant = {text: _meant(text, kind) for text in column.codes}
     return {value: column.codes[text] for text, value in meant.items() if value is not None}
 
 
 def _meant(text: str, kind: Kind) -> int | float | None:
-    """Return the value of which this is the one text."""
+    """Return the value that this text uniquely denotes."""
     if kind is Kind.DAY:
         return day_of(text) if len(text) == 10 else None
     try:
@@ -101,7 +101,7 @@ def _within(kind: np.dtype[np.generic], low: int, high: int) -> tuple[int, int]:
 
 
 def banded(numbers: Floats, column: Column) -> Codes:
-    """Return the band of every number; not-a-number is outside."""
+    """Return the band of every number; NaN is outside."""
     edges = np.array(column.edges)
     places = np.minimum(np.searchsorted(edges, numbers, side="right"), len(edges) - 1) - 1
     with np.errstate(invalid="ignore"):
@@ -110,7 +110,7 @@ def banded(numbers: Floats, column: Column) -> Codes:
 
 
 def numbers_of_values(values: Values, dates: bool) -> Floats:
-    """Return every number, or day, as a float; not-a-number for what is none."""
+    """Return every number, or day, as a float; NaN for anything else."""
     wanted = (Kind.DAY,) if dates else (Kind.WHOLE, Kind.NUMBER)
     if values.kind not in wanted:
         return np.full(len(values.array), np.nan)
@@ -133,7 +133,7 @@ def days_within(days: NDArray[np.integer], known: Known, midnight: Known = None)
 
 
 def days_of_dates(years: Codes, months: Codes, days: Codes) -> Values:
-    """Return the days of dates of the calendar; what the calendar does not have is a gap."""
+    """Return the days of calendar dates; dates that do not exist are gaps."""
     year, month = years.astype(np.int64), np.clip(months.astype(np.int64), 1, 12)
     starts = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     first = starts.astype("datetime64[D]").astype(np.int64)

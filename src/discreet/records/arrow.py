@@ -47,7 +47,7 @@ class ArrowSource(BatchSource):
         return list(self._table.schema.names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give the batches of the table."""
+        """Yield the batches of the table."""
         if hasattr(self._table, "scanner"):
             found = self._table.to_batches(columns=list(names))
         else:
@@ -74,13 +74,13 @@ class ArrowBatch(Batch):
         return arrow_numbers(self._columns[name], dates)
 
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
-        """Return some values as Python has them."""
+        """Return some values as Python objects."""
         array = _plain(self._columns[name])
         return [_python(array[place]) for place in places.tolist()]
 
 
 def _python(scalar: "pyarrow.Scalar") -> object:
-    """Return one value as Python has it; what Python cannot hold (a day after 9999) by the name of its type."""
+    """Return one value as a Python object; what Python cannot hold (a day after 9999), by the name of its type."""
     try:
         return scalar.as_py()
     except UnicodeDecodeError:
@@ -117,7 +117,7 @@ def arrow_numbers(array: "pyarrow.Array", dates: bool) -> Floats:
 
 
 def _coded(array: "pyarrow.Array", of_entries: NDArray[Entry], gap: float) -> NDArray[Entry]:
-    """Return what the entries of a dictionary became, for each of its indices."""
+    """Return the code of the dictionary entry at each index."""
     entries = np.append(of_entries, np.array([gap], dtype=of_entries.dtype))
     indices = array.indices.cast(_pyarrow().int64()).fill_null(-1)
     return np.asarray(entries[indices.to_numpy(zero_copy_only=False)])
@@ -197,6 +197,6 @@ def _days_of_texts(array: "pyarrow.Array") -> Values:
 
 
 def _ascii(array: "pyarrow.Array") -> "pyarrow.Array":
-    """Return texts as bytes, so that what is no proper text can be asked for as well."""
+    """Return texts as bytes, so that invalid text can be handled as well."""
     pa = _pyarrow()
     return array.view(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())

@@ -12,7 +12,7 @@ from discreet.records.values import LARGEST_WHOLE, day_of, number_of, text_of
 
 
 def edges_of(name: str, edges: Sequence[object]) -> tuple[tuple[float, ...], bool]:
-    """Return the edges as rising numbers, and whether they are days."""
+    """Return the edges as increasing numbers, and whether they are days."""
     given = tuple(edges) if isinstance(edges, Sequence) and not isinstance(edges, str) else ()
     are_days = bool(given) and all(isinstance(edge, str | date) for edge in given)
     found = [day_of(edge) if are_days else edge for edge in given]
@@ -53,11 +53,11 @@ def day_text(day: float) -> str:
 
 
 CATCH_ALL = "other"
-"""The level of what no other level declares, unless another is named."""
+"""The default level for values that no other level declares."""
 
 
 class Banded(ABC):
-    """What a column says of its bands, and of single values; its levels are declared where it is defined."""
+    """What a column says about its bands and single values; its levels are declared where it is defined."""
 
     name: str
     levels: tuple[str | int, ...]
@@ -68,12 +68,12 @@ class Banded(ABC):
     @property
     @abstractmethod
     def home(self) -> int:
-        """Return the place of the level for undeclared and missing values."""
+        """Return the index of the level for undeclared and missing values."""
 
     @property
     @abstractmethod
     def codes(self) -> dict[str, int]:
-        """Return the place of each level, by every text that means it."""
+        """Return the index of each level, by every text that means it."""
 
     @classmethod
     def banded(
@@ -127,9 +127,9 @@ class Banded(ABC):
         return self.home if place is None else place
 
     def meant(self, value: object) -> int:
-        """Return the place of the level that a reader means: by a number or day in a band, or by the band's name.
+        """Return the index of the level that a reader means: by a number or day in a band, or by the band's name.
 
-        Records are counted by `code`, which takes no name for a number; this is for those who ask.
+        Records are counted by `code`, which does not accept a name for a number; this is for readers' questions.
 
         >>> from discreet.records import Column
         >>> age = Column.banded("age", (0, 18, 65, 120))

@@ -1,4 +1,4 @@
-"""What else records in batches are asked for: sums of products, and values that no level declares."""
+"""What else records in batches can give: sums of products, and values that no level declares."""
 
 from discreet.records.batches import CountedBatches, answered
 from discreet.records.columns import Column

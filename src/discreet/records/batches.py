@@ -1,7 +1,7 @@
 """Where records live: a source hands out tables of counts and sums, never a row, and works without a word.
 
-All that an engine has to say is how a batch of one column becomes codes or numbers. Counting and summing are done here,
-the same way for every engine. What an engine says or raises may quote records, so it is dropped and never chained.
+An engine only has to say how a batch of one column becomes codes or numbers. Counting and summing are done here, the
+same way for every engine. What an engine prints or raises may quote records, so it is dropped and never chained.
 """
 
 import warnings
@@ -26,7 +26,7 @@ def as_source(data: object) -> Source:
     """Return a source for a frame of any engine or a mapping from names to lists; a source is returned as it is."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
         return cast(Source, data)
-    from discreet.records.frames import source_of  # which is made of what stands here
+    from discreet.records.frames import source_of  # it builds on this module
 
     return source_of(data)
 
@@ -40,7 +40,7 @@ class CountedBatches(ABC):
 
     @abstractmethod
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all records, with at least these columns."""
+        """Yield all records, with at least these columns."""
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
@@ -63,7 +63,7 @@ class CountedBatches(ABC):
 
 
 def answered(work: Callable[[], Found], what: str) -> Found:
-    """Return what an engine finds; if it fails, say so without its words. Refusals of our own pass."""
+    """Return what an engine finds; if it fails, say so without its words. Our own refusals pass through."""
     refusal: SourceError | None = None
     found: Found | None = None
     with in_silence():
@@ -84,7 +84,7 @@ def answered(work: Callable[[], Found], what: str) -> Found:
 def require_columns(wanted: set[str], present: Sequence[str]) -> None:
     """Refuse if a declared column is missing.
 
-    The names that are there are not shown: in a table read without its header they are a record.
+    The names that were found are not shown: in a table read without its header, they are a record.
     """
     missing = sorted(wanted - set(present))
     if missing:
@@ -96,7 +96,7 @@ def require_columns(wanted: set[str], present: Sequence[str]) -> None:
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """Drop whatever an engine says or raises; the caller finds that nothing came back, and refuses in its own words."""
+    """Drop whatever an engine prints or raises; the caller sees that nothing came back and refuses in its own words."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -56,7 +56,7 @@ class Column(Banded):
         outside = CATCH_ALL if outside is None else outside
         _check_levels(name, (*declared, outside))
         if outside in declared:
-            outside = declared[declared.index(outside)]  # 0 for False, as it was declared
+            outside = declared[declared.index(outside)]  # 0 for False, as declared
         elif declared:
             declared = (*declared, outside)
         if len(declared) < 2:
@@ -118,15 +118,15 @@ def _check_levels(name: str, levels: tuple[object, ...]) -> None:
 
 
 def is_text(text: str) -> bool:
-    """Tell whether a text can be written down anywhere: no control characters, no lone halves of surrogate pairs.
+    """Tell whether a text can be written anywhere: no control characters, no lone halves of surrogate pairs.
 
-    The replacement character stands for bytes that are no text, so it is none either.
+    The replacement character stands for invalid bytes, so it is refused as well.
     """
     return "\ufffd" not in text and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
 
 
 def _is_beyond(level: object) -> bool:
-    """Tell whether a level is a whole number, or the text of one, that a float may not hold."""
+    """Tell whether a level is a whole number, or its text, that a float may not hold."""
     if isinstance(level, int):
         return abs(level) > LARGEST_WHOLE
     digits = str(level).strip().lstrip("+-")
@@ -134,7 +134,7 @@ def _is_beyond(level: object) -> bool:
 
 
 def level_text(level: Level) -> str:
-    """Return the one text of a declared level: what `text_of` says of a value that means it."""
+    """Return the canonical text of a declared level: what `text_of` gives for a value that means it."""
     if isinstance(level, str):
         return str.__str__(level)
     return str(int(level)) if not isinstance(level, bool) else "true" if level else "false"

@@ -23,12 +23,12 @@ from discreet.records.columns import Column
 Codes = NDArray[np.integer]
 
 MOST_TOGETHER = 2**13
-"""The most cells of a table that is counted for the sake of several families: it should stay in the fastest memory."""
+"""The most cells of a table counted for several families together: it should stay in the fastest memory."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Columns that are counted together, and the places of the families whose tables are margins of that table."""
+    """Columns that are counted together, and the indices of the families whose tables are margins of that table."""
 
     columns: tuple[Column, ...]
     members: tuple[int, ...]
@@ -40,9 +40,9 @@ class Cluster:
 
 
 def clusters(families: Sequence[Sequence[Column]], most: int = MOST_TOGETHER) -> list[Cluster]:
-    """Put families together as long as all their columns give at most so many cells; a large family stays alone.
+    """Group families while their columns give at most this many cells; a large family stays alone.
 
-    The largest families choose first, and each joins the table that grows least by it.
+    The largest families choose first, and each joins the table that it enlarges least.
     """
     order = sorted(range(len(families)), key=lambda place: -_cells(families[place]))
     found: list[tuple[dict[Column, None], list[int]]] = []
@@ -91,7 +91,7 @@ def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:
 
 
 def _cell_kind(cells: int) -> np.dtype[np.integer]:
-    """Return a type that holds the number of every cell and that NumPy counts by."""
+    """Return a type that holds every cell's index and that NumPy can count by."""
     return np.dtype(np.min_scalar_type(cells) if cells < 2**32 else np.int64)
 
 

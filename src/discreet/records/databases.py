@@ -1,4 +1,4 @@
-"""Files that an engine reads: Parquet, Arrow and DuckDB, opened without a guess and without the engine's words."""
+"""Files read by an engine: Parquet, Arrow and DuckDB, opened without guessing and without the engine's messages."""
 
 import os
 from functools import cache
@@ -18,14 +18,14 @@ _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'rep
 
 
 def parquet_file(place: Path, _: str | None, __: str | None) -> EngineSource:
-    """Open a Parquet file, whatever letters its name has."""
+    """Open a Parquet file, whatever characters its name contains."""
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
     table = _PARQUET.format(literal(plain))
     return opened_in_silence(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
 
 
 def _literal(place: Path) -> str:
-    """Return a whole path; refuse one that DuckDB would take for another, because a backslash is a folder to it."""
+    """Return the full path; refuse one that DuckDB would misread, because it treats a backslash as a separator."""
     if os.sep != "\\" and "\\" in str(place.absolute()):
         raise SourceError(
             f"DuckDB cannot open {str(place)!r}, because its path contains a backslash. Nothing was read. Rename or "
@@ -47,7 +47,7 @@ def arrow_file(place: Path, _: str | None, __: str | None) -> ArrowSource:
 
 def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
     """Open a table of a DuckDB file."""
-    import duckdb  # which takes long to load
+    import duckdb  # slow to import
 
     path = _literal(place)
     connection = opened_in_silence(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
@@ -65,8 +65,8 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
 
 @cache
 def _database() -> "DuckDBPyConnection":
-    """Return one data base in memory, with nothing in it; every file that is read gets a connection of its own."""
-    import duckdb  # which takes long to load
+    """Return one empty database in memory; every file that is read gets its own connection to it."""
+    import duckdb  # slow to import
 
     return duckdb.connect()
 

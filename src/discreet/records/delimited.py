@@ -2,16 +2,15 @@
 
 A record ends at a line feed outside quotes (a carriage return just before it belongs to the line's end, anywhere else
 it is data), a field at a separator outside quotes. A quote opens only as the first byte of a field; inside, two quotes
-are one. Nothing else matters: not how long a field is, which bytes it holds, or how many fields a record has. What is
-too few is a gap, what is too many is ignored, what stands between a closing quote and the next boundary makes the field
-a value that no level declares. The only file that is refused for what its records hold is one whose last quote is never
-closed.
+mean one. Nothing else matters: not how long a field is, which bytes it holds, or how many fields a record has. Missing
+fields are gaps, extra fields are ignored, and anything between a closing quote and the next boundary makes the field a
+value that no level declares. The only file refused for what its records hold is one whose last quote is never closed.
 
-The last line may lack its line feed, but not where there is one column alone: there, an empty last record would be no
-byte at all, and a file of one record less. So such files are refused whatever they hold.
+The last line may lack its line feed, except in a file with a single column: there, an empty last record would have no
+bytes at all and look like one record less. So such files are refused whatever they hold.
 
-Bytes are looked at in blocks, by NumPy. Where quotes stand only where they open, close or double, counting them tells
-what lies inside. Where they stand elsewhere a block is cut by hand, one field after the other, with the same result.
+Bytes are processed in blocks, by NumPy. If quotes only open, close or double, counting them tells what lies inside. If
+there are others, a block is split field by field, with the same result.
 Each field then becomes a code, many at once and eight bytes at a time; what is found by a hash is compared byte by byte
 with what is declared.
 """
@@ -44,7 +43,7 @@ from discreet.records.quotes import (
 from discreet.records.source import Batch
 
 _BLOCK = 2**22
-_PADDING = 64  # bytes after a block, so that whole words may be looked at
+_PADDING = 64  # bytes after a block, so that whole words can be read
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
 _MASKS = np.array([(1 << (8 * length)) - 1 for length in range(9)], dtype=np.uint64)
 Words = NDArray[np.uint64]
@@ -63,7 +62,7 @@ class DelimitedSource(BatchSource):
         return list(self._names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all records but the first, which names the columns."""
+        """Yield all records but the first, which names the columns."""
         places = {name: self._names.index(name) for name in names}
         for number, (block, ends) in enumerate(self._blocks()):
             yield _Lines(block, ends, places, skip=int(number == 0))
@@ -88,7 +87,7 @@ class DelimitedSource(BatchSource):
         return names
 
     def _blocks(self, size: int = _BLOCK) -> Generator[tuple[NDArray[np.uint8], Places]]:
-        """Give blocks of whole records, and where in each block fields and records end."""
+        """Yield blocks of whole records, and where in each block fields and records end."""
         with self._open() as file:
             rest, wanted = file.read(len(_MARK)).removeprefix(_MARK), size
             while True:
@@ -96,7 +95,7 @@ class DelimitedSource(BatchSource):
                 data = rest + read
                 at_end = not read
                 is_cut = at_end and data != b"" and not data.endswith(b"\n")
-                data += b"\n" * is_cut  # the last line counts without a line feed too, unless that is inside quotes
+                data += b"\n" * is_cut  # the last line counts even without a line feed, unless it ends inside quotes
                 block = np.frombuffer(data + bytes(_PADDING), dtype=np.uint8)
                 ends = boundaries(data, block[: len(data)], self._separator[0])
                 lines = np.flatnonzero(block[ends] == LINE_FEED)
@@ -161,7 +160,7 @@ class _Lines(Batch):
     def __init__(self, block: NDArray[np.uint8], ends: Places, places: dict[str, int], skip: int) -> None:
         self._block, self._ends, self._places = block, ends, places
         lines = np.flatnonzero(block[ends] == LINE_FEED)
-        self._first = np.append(0, lines[:-1] + 1)[skip:]  # the place of each record's first field among the ends
+        self._first = np.append(0, lines[:-1] + 1)[skip:]  # the index of each record's first field among the ends
         self._last = lines[skip:]
 
     def __len__(self) -> int:
@@ -206,7 +205,7 @@ class _Lines(Batch):
 
 
 def looked_up(fields: Fields, codes: Mapping[bytes, int], home: int) -> NDArray[np.intp]:
-    """Return the code of every field; what is not declared, byte by byte, is at home."""
+    """Return the code of every field; anything not declared, byte by byte, gets the `outside` code."""
     declared, lengths = _declared(list(codes))
     needed = _telling(declared, lengths)
     words = [fields.word(number) for number in range(needed)]
@@ -217,7 +216,7 @@ def looked_up(fields: Fields, codes: Mapping[bytes, int], home: int) -> NDArray[
     for number, word in enumerate(words):
         same &= declared[places, number] == word
     left = np.flatnonzero(same & (fields.lengths > 8 * needed))
-    for number in range(needed, declared.shape[1]):  # only what agreed so far, and is longer
+    for number in range(needed, declared.shape[1]):  # only those that agree so far and are longer
         left = left[fields.lengths[left] > 8 * number]
         if not len(left):
             break
@@ -237,7 +236,7 @@ def _declared(texts: list[bytes]) -> tuple[Words, NDArray[np.int64]]:
 
 
 def _telling(declared: Words, lengths: NDArray[np.int64]) -> int:
-    """Return how many words, with the lengths, tell all declared texts apart."""
+    """Return how many words, together with the lengths, distinguish all declared texts."""
     keyed = np.column_stack([lengths.astype(np.uint64), declared])
     needed = (n for n in range(1, declared.shape[1]) if len(np.unique(keyed[:, : n + 1], axis=0)) == len(keyed))
     return next(needed, declared.shape[1])

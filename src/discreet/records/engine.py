@@ -1,9 +1,9 @@
 """Tables that DuckDB holds: one table is counted inside the engine, by groups of codes; many by a stream of codes.
 
 SQL turns each value of a declared column into a whole number by looking at this value alone, and only such numbers are
-grouped. Texts become numbers by a cast to a declared enumeration, which compares bytes whatever collation a column has
-and gives null for what is not declared; numbers by their place in a declared range. No expression can fail on a value.
-Which expression is used depends on the type of the column alone, never on a record.
+grouped. Texts become numbers by a cast to a declared enumeration, which compares bytes whatever the column's collation
+and gives null for undeclared values; numbers by their position in a declared range. No expression can fail on a value.
+Which expression is used depends on the column's type alone, never on a record.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
 _MOST_STRANGERS = 1_000
-_FEW = 3  # columns of a table that the engine groups by itself
+_FEW = 3  # most columns of a table that the engine itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
 
 _Raw = Column | tuple[str, bool]
-"""What a factor needs of a record: the code of a column, or the number (or day) that stands under a name."""
+"""What a factor needs of a record: the code of a column, or the number (or day) under a name."""
 
 
 class EngineSource:
@@ -76,7 +76,7 @@ class EngineSource:
 
     @classmethod
     def of_table(cls, connection: "DuckDBPyConnection", table: str) -> "EngineSource":
-        """Return the records of a table, or of a function that gives one, by a connection of its own."""
+        """Return the records of a table, or of a table function, through a separate connection."""
         return cls(connection.sql(f"FROM {table}"), connection, table)
 
     def __repr__(self) -> str:
@@ -138,7 +138,7 @@ class EngineSource:
         return coded(column, self._types[column.name])
 
     def _prepared(self, codings: dict[Column, Coding]) -> tuple[str, dict[Column, Coding]]:
-        """Return a table in which what the codings need is worked out once for each record, and the codings."""
+        """Return a table in which what the codings need is computed once for each record, and the codings."""
         unused = (name for name in (f"discreet_{place}" for place in count()) if name not in self._plain)
         made, prepared = ["*"], {}
         for column, coding in codings.items():
@@ -154,7 +154,7 @@ class EngineSource:
         return self._stream(query)
 
     def _stream(self, query: str) -> "DuckDBPyRelation":
-        """Return the answer to a query as it streams. A relation is asked under a name that no other question uses."""
+        """Return the answer to a query as a stream. A relation is queried under a name that no other query uses."""
         if self._connection is not None:
             return self._connection.sql(query.replace(_VIEW, self._table))
         view = f"discreet_view_{next(_QUESTIONS)}"
@@ -258,7 +258,7 @@ class EngineSource:
         return IdRows.together([IdRows(key, cells, *parts)])
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
-        """Give the codes and numbers that the factors are made of, as the engine streams them."""
+        """Yield the codes and numbers that the factors are made of, as the engine streams them."""
         columns = dict.fromkeys(f.declared for f in plan.bases if isinstance(f, Indicator))
         measured = dict.fromkeys((f.column, f.dates) for f in plan.bases if isinstance(f, Measure))
         table, codings = self._prepared({column: self._coding(column) for column in columns})

@@ -1,7 +1,7 @@
 """SQL for DuckDB that turns a value into a whole number by looking at this value alone, and cannot fail.
 
-Types fall into a few kinds: texts, whole numbers, other numbers, truth values, days and moments. What is of another
-type (bytes, lists, durations) is undeclared throughout.
+Types fall into a few kinds: texts, whole numbers, other numbers, truth values, days and moments. Values of any other
+type (bytes, lists, durations) count as undeclared.
 """
 
 import re
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.records.columns import Column
 from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, text_of
 
-_WIDEST = 2**16  # whole numbers in a range that is grouped as it is
+_WIDEST = 2**16  # longest range of whole numbers that is grouped as it is
 
 _NARROW = ("TINYINT", "SMALLINT", "UTINYINT", "USMALLINT")  # differences of declared levels may not fit into these
 _WHOLE = ("INTEGER", "BIGINT", "UINTEGER")
@@ -33,9 +33,9 @@ GIVEN = "\x01"  # no declared name or level has control characters
 
 @dataclass(frozen=True)
 class Coding:
-    """An expression for a whole number in 0 .. len(levels) - 1, or null, and the place of the level of each number.
+    """An expression for a whole number in 0 .. len(levels) - 1, or null, and the index of the level of each number.
 
-    `given` is an expression that is worked out first, once for each record; GIVEN stands for it.
+    `given` is an expression that is computed first, once for each record; GIVEN stands for it.
     """
 
     sql: str
@@ -55,16 +55,16 @@ class Coding:
 
     @property
     def gap(self) -> int:
-        """Return the number that stands for null: one more than the last, or at once the place that it means."""
+        """Return the number that stands for null: one more than the last, or directly the index of its level."""
         return self.home if self._are_places else len(self.levels)
 
     @cached_property
     def _are_places(self) -> bool:
-        """Tell whether the numbers are places of levels already."""
+        """Tell whether the numbers already are indices of levels."""
         return len(self.levels) > self.home and bool((self.levels == np.arange(len(self.levels))).all())
 
     def placed(self, numbers: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Return the place of the level of each number."""
+        """Return the index of the level of each number."""
         return numbers if self._are_places else np.take(self._places, numbers)
 
     @cached_property
@@ -93,12 +93,12 @@ def coded(column: Column, kind: str) -> Coding:
 
 
 def number(name: str, dates: bool, kind: str) -> str:
-    """Return an expression for the number, or the day, of a value as a float; null for what is none."""
+    """Return an expression for the number, or the day, of a value as a float; null for anything else."""
     return _number(identifier(name), dates, kind)
 
 
 def id_bytes(name: str, kind: str) -> str:
-    """Return an expression for the bytes of the text of an id, by which ids are told apart; null for what is none."""
+    """Return an expression for the bytes of the text of an id, which distinguish ids; null for anything else."""
     value, sort = _plain(identifier(name), kind)
     if kind == "UUID":
         return f"encode({identifier(name)}::VARCHAR)"
@@ -117,7 +117,7 @@ def id_bytes(name: str, kind: str) -> str:
 
 
 def steps(value: str, bounds: tuple[float, float], step: float) -> str:
-    """Return an expression for the whole number of steps of a number between its bounds; null for what is none."""
+    """Return an expression for the whole number of steps of a number between its bounds; null for anything else."""
     low, high = bounds
     clipped = f"greatest(least({value}, {high!r}::DOUBLE), {low!r}::DOUBLE)"
     whole = f"floor({clipped} / {step!r}::DOUBLE + 0.5::DOUBLE)::BIGINT"
@@ -127,9 +127,9 @@ def steps(value: str, bounds: tuple[float, float], step: float) -> str:
 def placed(value: str, bounds: tuple[float, float], missing: float | None, unit: int) -> str:
     """Return an expression for the place of a number between its bounds, 0 to `unit`, by the steps of `moments`.
 
-    It is a whole number held by a float. What is no number has the place of `missing`, or is null if that is None.
-    Every step rises with the number, so what lies between the bounds has a place between theirs, and what lies beyond
-    has that of its bound. Engines compare faster than they take the smaller of two, so most records are compared alone.
+    It is a whole number held in a float. Anything but a number has the place of `missing`, or is null if that is None.
+    Every step increases with the number, so a number between the bounds has a place between theirs, and one beyond them
+    has that of its bound. Engines compare faster than they take a minimum, so most records are only compared.
     """
     low, high = bounds
     scale = float(np.float64(unit) / (high - low))
@@ -222,7 +222,7 @@ def _any_day(value: str, kind: str) -> str:
 
 
 def _banded(column: Column, kind: str) -> Coding:
-    """Return the band of a number: half of the edges that are left are asked at each step."""
+    """Return the band of a number, by bisection of the edges."""
     low, high = max(column.edges[0], -float(LARGEST_WHOLE)), min(column.edges[-1], float(LARGEST_WHOLE))
     search = _search(column.edges[1:-1], 0)
     sql = f"CASE WHEN {GIVEN} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {search} END"
@@ -238,14 +238,14 @@ def _search(edges: tuple[float, ...], below: int) -> str:
 
 
 def _looked_up(column: Column, value: str, codes: dict[str, int]) -> Coding:
-    """Return the place of a text in a declared enumeration."""
+    """Return the index of a text in a declared enumeration."""
     texts = ", ".join(map(literal, codes))
     sql = f"enum_code(TRY_CAST({value} AS ENUM({texts})))"
     return Coding(sql, np.array(list(codes.values()), dtype=np.intp), column.home)
 
 
 def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
-    """Return the place of a whole number in a declared range, with one place more at both ends."""
+    """Return the index of a whole number in a declared range, with one more at both ends."""
     if not meant:
         return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
     low, high = min(meant) - 1, max(meant) + 1
@@ -257,7 +257,7 @@ def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
 
 
 def _numbered(column: Column, value: str, meant: dict[float, int]) -> Coding:
-    """Return the place of a number that may have a fraction: between two neighbours among the declared ones."""
+    """Return the index of a number that may have a fraction: between two neighbouring declared ones."""
     if all(declared.is_integer() for declared in meant):
         inside = f"abs({value}) <= {LARGEST_WHOLE} AND {value} = floor({value})"
         whole = f"CASE WHEN {inside} THEN TRY_CAST({value} AS BIGINT) END"
@@ -270,7 +270,7 @@ def _numbered(column: Column, value: str, meant: dict[float, int]) -> Coding:
 
 
 def _whole(text: str, kind: str) -> int | None:
-    """Return the whole number, or the day, of which this is the one text."""
+    """Return the whole number, or the day, that this text uniquely denotes."""
     if kind == "day":
         day = day_of(text)
         return day if len(text) == 10 else None
@@ -279,7 +279,7 @@ def _whole(text: str, kind: str) -> int | None:
 
 
 def number_text(text: str) -> float | None:
-    """Return the number of which this is the one text."""
+    """Return the number that this text uniquely denotes."""
     try:
         found = float(text)
     except ValueError:

@@ -1,8 +1,8 @@
 """Tables in files: CSV, Parquet, Arrow and DuckDB, read where they lie.
 
-A path means one file, whatever letters its name has; several files are a declared list. Nothing is guessed from the
-records or from folders, because a guess lets one record, or somebody else's file, change what another one means. The
-first line of a CSV file is never shown: in a file without a header it is a record.
+A path means one file, whatever characters its name contains; several files are given as a list. Nothing is guessed from
+the records or from folders, because a guess would let one record, or somebody else's file, change what another one
+means. The first line of a CSV file is never shown: in a file without a header, it is a record.
 """
 
 import gzip

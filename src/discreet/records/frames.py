@@ -35,7 +35,7 @@ def source_of(data: object) -> Source:
 
 
 def _of_frame(data: object) -> Source | None:
-    """Return the source for a frame, known by the package that it comes from; nothing is imported for it."""
+    """Return the source for a frame, recognised by the package it comes from; nothing is imported for that."""
     package = type(data).__module__.partition(".")[0]
     source: Source | None = None
     if package in ("duckdb", "_duckdb"):
@@ -59,7 +59,7 @@ def _of_frame(data: object) -> Source | None:
 
 
 def _of_ibis(table: "ibis.Table") -> Source:
-    """Return a relation where ibis speaks to DuckDB; from any other engine records come in batches of Arrow."""
+    """Return a relation if ibis uses DuckDB; from any other engine, records come in batches of Arrow."""
     import ibis
 
     backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)

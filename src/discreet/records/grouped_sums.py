@@ -2,8 +2,8 @@
 
 Each record alone becomes a whole number a in {0, ..., U}, the place of its value between its declared bounds, clamped
 last; and its squared distance from the middle, b = floor((2 a - U)^2 / U + 1/2), which lies in {0, ..., U} as well. A
-value that is missing, no number, or 2^53 or more away from zero is either replaced by a declared constant, or has no
-place: then its record is counted as one without a value, in no group.
+value that is missing, not a number, or 2^53 or more away from zero is either replaced by a declared constant, or has no
+place: its record is then counted as one without a value, in no group.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ from discreet.records.source import Batch
 from discreet.records.values import LARGEST_WHOLE
 
 UNIT = 2**16
-"""U unless declared otherwise, the steps from one bound to the other: what one record adds at most; a power of two."""
+"""The default of U, the number of steps between the bounds and the most that one record adds; a power of two."""
 
 _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
@@ -61,7 +61,7 @@ def squared(places: Wholes, unit: int = UNIT) -> Wholes:
 
 
 def place_of(value: object, measure: Measure) -> int:
-    """Return the place of one value: the plain way, for whoever wants to check the others."""
+    """Return the place of one value: the plain way, to check the others against."""
     return whole_number(value, measure, UNIT // 2) + UNIT // 2
 
 

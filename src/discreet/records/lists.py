@@ -1,4 +1,4 @@
-"""The plainest source: a mapping from column names to lists of values, each looked at by itself."""
+"""The plainest source: a mapping from column names to lists of values, each considered by itself."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from operator import methodcaller
@@ -35,7 +35,7 @@ class ListSource(BatchSource):
         return list(self._values)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all records at once."""
+        """Yield all records at once."""
         columns = {name: _listed(self._values[name]) for name in names}
         yield _Lists(columns, length_of(list(columns.values())))
 
@@ -59,7 +59,7 @@ class _Lists(Batch):
 
 
 class _Homes(dict[object, int]):
-    """The codes of texts; every other text is at home."""
+    """The codes of texts; every other text gets the `outside` code."""
 
     def __init__(self, column: Column) -> None:
         super().__init__(column.codes.items())
@@ -70,21 +70,21 @@ class _Homes(dict[object, int]):
 
 
 def codes_of_objects(values: Sequence[object], column: Column) -> Codes:
-    """Return the code of every object. Plain texts are looked up; anything else is asked by itself what it means."""
+    """Return the code of every object. Plain texts are looked up; anything else is interpreted one by one."""
     kind = np.min_scalar_type(len(column.levels))
     if column.edges:
         return np.fromiter(map(column.code, values), dtype=kind, count=len(values))
     homes = _Homes(column)
     look: Callable[[object], int] = homes.__getitem__
     code = column.code
-    if set(map(type, values)) == {str}:  # the usual case, and no other result: `code` of a text is this look-up
+    if set(map(type, values)) == {str}:  # the usual case, with the same result: `code` of a text is this look-up
         return np.fromiter(map(look, values), dtype=kind, count=len(values))
     coded = (look(value) if type(value) is str else code(value) for value in values)
     return np.fromiter(coded, dtype=kind, count=len(values))
 
 
 def _listed(column: object) -> Sequence[object]:
-    """Return a column as Python has it; refuse an array whose type one record may have forced on all others."""
+    """Return a column as Python objects; refuse an array whose type one record may have forced on all others."""
     if isinstance(column, np.ndarray) and not is_stable(column.dtype):
         raise SourceError(
             f"Arrays of type {column.dtype} are not accepted, because one record of another type would change what "
@@ -93,7 +93,7 @@ def _listed(column: object) -> Sequence[object]:
         )
     is_array = hasattr(column, "tolist") and (hasattr(column, "iloc") or isinstance(column, np.ndarray))
     listed = methodcaller("tolist")(column) if is_array else column
-    return cast(Sequence[object], listed)  # what is none is refused by its length, or means nothing
+    return cast(Sequence[object], listed)  # anything else is refused by its length, or means nothing
 
 
 def is_stable(kind: np.dtype[np.generic]) -> bool:
@@ -106,7 +106,7 @@ def is_stable(kind: np.dtype[np.generic]) -> bool:
 
 
 def length_of(columns: Sequence[Sized]) -> int:
-    """Return the number of records; refuse columns that are no lists or differ in length, without quoting them."""
+    """Return the number of records; refuse columns that are not lists or differ in length, without quoting them."""
     if any(isinstance(c, str | bytes) or not hasattr(c, "__len__") or hasattr(c, "to_pylist") for c in columns):
         raise SourceError("Each column must be a list with one value for each record. Nothing was counted.")
     if len({len(column) for column in columns}) > 1:

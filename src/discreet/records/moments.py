@@ -6,7 +6,7 @@ the whole number, so whatever a record holds and however an engine rounds, |a| <
 such numbers. They are exact, so no sum depends on the order of the rows, and replacing one record moves each sum by at
 most the range of its product.
 
-A value that is missing, no number, or 2^53 or more away from zero is replaced by a declared constant. An interaction
+A value that is missing, not a number, or 2^53 or more away from zero is replaced by a declared constant. An interaction
 or a power of columns becomes a whole number of its own in the same way, from the whole numbers of its columns, before
 it is multiplied with anything.
 """
@@ -33,7 +33,7 @@ _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of numbers, or of days if `dates`, between public bounds; `missing` stands for what is none."""
+    """A column of numbers, or of days if `dates`, between public bounds; `missing` replaces anything else."""
 
     column: str
     low: float
@@ -100,7 +100,7 @@ class MomentPlan:
 
 
 class Numbered(Protocol):
-    """Some records, from which each factor's raw number can be had: not-a-number for gaps, or a level's code."""
+    """Some records that give each factor's raw number: NaN for gaps, or a level's code."""
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -117,7 +117,7 @@ def whole_numbers(values: Floats, measure: Measure, grid: int) -> Wholes:
 def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
     with np.errstate(all="ignore"):
         scale = float(np.float64(2 * grid) / (measure.high - measure.low))
-        near = np.abs(values) <= LARGEST_WHOLE  # not-a-number is not <= anything
+        near = np.abs(values) <= LARGEST_WHOLE  # NaN is not <= anything
         places = np.where(near, values, measure.missing)
         np.maximum(np.minimum(places, measure.high, out=places), measure.low, out=places)
         places -= measure.low
@@ -125,12 +125,12 @@ def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
         places += 0.5
         np.floor(places, out=places)
         places -= grid
-        np.fmin(places, grid, out=places)  # a place that is not-a-number becomes the upper end
+        np.fmin(places, grid, out=places)  # a place that is NaN becomes the upper end
         return np.fmax(places, -grid, out=places)
 
 
 def whole_number(value: object, factor: Base, grid: int) -> int:
-    """Return the whole number of one value: the plain way, for whoever wants to check the others."""
+    """Return the whole number of one value: the plain way, to check the others against."""
     if isinstance(factor, Indicator):
         return grid if factor.declared.code(value) == factor.place else 0
     number = day_of(value) if factor.dates else number_of(value)
@@ -168,7 +168,7 @@ def chebyshev(values: Floats, power: int) -> Floats:
 
 
 def numbers_of(values: Sequence[object], dates: bool) -> Floats:
-    """Return the number, or the day, that each value of a list means; not-a-number for none."""
+    """Return the number, or the day, that each value of a list means; NaN for none."""
     meant = map(day_of if dates else number_of, values)
     return np.array([np.nan if number is None else number for number in meant], dtype=np.float64)
 

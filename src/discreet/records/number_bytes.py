@@ -16,7 +16,7 @@ _LONGEST_NUMBER, _LONGEST_DAY = 56, 32  # bytes, as multiples of eight
 
 
 def numbers_of_bytes(fields: "Fields") -> Floats:
-    """Return the number that every field means, as `values.number_of` reads texts; not-a-number for none."""
+    """Return the number that every field means, as `values.number_of` reads texts; NaN for none."""
     letters = _letters(fields, _LONGEST_NUMBER)
     fits = _accepted(letters, fields.lengths, *_number_machine())
     texts = np.where(fits, letters.view(f"S{letters.shape[1]}").ravel(), b"nan")

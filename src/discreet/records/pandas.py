@@ -1,4 +1,4 @@
-"""Frames of pandas. Columns of Python objects are looked at value by value, categories once for each category."""
+"""Frames of pandas. Columns of Python objects are processed value by value, categories once for each category."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ class PandasSource(BatchSource):
         return [name for name in self._frame.columns if isinstance(name, str)]
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give the records in slices."""
+        """Yield the records in slices."""
         columns = {name: self._frame[name] for name in names}
         entries = _Entries()
         for start in range(0, len(self._frame), _ROWS):
@@ -41,7 +41,7 @@ class PandasSource(BatchSource):
 
 
 class _Entries:
-    """What the categories of a frame mean, looked at once however many slices there are; a gap has the last place."""
+    """What the categories of a frame mean, computed once for all slices; a gap has the last place."""
 
     def __init__(self) -> None:
         self._codes: dict[Column, Codes] = {}

@@ -53,7 +53,7 @@ class PersonSource(BatchSource):
         return [name for name in self._plan.names if name != self._plan.ids]
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give all persons at once."""
+        """Yield all persons at once."""
         rows = ids_in(self._source, self._plan).of_first(self._size)
         values = np.full(self._size, np.nan)
         (home,) = [column.home for column in self._plan.groups] or [0]

@@ -1,13 +1,13 @@
-"""Persons: all rows of one id become one unit, so that whatever one person's rows say moves one unit and no other.
+"""Persons: all rows of one id become one unit, so that one person's rows affect one unit and no other.
 
 An id is the text of a value, and ids are compared as its bytes: 'a', 'A' and 'a ' are three persons, 7 and '7' are one.
-Rows without an id (a gap, an empty text, a number beyond 2^53 or with a fraction) are one person together. Ids leave
-their engine as the first 128 bits of their SHA-256 alone.
+Rows without an id (a gap, an empty text, a number beyond 2^53 or with a fraction) together are one person. Ids leave
+their engine only as the first 128 bits of their SHA-256.
 
 Every row alone becomes a whole number s of small steps between the bounds of a row; an engine adds these up for each
 id and group. The public number of persons decides how many there are in the end: if fewer ids are found, the others
-have no rows; if more are found, those with the smallest hashes are kept. Replacing one person exchanges at most one of
-those that are kept, and nothing tells how many ids there were.
+have no rows; if more are found, those with the smallest hashes are kept. Replacing one person changes at most one of
+those kept, and nothing reveals how many ids there were.
 """
 
 from collections.abc import Iterable, Sequence
@@ -73,7 +73,7 @@ class IdRows:
 
     @classmethod
     def together(cls, parts: "Sequence[IdRows]") -> "IdRows":
-        """Return what several tables hold together; a person may have rows in all of them."""
+        """Return several tables combined; a person may have rows in all of them."""
         keys = np.concatenate([np.zeros((0, 2), dtype=np.uint64), *(part.keys for part in parts)])
         columns = [[getattr(part, name) for part in parts] for name in _COLUMNS]
         cells, sums, largest, smallest, rows = (
@@ -94,7 +94,7 @@ class IdRows:
         )
 
     def of_first(self, size: int) -> "IdRows":
-        """Return the rows of the first persons by their keys, at most so many."""
+        """Return the rows of the first persons by their keys, at most this many persons."""
         starts = np.append(self.firsts, len(self.keys))
         end = int(starts[min(size, len(starts) - 1)])
         return IdRows(self.keys[:end], *(getattr(self, name)[:end] for name in _COLUMNS))
@@ -116,7 +116,7 @@ def _is_new(keys: NDArray[np.generic]) -> NDArray[np.bool_]:
 
 
 def id_text(value: object) -> str | None:
-    """Return the text of an id, or None for what is none."""
+    """Return the text of an id, or None for anything else."""
     if type(value) is UUID:
         return str(value)
     text, is_part = text_of(value), False
@@ -127,7 +127,7 @@ def id_text(value: object) -> str | None:
 
 
 def keys_of(values: Sequence[object]) -> Keys:
-    """Return the keys of ids: two whole numbers for each, zero for what is no id."""
+    """Return the keys of ids: two whole numbers for each, zero where there is no id."""
     texts = [value or None if type(value) is str else id_text(value) for value in values]
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     distinct = np.array([_key(text) for text in places], dtype=np.uint64).reshape(-1, 2)
@@ -144,7 +144,7 @@ def _key(text: str | None) -> tuple[int, int]:
 def steps_of(numbers: Floats, plan: IdPlan) -> tuple[Counts, NDArray[np.bool_]]:
     """Return the whole number of steps of every value between the bounds of a row, and which rows have one."""
     with np.errstate(all="ignore"):
-        known = np.abs(numbers) <= LARGEST_WHOLE  # not-a-number is not <= anything
+        known = np.abs(numbers) <= LARGEST_WHOLE  # NaN is not <= anything
         inside = np.maximum(np.minimum(np.where(known, numbers, plan.measure.low), plan.measure.high), plan.measure.low)
     return np.floor(inside / plan.step + 0.5).astype(np.int64), known
 

@@ -45,7 +45,7 @@ class PolarsSource(BatchSource):
         return list(self._frame.collect_schema())
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Give the records in slices."""
+        """Yield the records in slices."""
         chosen = self._frame.select(_polars().selectors.by_name(*names))  # others may be patterns
         if hasattr(chosen, "collect_batches"):
             slices = chosen.collect_batches(chunk_size=_ROWS, maintain_order=False)

@@ -57,7 +57,7 @@ class Batch(ABC):
 
     @abstractmethod
     def numbers(self, name: str, dates: bool) -> Floats:
-        """Return every record's number, or day; not-a-number for what is none."""
+        """Return every record's number, or day; NaN for what is none."""
 
     @abstractmethod
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:

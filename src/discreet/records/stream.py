@@ -47,7 +47,7 @@ class Streams(Protocol):
 
 
 def streamed(exporter: Streams, kinds: Sequence[np.dtype[np.number]], gaps: Sequence[float]) -> Iterator[list[Numbers]]:
-    """Give the columns of every batch of a stream whose columns have these types, with these numbers for gaps.
+    """Yield the columns of every batch of a stream whose columns have these types, with these numbers for gaps.
 
     The arrays of a batch may be used until the next one is asked for.
     """

@@ -49,7 +49,7 @@ def _text(value: object) -> str | None:
         return "true" if value else "false"
     if isinstance(value, Real | Decimal):
         number = float(value)
-        if not abs(number) <= LARGEST_WHOLE:  # also when it is not a number
+        if not abs(number) <= LARGEST_WHOLE:  # also when it is NaN
             return None
         return str(int(number)) if number.is_integer() else repr(number)
     day = _day(value) if _is_midnight(value) else None

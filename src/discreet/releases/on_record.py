@@ -1,4 +1,4 @@
-"""What was paid for before is given again, and nothing is charged."""
+"""A release that was already paid for is returned again, without a charge."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Whom a release protects: what its publisher says, or what its model protects by putting rows together."""
+"""Whom a release protects: what its publisher states, or what its model protects by combining rows."""
 
 from collections.abc import Collection
 

@@ -1,7 +1,7 @@
 """A release: what was published, how it was made, and what it promises. Public by construction.
 
 Its words, the reason of the guarantee and the name of the software, are kept as they were written and are not part of
-equality: a later version may say the same in other words. Signatures stand outside of what is signed.
+equality: a later version may say the same in other words. Signatures stand outside what is signed.
 """
 
 from dataclasses import dataclass, field, replace

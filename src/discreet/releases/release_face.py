@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReleaseFace(Shown, Generic[ModelT]):
-    """What is asked of a release once it is there; its public facts are declared where it is defined."""
+    """What one can ask of a release; its public facts are declared where it is defined."""
 
     mechanism: Mechanism[ModelT]
     output: tuple[int, ...]
@@ -40,11 +40,11 @@ class ReleaseFace(Shown, Generic[ModelT]):
 
     @abstractmethod
     def document(self) -> Document:
-        """Return all but the signatures as a document."""
+        """Return everything but the signatures as a document."""
 
     @abstractmethod
     def unsigned(self) -> str:
-        """Return the canonical text that is recorded and may be signed: all but the signatures."""
+        """Return the canonical text that is recorded and may be signed: everything but the signatures."""
 
     def __repr__(self) -> str:
         kind = "simulated release" if self.simulated else "release"
@@ -73,7 +73,7 @@ class ReleaseFace(Shown, Generic[ModelT]):
     @property
     def likelihood(self) -> "Likelihood":
         """Return the likelihood of the cell probabilities given this release, for use with any model."""
-        from discreet.reading.cells.likelihood import Likelihood  # which few readers need
+        from discreet.reading.cells.likelihood import Likelihood  # rarely needed
 
         return Likelihood(cast("Release", self))
 
@@ -95,7 +95,7 @@ class ReleaseFace(Shown, Generic[ModelT]):
     @classmethod
     def from_json(cls, text: str | bytes) -> "Release":
         """Read a release strictly: the guarantee that the document states must be the one that its mechanism gives."""
-        from discreet.releases.strict_reading import read_release  # which makes what is declared here
+        from discreet.releases.strict_reading import read_release  # it constructs releases
 
         return read_release(text)
 

@@ -1,4 +1,4 @@
-"""Rehearsal: the same sampler on made-up counts. Never a release of real records."""
+"""Rehearsal: the same sampler on made-up counts, never a release of real records."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -177,9 +177,9 @@ def read_release(text: str | bytes) -> Release:
 
 
 def _reader_model(mechanism: Mechanism, software: str) -> Model | None:
-    """Return the model with no declared prior for what version 0.1 made with 1 everywhere: that was its default.
+    """Return the model without a declared prior if version 0.1 wrote 1 everywhere, which was its default.
 
-    Nobody can tell whether it was meant. Any other prior is.
+    Nobody can tell whether that was intended. Any other prior was.
     """
     return mechanism.model.without_ones() if software.startswith(_ONES_BY_DEFAULT) else None
 

@@ -13,22 +13,28 @@ from discreet.amounts import left_text, spent_text
 from discreet.guarantees import Ledger
 from discreet.guarantees.lines import Filter, Line, lines_of
 from discreet.markup import one_line
+from discreet.show.theme import PAGE_COLOURS
 
 _WIDTH, _HEIGHT, _LEFT, _TOP = 760, 260, 60, 16
 _MOST_POINTS = 2000  # of the picture; a browser draws no more of them than there are pixels
 
 _STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 68rem; padding: 0 1rem; color: #1b1b1b; }
-h1 { font-size: 1.5rem; margin-bottom: .2rem } p.facts { color: #444; margin: .15rem 0 }
-dl { display: flex; flex-wrap: wrap; gap: .8rem 2.2rem; margin: 1.1rem 0 } dt { color: #555; font-size: .85rem }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 68rem; padding: 0 1rem; color: var(--ink);
+  background: var(--paper) }
+h1 { font-size: 1.5rem; margin-bottom: .2rem } p.facts { color: var(--soft); margin: .15rem 0 }
+dl { display: flex; flex-wrap: wrap; gap: .8rem 2.2rem; margin: 1.1rem 0 } dt { color: var(--soft); font-size: .85rem }
 dd { margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums }
 .wide { overflow-x: auto } table { border-collapse: collapse; width: 100% }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }
-th button { all: unset; cursor: pointer; font-weight: 600 } th button:focus-visible { outline: 2px solid #0072b2 }
-td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums } td.unseen { color: #9c3f00 }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
+th button { all: unset; cursor: pointer; font-weight: 600 } th button:focus-visible { outline: 2px solid var(--bar) }
+td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums } td.unseen { color: var(--bad) }
 th[aria-sort=ascending] button::after { content: " \\25B2" }
 th[aria-sort=descending] button::after { content: " \\25BC" }
-svg { max-width: 100%; height: auto } @media print { th button::after { content: "" } }
+svg { max-width: 100%; height: auto } svg text { fill: var(--soft) } .scale { stroke: var(--line) }
+.limit { fill: none; stroke: var(--bad); stroke-width: 2; stroke-dasharray: 6 4 } svg text.bound { fill: var(--bad) }
+.spent { fill: none; stroke: var(--bar); stroke-width: 2 } .area { fill: var(--bar); fill-opacity: .16 }
+svg text.sum { fill: var(--blue) }
+@media print { th button::after { content: "" } }
 """
 
 _SCRIPT = """
@@ -70,7 +76,8 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
             "script-src 'unsafe-inline'\">",
-            f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{_text(title)}</h1>",
+            f"<title>{_text(title)}</title>\n<style>{PAGE_COLOURS}{_STYLE}</style>\n</head>",
+            f"<body>\n<h1>{_text(title)}</h1>",
             *(f'<p class="facts">{_text(fact)}</p>' for fact in facts),
             "<dl>" + "".join(f"<div><dt>{_text(a)}</dt><dd>{_text(b)}</dd></div>" for a, b in figures) + "</dl>",
             _picture(everything, name, limit_now=getattr(limit, name)),
@@ -121,19 +128,19 @@ def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
     step = _step(most)
     ticks = "".join(
         f'<text x="{_LEFT - 8}" y="{_y(step * place, most) + 4:.1f}" text-anchor="end">{step * place:g}</text>'
-        f'<path d="M{_LEFT},{_y(step * place, most):.1f}H{right:.1f}" stroke="#e3e3e3"/>'
+        f'<path d="M{_LEFT},{_y(step * place, most):.1f}H{right:.1f}" class="scale"/>'
         for place in range(int(most / step) + 1)
     )
     area = f"{steps(spent)}V{bottom:.1f}H{_LEFT}Z"
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" font-size="12" '
         f'aria-label="{_text(name)} spent after each of {len(lines)} charges, and the limit">{ticks}'
-        f'<path d="{area}" fill="#0072b2" fill-opacity=".16"/>'
-        f'<path d="{steps(spent)}" fill="none" stroke="#0072b2" stroke-width="2"/>'
-        f'<path d="{steps(limits)}" fill="none" stroke="#d55e00" stroke-width="2" stroke-dasharray="6 4"/>'
-        f'<text x="{right + 6:.1f}" y="{_y(limits[-1], most) + 4:.1f}" fill="#b34700">limit</text>'
-        f'<text x="{right + 6:.1f}" y="{_y(spent[-1], most) + 4:.1f}" fill="#005a8c">spent</text>'
-        f'<text x="{_LEFT}" y="{_HEIGHT - 6}" fill="#555">{_text(name)} after each charge, oldest first</text></svg>'
+        f'<path d="{area}" class="area"/>'
+        f'<path d="{steps(spent)}" class="spent"/>'
+        f'<path d="{steps(limits)}" class="limit"/>'
+        f'<text x="{right + 6:.1f}" y="{_y(limits[-1], most) + 4:.1f}" class="bound">limit</text>'
+        f'<text x="{right + 6:.1f}" y="{_y(spent[-1], most) + 4:.1f}" class="sum">spent</text>'
+        f'<text x="{_LEFT}" y="{_HEIGHT - 6}">{_text(name)} after each charge, oldest first</text></svg>'
     )
 
 

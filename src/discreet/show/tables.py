@@ -57,7 +57,7 @@ def write_draws(posterior: Posterior, path: Path, count: int = 4_000, seed: int 
     """Write draws from the posterior as CSV: one line for each draw, one column for each number.
 
     A column is named by its array and its places along the axes, such as theta[ward=A, fall=no]: what R, Stata or a
-    spreadsheet need to work out any interval or comparison by themselves.
+    spreadsheet need to compute any interval or comparison by themselves.
     """
     names, columns = ["draw"], [np.arange(count).tolist()]
     for name, drawn in posterior.draws(count, seed).items():

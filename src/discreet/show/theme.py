@@ -19,6 +19,15 @@ DARK = {
     PAPER: "#1B1E21",
 }
 """For each colour of a light chart, that of a dark one; on the dark paper each has a contrast of at least 3."""
+PAGE_COLOURS = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fdfdfc; --card: #fff; --line: #d5d5d0; --soft: #595959;
+  --blue: #005a8c; --bar: #0072b2; --pale: #e9eef2; --bad: #8a3800; --on-blue: #fff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ecebe8; --paper: #16181a; --card: #1b1e21; --line: #3d4247;
+  --soft: #b3b6b9; --blue: #7cc4ef; --bar: #56b4e9; --pale: #2a2f34; --bad: #ffb48a; --on-blue: #10202b; } }
+@media print { :root { color-scheme: light; --ink: #000; --paper: #fff; --card: #fff; --line: #bbb; --soft: #444;
+  --blue: #000; --bar: #0072b2; --pale: #f3f3f3; --bad: #8a3800; } }
+"""
+"""The colours of every page that stands alone, as its style sheet begins: light, dark and on paper."""
 FONT = "Helvetica, Arial, 'Liberation Sans', Arimo, 'Nimbus Sans', FreeSans, sans-serif"  # all as wide as each other
 
 CONFIG: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """A study: the declarations of a whole investigation in one file, `study.toml`.
 
-The file is the Python interface written down: reading it gives the same objects that one would make by hand. It holds
-no value from the data. Reading is strict, so that a misspelt key cannot silently change what is published.
+The file mirrors the Python interface: reading it gives the same objects that you would make by hand. It contains no
+value from the data. It is read strictly, so a misspelt key cannot silently change what is published.
 """
 
 from discreet.study.questions import Question

@@ -1,8 +1,8 @@
 """What a study declares in public: whom it protects, its columns and its limit, and the questions that fit them.
 
-Nothing here knows where records lie or how a ledger is opened, so whoever holds declarations alone can read questions
-and plan them, and cannot touch a record. A question that comes from elsewhere is read by the same parser as the study's
-own, over the same columns, levels and bounds; it names no file.
+Nothing here knows where records are stored or how a ledger is opened, so code that holds only declarations can read and
+plan questions but cannot touch a record. A question that comes from elsewhere is read by the same parser as the study's
+own, over the same columns, levels and bounds; it cannot name a file.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from discreet.study.forms import Form, model_forms
 from discreet.study.questions import Question, read_question
 
 ASKED = "asked"
-"""What a question is called that comes from elsewhere."""
+"""The name given to a question that comes from elsewhere."""
 _ELSEWHERE = "withheld"
 _FILES = ("bif",)  # keys of questions that name files
 
@@ -72,7 +72,7 @@ class Serving:
 
 
 class Declarations:
-    """The public part of a study, and what reads questions over it. `folder` is where its files lie, if it has any."""
+    """The public part of a study, which also parses questions about it. `folder` is where its files are, if any."""
 
     def __init__(self, declared: DeclaredStudy, folder: Path | None = None) -> None:
         self._declared = declared
@@ -98,7 +98,7 @@ class Declarations:
         return cls(msgspec.convert(document, DeclaredStudy))
 
     def public_document(self) -> dict[str, object]:
-        """Return what may be known elsewhere: not where records and ledger lie, and no question that names a file."""
+        """Return what may be known elsewhere: neither where records and ledger are, nor questions that name a file."""
         plain: dict[str, dict[str, object]] = msgspec.to_builtins(self._declared)
         questions = {
             name: each for name, each in self._declared.questions.items() if not set(_FILES) & set(each.further)
@@ -110,7 +110,7 @@ class Declarations:
 
     @property
     def population(self) -> str:
-        """Return who these people are."""
+        """Return the population."""
         return self._declared.budget.population
 
     def written_questions(self) -> dict[str, dict[str, object]]:
@@ -136,7 +136,7 @@ class Declarations:
 
     @cached_property
     def forms(self) -> dict[str, Form]:
-        """Return by which forms people may ask, one for each kind of question that these declarations allow."""
+        """Return the forms by which people may ask, one for each kind of question that these declarations allow."""
         return model_forms(self._alone, _FILES)
 
     @property
@@ -169,7 +169,7 @@ def _stated(budget: DeclaredBudget) -> Fraction:
 
 
 def _unit(data: DeclaredData) -> Unit:
-    """Return whom the guarantees of a study protect: one person, where their rows are put together by a column."""
+    """Return whom the guarantees of a study protect: one person, if a column says which rows belong together."""
     if data.unit_column is None:
         return Unit(data.unit, data.rows_per_unit)
     if data.rows_per_unit != 1:
@@ -180,7 +180,7 @@ def _unit(data: DeclaredData) -> Unit:
 
 
 def _is_counted(name: str, declared: DeclaredColumn) -> bool:
-    """Tell whether a column has categories; refuse one with both kinds of them, or with nothing."""
+    """Tell whether a column has categories; refuse one that declares both kinds, or nothing."""
     if declared.missing is not None and declared.bounds is None:
         raise DeclarationError(
             f"columns.{name}.missing is for columns with bounds; for categories, use `outside` to name the level of "

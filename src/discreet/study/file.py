@@ -1,4 +1,4 @@
-"""The study file as it is written: which tables and keys there are, and of which types. All else is refused."""
+"""The study file as written: which tables and keys it may have, and their types. Everything else is refused."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ Prior = float | list[float] | dict[str, float | list[float]] | str
 
 
 class DeclaredData(msgspec.Struct, forbid_unknown_fields=True):
-    """[data]: where the records lie, and how many there are; with a `unit_column`, how many persons."""
+    """[data]: where the records are, and how many there are; with a `unit_column`, how many persons."""
 
     path: str | list[str]
     size: int
@@ -55,7 +55,7 @@ class DeclaredBudget(msgspec.Struct, forbid_unknown_fields=True):
 class DeclaredQuestion(msgspec.Struct, forbid_unknown_fields=True):
     """[questions.NAME]: what is published, and how.
 
-    `further` are keys of the model and of the mechanism; what they make decides which there are.
+    `further` are keys of the model and of the mechanism, which decide what keys are allowed.
     """
 
     epsilon: Number | None = None
@@ -74,7 +74,7 @@ QUESTION_KEYS = frozenset(DeclaredQuestion.__struct_fields__) - {"further"}
 
 
 class DeclaredQuery(msgspec.Struct, forbid_unknown_fields=True):
-    """[queries.NAME]: what a third party may ask of draws of a question; `further` are the keys of its kind."""
+    """[queries.NAME]: what a third party may ask about draws of a question; `further` are the keys of its kind."""
 
     of: str
     kind: str
@@ -135,7 +135,7 @@ def written_question(declared: DeclaredQuestion) -> dict[str, object]:
 
 
 def _with_further_keys(plain: dict[str, object]) -> dict[str, object]:
-    """Put the keys that not every question or query has into `further`; all else is as it was written."""
+    """Put the keys that only some questions or queries have into `further`; leave the rest as written."""
     for table, own in (("questions", QUESTION_KEYS), ("queries", QUERY_KEYS)):
         declared = plain.get(table)
         if isinstance(declared, dict):

@@ -1,4 +1,4 @@
-"""Questions as forms: what a model, a mechanism or a query says of itself becomes fields, and fields become keys again.
+"""Questions as forms: a model, mechanism or query describes itself as fields, and filled-in fields become keys again.
 
 No kind is listed here. A model states its keys by the parameters of what makes it, and may say in words how each is
 asked for (`Asked.keys`); a field's shape follows from the declared type. What is filled in becomes the keys of
@@ -27,7 +27,7 @@ _YES_OR_NO = ("true", "false")
 
 @dataclass(frozen=True)
 class Field:
-    """One key as a form asks for it. `kinds` are the types that a single value may have."""
+    """One key as a field of a form. `kinds` are the types that a single value may have."""
 
     key: str
     words: str
@@ -40,7 +40,7 @@ class Field:
     kinds: frozenset[object]
 
     def value(self, texts: Sequence[str]) -> object:
-        """Return what was filled in as a study file would hold it; None if nothing was."""
+        """Return what was filled in, as a study file would hold it; None if the field is empty."""
         given = [text.strip() for text in texts if text.strip()]
         if not given or self.shape == SEVERAL:
             return given or None
@@ -55,7 +55,7 @@ class Field:
         return self._plain(given[0])
 
     def _plain(self, text: str) -> object:
-        """Return a text as a number where the key takes no texts; what is none stays a text, which is refused later."""
+        """Return a text as a number if the key takes no texts; anything else stays a text and is refused later."""
         if bool in self.kinds and text in _YES_OR_NO:
             return text == "true"
         if int in self.kinds and str not in self.kinds and re.fullmatch(r"-?\d{1,18}", text):

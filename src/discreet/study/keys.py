@@ -1,7 +1,7 @@
 """Further keys of a question: the parameters of what they make, with the types that are declared there.
 
-A class says in its constructor what it takes. So a new mechanism or model can be asked from a study file at once, and
-a key that it does not know, or a value of another type, is refused in words.
+A class says in its constructor what it takes. So a new mechanism or model can be used in a study file at once, and an
+unknown key, or a value of another type, is refused in words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,15 +18,14 @@ from discreet.records.nearest import meant
 
 Made = TypeVar("Made")
 _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Fraction: (int, float, str), None: (NoneType,)}
-"""What a value may be beside the declared type."""
+"""What a value may be besides the declared type."""
 
 
 @dataclass(frozen=True)
 class Maker(Generic[Made]):
-    """What keys can make: its name, what makes it, and what that is given in any case.
+    """What keys can make: its name, the function that makes it, and the arguments it always gets.
 
-    `among` are the parameters that may be keys, all if it is left out; `called` names keys that are not called as their
-    parameters are.
+    `among` are the parameters that may be keys, by default all; `called` maps keys to parameters of another name.
     """
 
     name: str
@@ -78,7 +77,7 @@ class Maker(Generic[Made]):
 
 
 def _fits(value: object, kind: object) -> bool:
-    """Tell whether a value of a study file is of a declared type; a truth value is no number."""
+    """Tell whether a value of a study file has a declared type; a truth value is not a number."""
     parts = get_args(kind)
     if kind is object:
         return True
@@ -104,7 +103,7 @@ def _words(kind: object) -> str:
 
 
 def _word(plain: set[object]) -> str:
-    """Say in words what one value is that is no list and no table."""
+    """Say in words what a single value is (neither a list nor a table)."""
     if not plain:
         return ""
     for kind, word in ((int, "a whole number"), (str, "a text"), (bool, "true or false")):

@@ -111,7 +111,7 @@ def with_ones(question: Question) -> Question:
 
 
 def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:
-    """Return the question that is declared, over what the study declares beside it."""
+    """Return the declared question, over the study's other declarations."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise DeclarationError(f"The name of the question {name!r} may contain only letters, digits, '-', '_' and '.'.")
     try:

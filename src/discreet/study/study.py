@@ -191,7 +191,7 @@ class Study(Declarations):
         return f"asked {digest_of(asked)[:32]} of {self._data_name}{self._in_period()}"
 
     def _is_paid(self, request: str, question: Question | None = None) -> bool:
-        """Tell whether a request was answered before: then its release is given again, whatever can be read today.
+        """Tell whether a request was answered before: its release is then returned, whatever can be read today.
 
         If a question is given, tell whether it was answered for just that mechanism.
         """
@@ -207,7 +207,7 @@ class Study(Declarations):
         return stated_allowance(budget.per, budget.allowance, self.epsilon)
 
     def _in_period(self) -> str:
-        """Return the words by which a question of this period differs from that of another: each asks anew."""
+        """Return the words that distinguish a question in this period from other periods: each period asks afresh."""
         if (allowance := self._allowance()) is None:
             return ""
         running = Ledger.open(self.ledger_place).this_period if self.has_ledger else None
@@ -246,7 +246,7 @@ class Study(Declarations):
         )  # fmt: skip
 
     def _fitting(self, question: Question, secret: Statistics) -> Statistics:
-        if not secret.describes(question.model, self.size):  # before a ledger is begun
+        if not secret.describes(question.model, self.size):  # before a ledger is created
             raise PublishError(
                 f"Cannot publish {question.label!r}: the data do not have the {self.size} records that the study "
                 "declares. Nothing was published and nothing was charged. `discreet check` tells more."
@@ -260,7 +260,7 @@ def _adds_up(metric: Metric | None) -> str:
 
 
 def _refuse_claim(question: Question) -> None:
-    """Refuse what is only claimed to be private, before any record is looked at."""
+    """Refuse what is only claimed to be private, before any record is read."""
     if question.only_claimed is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: {question.only_claimed}. "
@@ -269,7 +269,7 @@ def _refuse_claim(question: Question) -> None:
 
 
 def _refuse_unreadable(question: Question) -> None:
-    """Refuse what nobody could read, before any record is looked at."""
+    """Refuse what nobody could read, before any record is counted."""
     if question.refusal is not None:
         raise PublishError(
             f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "

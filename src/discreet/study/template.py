@@ -72,7 +72,7 @@ def template(
 
 
 def _models() -> Iterator[str]:
-    """Give a line for each registered model."""
+    """Yield a line for each registered model."""
     nothing = Declared({}, {}, Path())
     for name in asked_models():
         keys = model_maker(name, nothing).keys

@@ -17,7 +17,7 @@ from discreet.errors import DeclarationError
 from discreet.reading.cells.likelihood import Likelihood
 from discreet.reading.cells.product import ProductLikelihood
 
-_STEPS = 8  # of Newton's method for the tilt
+_STEPS = 8  # steps of Newton's method for the tilt
 _WIDER = 1.5  # than the spread of the sum at the noisy table
 
 

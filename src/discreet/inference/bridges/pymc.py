@@ -15,7 +15,7 @@ from discreet.reading.cells.likelihood import CellFunction
 
 
 class ReleaseOp(Op):  # type: ignore[misc, unused-ignore]
-    """log P(release | p) and E[true counts | release, p] of one row of log p; the second is the first's gradient."""
+    """log P(release | p) and its gradient, E[true counts | release, p], for one row of log p."""
 
     def __init__(self, likelihood: CellFunction) -> None:
         self.likelihood = likelihood
@@ -26,7 +26,7 @@ class ReleaseOp(Op):  # type: ignore[misc, unused-ignore]
         return Apply(self, [given], [pt.dscalar(), pt.dvector()])
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
-        """Work both out; odd points have -inf and a gradient of 0."""
+        """Compute both; impossible points get -inf and a gradient of 0."""
         value, expected = self.likelihood.unchecked(np.asarray(inputs[0], dtype=float))
         outputs[0][0], outputs[1][0] = np.asarray(value, dtype=float), np.asarray(expected, dtype=float)
 
@@ -36,5 +36,5 @@ class ReleaseOp(Op):  # type: ignore[misc, unused-ignore]
 
 
 def release_potential(name: str, likelihood: CellFunction, log_probabilities: Any) -> Any:
-    """Add a release to the model that is being made; `log_probabilities` are those of all cells, normalised."""
+    """Add a release to the model under construction; `log_probabilities` are those of all cells, normalised."""
     return pymc.Potential(name, ReleaseOp(likelihood)(log_probabilities)[0])

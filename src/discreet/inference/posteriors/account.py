@@ -1,4 +1,4 @@
-"""What a posterior says about itself in plain words, for a page that is read by those who must answer for it."""
+"""What a posterior says about itself in plain words, for a page read by those who are accountable for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""All that is asked of the noise-aware posterior of a table: events, shares of a group, ratios, counts, forecasts.
+"""What one can ask the noise-aware posterior of a table: events, shares within a group, ratios, counts, forecasts.
 
-Any sum of probabilities is a mixture of Betas, and so is the share that one group of cells has of two: conditional
+Any sum of probabilities is a mixture of Betas, and so is the share of one group of cells in two: conditional
 probabilities and ratios are exact. Other functions of theta are summarised by exact, independent draws.
 """
 
@@ -53,7 +53,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
-        """Return the log densities of some cells' made-up probabilities, and what exact counts would give."""
+        """Return the log densities of some cells' simulated probabilities, and what exact counts would give."""
         known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
         at = truth[list(places)]
         exact = [known.marginal(place).log_density(x) for place, x in zip(places, at, strict=True)]
@@ -78,13 +78,13 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         if self.laws is self.joint:
             return self
         found = copy(self)
-        found.laws = found.joint
+        found.laws, found._known_rows = found.joint, {}
         found.__dict__.pop("cell_laws", None)
         return found
 
     def margin(self, *columns: str) -> "CategoriesPosterior":
         """Return the marginal posterior of one or more columns, such as `posterior.margin("country")`."""
-        from discreet.inference.posteriors.margins import margin_of  # which stands on what is here
+        from discreet.inference.posteriors.margins import margin_of  # it builds on this module
 
         return margin_of(self, columns)
 

@@ -1,7 +1,7 @@
 """A smooth density for the eye: where a column's values lie, drawn through a noisy table.
 
-It serves the picture and nothing else: no interval and no number is made of it, because a table does not tell where in
-a cell its records lie. The fitted shares of cells, rising sums of what was published, are made smooth by the largest
+It is for the picture only: no interval and no number comes from it, because a table does not tell where within a cell
+its records lie. The fitted shares of cells (increasing sums of what was published) are smoothed by the maximum
 penalised likelihood of a Poisson table (Whittaker's smoother): with heights e^f_i on equal steps,
 
     minimise sum_i (n_i - c_i)^2 / (c_i + v) + lambda sum_i (f_(i-1) - 2 f_i + f_(i+1))^2,
@@ -22,7 +22,7 @@ def smooth_density(edges: Floats, counts: Floats, variance: float) -> tuple[tupl
     """Return places and heights of a smooth density, in shares per unit of the column."""
     fine = np.linspace(edges[0], edges[-1], POINTS + 1)
     below = np.interp(fine, edges, np.concatenate([[0.0], np.cumsum(np.maximum(counts, 0.0))]))
-    spread = np.maximum(np.diff(below), 0.0)  # records of every fine step, evenly inside of cells
+    spread = np.maximum(np.diff(below), 0.0)  # records in every fine step, spread evenly within cells
     noise = max(variance, 1.0) * len(counts) / POINTS
     found = smoothed(spread, noise, _STRENGTH * (POINTS / len(counts)) ** 2)
     heights = found / max(float(found.sum()), 1e-300) / np.diff(fine)
@@ -30,7 +30,7 @@ def smooth_density(edges: Floats, counts: Floats, variance: float) -> tuple[tupl
 
 
 def smoothed(values: Floats, noise: float, strength: float) -> Floats:
-    """Return smooth positive numbers near values: few steps of Newton on the logarithms of what they add up to."""
+    """Return smooth positive numbers near the values, by a few Newton steps on the logarithms."""
     start = np.convolve(values, np.ones(9) / 9, mode="same") + 0.5
     logs = np.log(start)
     bend = np.zeros((3, len(values)))

@@ -75,11 +75,11 @@ class EventPosterior(Posterior[ModelT]):
         return tuple(Interval(self.size * low, self.size * high) for _, _, low, high, _, _ in shares)
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
-        """Warn where answers to a question are mostly the prior; by default nothing is known of that."""
+        """Warn where answers to a question mostly reflect the prior; by default, never."""
 
 
 def column_named(columns: Sequence[Column], name: str) -> Column:
-    """Return the column of this name, one of those that were published."""
+    """Return the published column of this name."""
     for column in columns:
         if column.name == name:
             return column

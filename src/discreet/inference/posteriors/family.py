@@ -160,7 +160,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         return {"parameter": np.asarray(self.quantile(generator.random(whole(count, "count", most=10**8))))}
 
     def log_likelihoods(self, states: States) -> list[Floats]:
-        """Return log P(release | parameter), all totals of the records summed out, as known on the grid."""
+        """Return log P(release | parameter) on the grid, with all totals of the records summed out."""
         if len(self.releases) > 1:
             raise DeclarationError("several draws of a family were read together, and only their product is known")
         with np.errstate(divide="ignore"):
@@ -202,7 +202,7 @@ def _one_or_several(found: Floats) -> float | Floats:
 
 
 def _in_words(law: object) -> str:
-    """Return a law with its parameters, such as 'Gamma with shape 2 and rate 1/2'; of a user's own only its name."""
+    """Return a distribution with its parameters, such as 'Gamma with shape 2 and rate 1/2'; your own by name only."""
     name = type(law).__name__.removesuffix("Law")
     declared = {each.name: getattr(law, each.name) for each in fields(law)} if is_dataclass(law) else {}
     known = [f"{name} {exact_text(value)}" for name, value in declared.items() if value is not None]

@@ -11,7 +11,7 @@ BACKENDS: Final = ("pandas", "polars", "pyarrow")
 
 
 def frame_of(rows: Sequence[Row], backend: str | None = None) -> Any:
-    """Return one row of a frame for each row, with the fields as columns; an unknown share is missing."""
+    """Return a frame with one line per row and the fields as columns; an unknown share is missing."""
     import narwhals
 
     wanted = _installed() if backend is None else backend

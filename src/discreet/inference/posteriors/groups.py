@@ -22,7 +22,7 @@ from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
 from discreet.records.columns import Column
 
-_WIDE = 0.75  # an interval of a share that is wider is mostly the prior's, whose own is 0.9
+_WIDE = 0.75  # a wider interval for a share mostly reflects the prior, whose own is 0.9 wide
 
 
 class GroupPosterior(TablePosterior):
@@ -32,7 +32,7 @@ class GroupPosterior(TablePosterior):
 
     @cached_property
     def own_laws(self) -> OwnLaws | None:
-        """Return the laws of own sums, whatever the prior is; nothing where sums have none."""
+        """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
         sums = OwnSums(Case.of(self.releases))
         return OwnLaws(sums, self.size) if sums.refusal is None else None
 
@@ -42,7 +42,7 @@ class GroupPosterior(TablePosterior):
         return self.laws.cells(range(len(self.model.cells)))
 
     def _groups(self, column: Column) -> list[Counts]:
-        """Return the places of the cells of each level of a column."""
+        """Return the indices of the cells of each level of a column."""
         shape = [len(each.levels) for each in self.model.columns]
         codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
         return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
@@ -51,7 +51,7 @@ class GroupPosterior(TablePosterior):
         return self.laws.share(self._groups(column)[place])
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
-        """Warn where own sums leave a share almost as open as it was: then the noise has drowned its cells."""
+        """Warn where its own sums leave a share almost unknown: the noise has then drowned its cells."""
         wide = [row for row in rows if row.high - row.low > _WIDE]
         if wide and self.laws.are_own_sums:
             first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
@@ -74,7 +74,7 @@ class GroupPosterior(TablePosterior):
         return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Draw probabilities from the prior; where its strength was learnt, all proposed ones are equally likely."""
+        """Draw probabilities from the prior; if its strength was learnt, all candidate strengths are equally likely."""
         models = [reading.model for reading in self.joint.readings]
         if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
             models = list(self.model.proposals(True))
@@ -86,7 +86,7 @@ class GroupPosterior(TablePosterior):
     def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
         """Return whether the rate of an event differs between the levels of a column: a probability and a sentence.
 
-        What takes more than `patience` times the usual work is refused before it begins.
+        Anything that takes more than `patience` times the usual work is refused before it begins.
         """
         groups, inside = self._groups(column_named(self.columns, by)), self.model.places(event)
 

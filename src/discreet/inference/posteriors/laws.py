@@ -1,7 +1,7 @@
 """Laws of groups of cells: where the answers about a table come from, each group by itself or all cells together.
 
-A posterior of a table asks no more of its laws than what stands here, so every question is put once and is answered
-from its own noisy sums, or from one joint reading.
+The posterior of a table needs nothing from its laws beyond this interface, so every question is implemented once and
+answered either from its own noisy sums or from one joint reading.
 """
 
 from abc import ABC, abstractmethod
@@ -21,19 +21,19 @@ from discreet.reading.readings import TableReading
 
 
 class Laws(ABC):
-    """What is known about groups of cells, which are given by the places of their cells."""
+    """What is known about groups of cells, each given by the indices of its cells."""
 
     @abstractmethod
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
 
     are_opened = False
-    """Whether intervals of shares are opened to 0 and 1."""
+    """Whether intervals of shares are extended to 0 and 1."""
     are_own_sums = False
     """Whether every question is answered from the noisy sums that it names."""
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
-        """Return the laws of single cells as rows of one batch: all are counts behind one total."""
+        """Return the laws of single cells as rows of one batch: all are counts out of one total."""
         found = batch_of([self.share(np.array([place])) for place in places])
         assert found is not None
         return found
@@ -52,10 +52,10 @@ class Laws(ABC):
 
 
 class JointAnswers(Laws):
-    """What all cells read together say beside shares, under one prior or several of different strength."""
+    """What all cells read together say, under one prior or several of different strengths."""
 
     weighed: list[tuple[float, TableReading]]
-    """The posterior probability of each strength that has any, and its reading."""
+    """The posterior probability of each strength with any weight, and its reading."""
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, one part for each prior."""
@@ -89,7 +89,7 @@ class JointAnswers(Laws):
         return self.drawn(count, seed)[1]
 
     def drawn(self, count: int, seed: int | None) -> tuple[Counts, Floats, Counts]:
-        """Draw counts, logarithms of probabilities given them, and the place of the prior under which they were."""
+        """Draw counts, logarithms of probabilities given them, and the index of the prior that each draw belongs to."""
         generator = np.random.default_rng(seed)
         shares = np.array([share for share, _ in self.weighed])
         numbers = generator.multinomial(count, shares / shares.sum())
@@ -104,9 +104,9 @@ class JointAnswers(Laws):
 
 
 class OwnLaws(Laws):
-    """Each question is read from its own noisy sums: the groups that it names and the rest, uniform beforehand."""
+    """Each question is read from its own noisy sums: the groups it names and the rest, with a uniform prior."""
 
-    are_opened = True  # as every share was uniform beforehand
+    are_opened = True  # since every share has a uniform prior
     are_own_sums = True
 
     def __init__(self, sums: OwnSums, size: int) -> None:
@@ -119,7 +119,7 @@ class OwnLaws(Laws):
         return Share(weights, _one_more(counts), _one_more(self._size - counts))
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
-        """Return the laws of single cells, all at once where cells are alike."""
+        """Return the laws of single cells, computed together where cells are alike."""
         if (found := self._sums.cells(np.asarray(places, dtype=np.int64))) is None:
             return super().cells(places)
         first, weights, kinds = found
@@ -145,7 +145,7 @@ class OwnLaws(Laws):
 
 
 def _one_more(counts: Counts) -> Floats:
-    """Return the parameters of a Beta that was uniform beforehand."""
+    """Return the parameters of a Beta whose prior was uniform."""
     return np.asarray(1.0 + counts, dtype=float)
 
 

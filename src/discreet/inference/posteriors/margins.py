@@ -1,9 +1,9 @@
-"""The margin of a table: what is known of one column, or of some, whatever the others are. It is a posterior itself.
+"""The margin of a table: what is known about one or more columns, summed over the others. It is a posterior itself.
 
-Where shares are read from own sums, the release is collapsed to the levels that are asked for, and these are read as
+Where shares are read from their own sums, the release is collapsed to the levels asked for, and these are read like
 any table: intervals from each level's own noisy sum, means together under a prior whose strength is learnt, so that
 they add up to 1. Where all cells are read together, under a declared prior or in `posterior.table`, the margin is the
-sum of what the cells say, and agrees with them.
+sum over cells and agrees with them.
 """
 
 from collections.abc import Sequence
@@ -56,11 +56,11 @@ class MarginPosterior(CategoriesPosterior):
         return self._whole.has_declared_prior
 
     def doubts(self) -> tuple[Warning, ...]:
-        """Return nothing: whoever read the whole table was told."""
+        """Return nothing: the reader of the whole table has already been warned."""
         return ()
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the levels, without a careless reading: nobody published their counts."""
+        """Return the levels, without a plug-in reading: their counts were not published."""
         laws = list(zip(self.joint_means.tolist(), self.interval(level).values(), strict=True))
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
         return Intervals(title, self._lines(laws), ())
@@ -79,7 +79,7 @@ class MarginPosterior(CategoriesPosterior):
 
 
 class GroupLaws(Laws):
-    """What is known about sets of groups of cells, each set given by the places of its groups."""
+    """What is known about sets of groups of cells, each set given by the indices of its groups."""
 
     def __init__(self, laws: Laws, groups: Sequence[Counts]) -> None:
         self._laws, self._groups = laws, tuple(groups)
@@ -106,7 +106,7 @@ class GroupLaws(Laws):
 
 
 def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:
-    """Return the places of the cells with each combination of the levels of some columns."""
+    """Return the indices of the cells for each combination of levels of some columns."""
     shape = [len(column.levels) for column in model.columns]
     codes = np.unravel_index(np.arange(len(model.cells)), shape)
     own = [codes[model.columns.index(column)] for column in columns]
@@ -133,7 +133,7 @@ def _readings(whole: CategoriesPosterior, model: Categories, groups: Sequence[Co
 
 
 def margin_of(whole: CategoriesPosterior, names: Sequence[str]) -> CategoriesPosterior:
-    """Return the posterior of some columns of a table, in the order in which they are named; of all, the table's."""
+    """Return the posterior of some columns of a table, in the order named; for all of them, the table's own."""
     columns = [column_named(whole.columns, name) for name in names]
     if not columns or len(set(names)) < len(names):
         raise DeclarationError(

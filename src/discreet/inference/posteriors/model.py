@@ -21,8 +21,8 @@ from discreet.reading.cells.model_reading import ModelReading
 from discreet.releases import Release
 
 SCALED = (0.8, 1.25)
-"""Powers of the prior under which a reading is looked at again."""
-_SENSITIVE = 0.3  # standard deviations by which a mean moves between the two powers, above which it is said
+"""Powers of the prior under which a reading is repeated."""
+_SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
 class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=ModelReading):
@@ -70,7 +70,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return self.some_rows(range(len(self.names)), level)
 
     def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
-        """Return the rows at these places alone."""
+        """Return only the rows at these positions."""
         shares = self._shares(level)
         found = []
         for place in places:
@@ -83,7 +83,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return tuple(found)
 
     def _shares(self, level: float) -> list[float] | None:
-        """Return the widths of intervals that exact counts would give, were they the expected ones."""
+        """Return the widths of the intervals that exact counts would give, if they were the expected ones."""
         middle = self.reading.grouped.mean(self.reading.found.points)
         expected = self.reading.target.expected(np.asarray(middle))
         return None if expected is None else [width for _, width in self.model.known_rows(expected, self.size, level)]

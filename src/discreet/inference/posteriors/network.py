@@ -86,7 +86,7 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         return tuple(entry.row for entry in self._entries(level))
 
     def _entries(self, level: float) -> tuple[TableEntry, ...]:
-        if level not in self._known_entries:  # tables, pictures and statements ask for the same
+        if level not in self._known_entries:  # tables, pictures and statements use the same rows
             means, draws, shapes = self.mean_tables(), self.standard_parameters, self.standard_shapes
             self._known_entries[level] = table_entries(self.model, means, draws, shapes, level, self.mean_errors())
         return self._known_entries[level]

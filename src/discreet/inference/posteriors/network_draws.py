@@ -1,4 +1,4 @@
-"""Draws of a network: true tables by every reading, probabilities given them, further records, and the prior's."""
+"""Draws of a network: true tables from every reading, probabilities given them, further records, and the prior."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ from discreet.records.values import text_of
 from discreet.releases import Release
 
 DRAWS = 4_000
-"""Questions are answered from so many draws."""
+"""The number of draws from which questions are answered."""
 _SEED = 0
 
 
@@ -38,11 +38,11 @@ class NetworkDraws(EventPosterior[Network]):
         equal = -np.log(len(self.readings))
         self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in readings])
         self.log_evidences = np.array([reading.log_evidence for reading in readings]) + self._log_weights
-        only = len(self.readings) == 1  # then its evidence does not matter, and need not be known
+        only = len(self.readings) == 1  # with a single reading, its evidence does not matter and need not be known
         self.shares = np.ones(1) if only else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
-        """Draw true tables from every reading as often as its share says, in random order; say from which."""
+        """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self.shares / self.shares.sum())
         parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.readings, strict=True) if n]
@@ -98,7 +98,7 @@ class NetworkDraws(EventPosterior[Network]):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return that each table has one axis for each parent, and one for its own levels."""
+        """Return the axes of each table: one for each parent, and one for its own levels."""
         return {family[-1]: tuple(f"{name}_level" for name in family) for family in self.model.families}
 
     @property
@@ -107,7 +107,7 @@ class NetworkDraws(EventPosterior[Network]):
         return {f"{c.name}_level": tuple(str(text_of(level)) for level in c.levels) for c in self.model.variables}
 
     def states(self, count: int, seed: int | None = None) -> States:
-        """Draw probabilities and the counts behind them: by chain where chains made them, else independently."""
+        """Draw probabilities and the counts behind them: by chain if they come from chains, else independently."""
         chained = self.readings[0].counts.by_chain(whole(count, "count")) if len(self.readings) == 1 else None
         if chained is None:
             chains, (tables, which, generator) = 1, self._drawn(count, seed)
@@ -127,7 +127,7 @@ class NetworkDraws(EventPosterior[Network]):
         return further_counts(self.model, tables, self.size, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Draw probabilities from the prior; where several were read, from each as often as it was believed before."""
+        """Draw probabilities from the prior; with several, from each in proportion to its prior probability."""
         weights = np.exp(self._log_weights)
         if abs(weights.sum() - 1) > 1e-6:
             raise DeclarationError(

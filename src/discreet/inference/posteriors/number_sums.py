@@ -26,7 +26,7 @@ from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
 
-_MOST_NUMBERS = 20_000_000  # ends that are drawn together; beyond, quantities are drawn group by group
+_MOST_NUMBERS = 20_000_000  # sums drawn together; beyond this number, quantities are drawn group by group
 
 
 class NumberSumsEngine(Engine, place=10):
@@ -36,7 +36,7 @@ class NumberSumsEngine(Engine, place=10):
     kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no noisy sums."""
+        """Refuse anything but noisy sums."""
         if not case.is_measured:
             return "sums of a number can only be read from noisy sums"
         if len(case.observed) > 1 and self.kind is not NumberSumsReading:
@@ -182,7 +182,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return Case.of(self.releases).measurements
 
     def _quantities(self, hidden: Floats) -> dict[str, Floats]:
-        """Return what was asked of every group, for rows of all ends, as near as it can be."""
+        """Return what was asked about every group, for rows of all sums, as closely as possible."""
         model, rows = self.model, len(hidden)
         places, squares = (
             half[:, : 2 * len(model.groups)].reshape(rows, -1, 2) / model.unit for half in np.split(hidden, 2, axis=1)

@@ -1,7 +1,7 @@
 """What a reader knows about the distribution of a number: quantiles, shares below edges, a histogram, a mean.
 
-Quantiles are read by exact tests at every edge and their intervals end at edges; nothing inside a cell is guessed but
-the best guess itself. Each quantity is told among these records and in the population that they come from.
+Quantiles are read by exact tests at every edge, and their intervals end at edges; only the point estimate interpolates
+within a cell. Each quantity is given for these records and for the population they come from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from discreet.reading.number_tables import DRAWS, MOST_FOR_CUTS, NumberTableRead
 from discreet.reading.ratios import Ratio
 from discreet.releases import Release
 
-_TESTED = 400.0  # operations for each value of a cut's law
+_TESTED = 400.0  # operations for each value of a cut's distribution
 _FOR_PLANS = 1023  # draws of noise where widths are planned
 
 
@@ -40,7 +40,7 @@ class NumberTableEngine(Engine, place=10):
     models = (NumberTable,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no noisy table."""
+        """Refuse anything but a noisy table."""
         if not case.is_measured:
             return "a table of numbers can only be read from noisy counts"
         if len(case.observed) != len(case.measurements):

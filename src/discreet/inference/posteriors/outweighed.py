@@ -2,8 +2,8 @@
 
     c = |mean of the joint reading - mean of the own sum| / sd of the own sum
 
-Beyond 2 a reader is warned. That nothing is said proves nothing: a prior that treats cells alike pulls them all a
-little, and sums of many cells by more than their noise. Own sums are the cure.
+If c exceeds 2, the reader is warned. The absence of a warning proves nothing: a prior that treats cells alike pulls
+each of them a little, and a sum of many cells by more than its noise. Own sums are the cure.
 """
 
 import warnings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.inference.posteriors.table import TablePosterior
 
 _MOST = 2.0  # standard deviations of the own sum
-_SUSPECT = 1.0  # about so many are looked at closely
+_SUSPECT = 1.0  # standard deviations beyond which a level is examined closely
 
 
 def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> PriorOutweighsWarning | None:
@@ -45,9 +45,9 @@ def watch_share(posterior: "TablePosterior", name: str, places: Counts) -> None:
 
 
 def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, Counts]], calls: int = 4) -> None:
-    """Warn of the rate that is farthest from what its own noisy sums say; each is one group's share of two.
+    """Warn about the rate that is farthest from what its own noisy sums say; each is one group's share of two.
 
-    The question was asked so many `calls` up.
+    The question was asked `calls` levels up the stack.
     """
     if (own := _watched(posterior)) is None:
         return
@@ -99,7 +99,7 @@ def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Floats] | None:
 
 
 def _levels(posterior: "TablePosterior") -> Iterator[tuple[str, Counts]]:
-    """Give every level of every column with the places of its cells."""
+    """Yield every level of every column with the indices of its cells."""
     columns = posterior.model.columns
     codes = np.unravel_index(np.arange(len(posterior.model.cells)), [len(column.levels) for column in columns])
     for column, own in zip(columns, codes, strict=True):

@@ -1,4 +1,4 @@
-"""What a posterior gives others to draw: intervals that can stand on one axis, or the graph of a network."""
+"""What a posterior provides for pictures: intervals that can share one axis, or the graph of a network."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from discreet.records.values import text_of
 
 @dataclass(frozen=True)
 class Line:
-    """One interval of a picture: its name within its group, and the words that stand beside it.
+    """One interval of a picture: its name within its group, and the words beside it.
 
-    One about which nothing is known is not drawn: only its name and its words stand there.
+    An interval about which nothing is known is not drawn: only its name and its words are shown.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Intervals:
 class Distribution:
     """The distribution of a number in every group: its edges, shares below them, and shares of cells.
 
-    At an edge stand the share below, the interval for the records and that for the population; of a cell the share and
-    the interval for the population.
+    Each edge has the share below it, the interval for the records and that for the population; each cell has its share
+    and the interval for the population.
     """
 
     column: str

@@ -39,7 +39,7 @@ ONES_READ_AS_NONE = (
 
 
 def require_posterior(given: object, undone: str) -> None:
-    """Refuse what is no posterior, such as a release that nobody has read yet."""
+    """Refuse anything but a posterior, such as a release that has not been read yet."""
     if not isinstance(given, Posterior):
         raise DeclarationError(
             f"This takes a posterior, as discreet.infer returns for a release; got a {type(given).__name__}. {undone}."
@@ -82,14 +82,14 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         """Return one row for each quantity, with equal-tailed intervals of this probability."""
 
     def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
-        """Return the rows at these places alone."""
+        """Return only the rows at these positions."""
         rows = self.rows(level)
         return tuple(rows[place] for place in places)
 
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
-        """Return the log densities of the made-up truth of some rows, and what exact statistics would give.
+        """Return the log densities of the simulated truth of some rows, and what exact statistics would give.
 
-        They are not-a-number where densities are not known.
+        They are NaN where densities are not known.
         """
         unknown = np.full(len(places), nan)
         return unknown, unknown

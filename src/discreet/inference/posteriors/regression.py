@@ -1,9 +1,9 @@
 """The noise-aware posterior of a regression: its coefficients in the units of the table.
 
 A reading holds weighted draws of the true moments behind the releases; given these, coefficients are Gaussian, so each
-is a mixture of normal laws. A coefficient alone says
-little about how much a feature matters, as it depends on the feature's units, so that pictures show effects: what the
-target changes by if the feature goes from one of its bounds to the other, or from the reference to a level.
+is a mixture of normal distributions. A coefficient alone says little about how much a feature matters, because it
+depends on the feature's units. Pictures therefore show effects: the change in the target when the feature goes from one
+of its bounds to the other, or from the reference level to another.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -212,7 +212,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
         return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
-        """Return about which share of each interval's width is due to privacy, which exact moments would save.
+        """Return roughly the share of each interval's width that is due to privacy, which exact moments would save.
 
         Given the moments, a coefficient is Gaussian; the mean width of these intervals is due to sampling alone.
         """

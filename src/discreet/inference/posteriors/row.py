@@ -1,7 +1,7 @@
 """One row of what a reader knows: a named quantity, its interval, and how much of that is due to privacy.
 
-Every posterior is shown by such rows, on a screen, in a file or on a page, so that no program that shows one need ask
-what kind of model it is about.
+Every posterior is shown as such rows, on a screen, in a file or on a page, so code that displays one need not know
+the kind of model.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ PROBABILITY = "probability"
 DAYS = "days from 1970-01-01"
 """The unit of a date; such numbers are shown as the day that they lie in."""
 UNKNOWN = "-"
-"""What is shown where nobody worked a number out."""
+"""What is shown where a number was not computed."""
 NOTHING_KNOWN = "nothing known"
-"""What is shown of a rate in a group that may have no records at all."""
+"""What is shown for a rate in a group that may have no records at all."""
 STAR = "*"
-"""What is shown before a mean that lies outside of its interval; `Posterior.starred` says why."""
+"""What is shown before a mean that lies outside its interval; `Posterior.starred` says why."""
 
 
 Law = BetaMixture | Sampled

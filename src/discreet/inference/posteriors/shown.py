@@ -11,11 +11,11 @@ from discreet.models.model import ModelT
 from discreet.releases.release import Release
 
 MOST_IN_A_NOTEBOOK = 60
-"""A notebook shows so many rows."""
+"""The number of rows that a notebook shows."""
 
 
 def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
-    """Return what is drawn of the rows: one axis, or one for each unit if there are several."""
+    """Return the rows to be drawn: on one axis, or on one per unit if there are several."""
     what = f"mean and {100 * level:g} % interval"
     units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
     only = rows[0].unit if len(units) == 1 else None
@@ -51,7 +51,7 @@ def screen_of(rows: Sequence[Row], level: float) -> str:
 
 
 def notebook_of(rows: Sequence[Row], level: float, heading: str, method: str, starred: str = "") -> str:
-    """Return rows as a table for a notebook; `starred` says what a star before a mean is."""
+    """Return rows as a table for a notebook; `starred` explains a star before a mean."""
     headings, lines, words = text_table(rows, level)
     notes = [*filter(None, [starred]), f"This release was {method}."]
     if len(lines) > MOST_IN_A_NOTEBOOK:

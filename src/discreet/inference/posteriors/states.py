@@ -1,4 +1,4 @@
-"""A draw from a posterior as a whole: the parameters, and what stands behind the releases under them."""
+"""Joint draws from a posterior: the parameters, and the counts or moments behind the releases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ from discreet.errors import DeclarationError
 class States:
     """Draws of the parameters, named as in `draws`, with the counts or moments of the records in the same order.
 
-    `hidden` has a row for each draw, None where nobody drew it. Of several chains one stands after the other, each with
-    as many draws. `statistics` are further numbers of every draw, by name.
+    `hidden` has a row for each draw, or is None if it was not drawn. Chains follow one another, each with the same
+    number of draws. `statistics` are further numbers for every draw, by name.
     """
 
     parameters: Mapping[str, Floats]
@@ -30,13 +30,13 @@ class States:
 
     @property
     def behind(self) -> Floats:
-        """Return what is hidden as real numbers; refuse in words where nobody drew it."""
+        """Return what is hidden as real numbers; refuse in words if it was not drawn."""
         if self.hidden is None:
             raise DeclarationError("the hidden numbers behind the releases were not drawn")
         return np.asarray(self.hidden, dtype=np.float64)
 
     def some(self, most: int) -> "States":
-        """Return at most so many of the draws, evenly spaced, as one chain."""
+        """Return at most this many of the draws, evenly spaced, as one chain."""
         step = -(-self.count // most)
         parameters = {name: values[::step] for name, values in self.parameters.items()}
         return States(parameters, None if self.hidden is None else self.hidden[::step])

@@ -17,13 +17,14 @@ from discreet.inference.posteriors.laws import JointAnswers, Laws
 from discreet.inference.posteriors.outweighed import outweighed_level
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.summaries import summaries_of
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
 
-_FEW = 8  # cells are summed up one by one, more all at once
+_FEW = 8  # up to this many cells are summed one by one, more all at once
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
 
 
@@ -49,7 +50,7 @@ class JointLaws(JointAnswers):
         return self._kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
-        """Return for every cell the expectation of what a Beta with parameters a, total - a says."""
+        """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
         found = np.zeros(len(self.readings[0].model.cells))
         for share, reading in self.weighed:
             alpha, laws = reading.model.concentration, reading.counts.marginals
@@ -65,23 +66,27 @@ class TablePosterior(EventPosterior[Categories]):
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
         self.joint = JointLaws(readings)
         self.readings = self.joint.readings
-        self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # then the table is its own sums
+        self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
         plain = self.joint if model.is_prior_declared else JointLaws(readings, Share) if self.is_uniform_pair else None
         self.laws: Laws = plain or self.own_laws or self.joint
 
     @property
     @abstractmethod
     def own_laws(self) -> Laws | None:
-        """Return the laws of own sums, whatever the prior is; nothing where sums have none."""
+        """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each cell, with the event that it is as its name: means add up, intervals are its own."""
-        return self.some_rows(range(len(self.model.cells)), level)
+        outside = tails(level)
+        if outside not in self._known_rows:  # tables, pictures and statements ask for the same
+            self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
+        return self._known_rows[outside]
 
     def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
-        """Return the rows of some cells; no others are worked out."""
+        """Return the rows of some cells; no others are computed."""
         names = [self.event_of(self.model.cells[place]) for place in places]
         if len(names) > _FEW:
             found = summaries_of(self.laws.cells(places), level, self.laws.are_opened)
@@ -92,7 +97,7 @@ class TablePosterior(EventPosterior[Categories]):
         return tuple(Row(name, "", mean, *own[1:], PROBABILITY, error) for name, mean, own, error in figures)
 
     def event_of(self, cell: Cell) -> str:
-        """Return the text of a cell, such as 'ward=A, fall=yes'; of a single column only the level."""
+        """Return the text of a cell, such as 'ward=A, fall=yes'; for a single column, only the level."""
         levels = [level_text(level) for level in levels_of(cell)]
         names = [column.name for column in self.model.columns]
         words = [f"{name}={known}" for name, known in zip(names, levels, strict=True)]
@@ -119,7 +124,7 @@ class TablePosterior(EventPosterior[Categories]):
         return self.closest_dirichlet.divergence_from(Dirichlet(self.mean_prior))
 
     def doubts(self) -> tuple[Warning, ...]:
-        """Return the level of a column that the prior outweighs, if one does; a learnt one, if the strongest is it."""
+        """Return the level of a column that the prior outweighs, if any; of a learnt prior, the strongest counts."""
         is_meant = self.model.is_prior_declared or float(self.joint.probabilities[-1]) > 0.5
         return outweighed_level(self) if is_meant and not (self.is_uniform_pair or self.own_records) else ()
 

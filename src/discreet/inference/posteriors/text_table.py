@@ -7,7 +7,7 @@ from discreet.inference.posteriors.row import UNKNOWN, Row
 
 
 class TextTable(NamedTuple):
-    """Rows as texts under headings; the first so many columns hold words, the others figures."""
+    """Rows as texts under headings; the first columns hold words, the others figures."""
 
     headings: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]

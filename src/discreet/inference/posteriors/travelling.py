@@ -1,9 +1,10 @@
-"""What travels with a posterior to other tools: draws, how well each explains every release, and what it predicts.
+"""What a posterior hands to other tools: draws, how well each explains every release, and what it predicts.
 
-The groups are those of ArviZ. `posterior` holds the parameters, by chain where chains made them; `sample_stats` what is
-known of every draw; `log_likelihood` log P(release | what stands behind it) of every release; `posterior_predictive`
-releases of further records, with noise of their own; `prior` and `prior_predictive` the same before anything was read;
-`observed_data` what was released. A group that is not known is left out, and `left_out` says why.
+The groups are those of ArviZ. `posterior` holds the parameters, by chain where they come from chains; `sample_stats`
+holds what is known about every draw; `log_likelihood` is log P(release | what is behind it) of every release;
+`posterior_predictive` holds releases of further records, with their own noise; `prior` and `prior_predictive` are the
+same before anything was read; `observed_data` is what was released. A group that cannot be computed is left out, and
+`left_out` says why.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -24,15 +25,15 @@ from discreet.releases.release import Release
 if TYPE_CHECKING:
     from discreet.inference.posteriors.posterior import Posterior
 
-_NUMBERS = 200_000  # noisy numbers that are made up for a predictive group
-_FEWEST, _MOST = 100, 1_000  # draws that it has
+_NUMBERS = 200_000  # noisy numbers simulated for a predictive group
+_FEWEST, _MOST = 100, 1_000  # draws in such a group
 _OPERATIONS = 2e10  # a group that takes more is left out
 _KNOWN = ("r_hat", "effective_size", "tail_effective_size", "accepted", "pareto_shape")
 Groups = dict[str, Group]
 
 
 def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
-    """Return all groups of a posterior that are known, and why others are not."""
+    """Return all groups of a posterior that can be computed, and why others cannot."""
     names = _names(posterior.releases, {*posterior.dims, *posterior.coords})
     states = posterior.states(draws, seed)
     groups: Groups = {"posterior": {name: states.chained(values) for name, values in states.parameters.items()}}
@@ -70,7 +71,7 @@ def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
 
 
 def _words(posterior: "Posterior", left_out: dict[str, str]) -> dict[str, str | float]:
-    """Return how it was read, and the figures that are known about all draws together."""
+    """Return how the release was read, and the figures known about all draws together."""
     facts = posterior.facts()
     figures = {name: float(own) for name in _KNOWN if isinstance(own := facts.get(name), int | float)}
     words = "; ".join(f"{group}: {why}" for group, why in left_out.items())
@@ -78,7 +79,7 @@ def _words(posterior: "Posterior", left_out: dict[str, str]) -> dict[str, str | 
 
 
 def _names(releases: Sequence[Release], taken: Collection[str]) -> list[str]:
-    """Return a name for every release that a tree can hold: its label, numbered if another has it too."""
+    """Return a name for every release that a tree can hold: its label, numbered if another release has the same."""
     plain = [release.label.replace("/", "|") for release in releases]
     labels = [f"release {own}" if own in {*taken, "chain", "draw"} else own for own in plain]
     return [f"{own} ({place + 1})" if labels.count(own) > 1 else own for place, own in enumerate(labels)]
@@ -100,7 +101,7 @@ def _before(states: States) -> Group:
 def _published(
     posterior: "Posterior", states: States, names: Sequence[str], generator: np.random.Generator, seed: int
 ) -> Group:
-    """Return what the mechanism of each release would publish of further records."""
+    """Return what the mechanism of each release would publish about further records."""
     _check_work(posterior.releases, states.count)
     further, found = posterior.further(states, generator), {}
     for place, (name, release) in enumerate(zip(names, posterior.releases, strict=True)):
@@ -120,7 +121,7 @@ def likelihoods_of(releases: Sequence[Release], model: Model, hidden: Counts | F
 
 
 def _check_work(releases: Sequence[Release], rows: int) -> None:
-    """Refuse outputs whose likelihood takes too long, or cannot be worked out in numbers."""
+    """Refuse outputs whose likelihood takes too long or cannot be computed numerically."""
     for release in releases:
         cost = Observed(release.mechanism, np.array(release.output, dtype=np.int64), release.label).costs
         if (why := next((each.refusal for each in cost if each.refusal is not None), None)) is not None:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from discreet.errors import DiscreetError
 
 Group = Mapping[str, NDArray[Any]]
-"""Named arrays, axes (chains, draws, ...); of what was observed without these two."""
+"""Named arrays with axes (chains, draws, ...); what was observed lacks these two."""
 Names = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
 class Travelling:
-    """What goes into a tree: groups of arrays, the names of their axes and places, and words and figures about all."""
+    """What goes into a tree: groups of arrays, the names of their axes and entries, and attributes."""
 
     groups: Mapping[str, Group]
     dims: Names
@@ -49,7 +49,7 @@ def write_netcdf(content: Travelling, path: Path) -> None:
 
 
 def _check_names(content: Travelling) -> None:
-    """Refuse names that a tree cannot hold: a slash leads to another group, and an axis has its name for itself."""
+    """Refuse names that a tree cannot hold: a slash leads to another group, and the name of an axis is reserved."""
     names = dict.fromkeys(name for group in content.groups.values() for name in group)
     for name in (*names, *content.coords):
         if "/" in name:

@@ -15,12 +15,12 @@ from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import EdgeTests
 from discreet.reading.step_tests import StepTests, laplace_cut, weights_of
 
-_MORE = 16  # draws of the table for each that is kept by the second step
+_MORE = 16  # draws of the table for each one that the second step keeps
 
 
 @dataclass(frozen=True, eq=False)
 class TwoStepReading(NumberTableReading):
-    """What was published of a table, and the number `noisy` below its inner edge `edge`, with noise of this rate."""
+    """What was published about a table, and the count `noisy` below its inner edge `edge`, with noise of this rate."""
 
     edge: int = 1
     noisy: int = 0
@@ -50,7 +50,7 @@ class TwoStepEngine(NumberTableEngine, place=9):
     """Reads one median in two steps."""
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no table with a second number below one of its edges."""
+        """Refuse anything but a table with a second number below one of its edges."""
         if not case.is_measured or len(case.observed) > 1 or len(case.measurements) != 2:
             return "it is not a median in two steps"
         return None if isinstance(case.measurements[1].of, Below) else "it is not a median in two steps"

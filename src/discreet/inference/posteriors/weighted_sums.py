@@ -29,7 +29,7 @@ class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
 
     @property
     def known(self) -> dict[str, float]:
-        """Return about what the weights of each group add up to, or how many rows it has: noisy, not clipped."""
+        """Return roughly the sum of the weights of each group, or its number of rows: noisy, not clipped."""
         return {group: count * self.model.largest for group, count in super().known.items()}
 
     def about_sizes(self) -> list[str]:
@@ -38,7 +38,7 @@ class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
         return [f"{what} about {self.known['all']:,.0f}."] if self.model.by is None else []
 
     def _quantities(self, hidden: Floats) -> dict[str, Floats]:
-        """Return what was asked of every group, for rows of all ends, as near as it can be."""
+        """Return what was asked about every group, for rows of all sums, as closely as possible."""
         model = self.model
         high, low = np.moveaxis(hidden[:, : model.ends - 1].reshape(len(hidden), -1, 2) / model.unit, 2, 0)
         ends = model.largest * float(model.bounds.low), model.largest * float(model.bounds.high)
@@ -51,7 +51,7 @@ class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
         raise DeclarationError("weighted sums do not tell which weights further records would have")
 
     def account(self) -> Account:
-        """Return the column with its bounds, and what its groups are; that weights are fixed is the holder's word."""
+        """Return the column with its bounds and groups; that weights are fixed by design is the holder's word."""
         found = super().account()
         public = () if self.model.weights is None else ("that weights were fixed by design, as the holder states",)
         return replace(found, public=(*found.public, *public))

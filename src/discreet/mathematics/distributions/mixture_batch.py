@@ -27,7 +27,7 @@ from discreet.mathematics.distributions.known_widths import known_widths
 
 _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
 _MOST_STEPS = 100  # enough for halving alone
-_BLOCK = 1_000_000  # numbers of a part that are looked at together
+_BLOCK = 1_000_000  # numbers of a part that are considered together
 _SMALL_SHARE = 1e-14  # parts of a smaller share are left out
 _FAINT = 2e-19  # terms at the ends of what is added up, at most
 _NEAR = 1e-6  # from here on plain Newton steps
@@ -335,7 +335,7 @@ def _logits(parts: Sequence[Part], probabilities: Floats) -> tuple[Floats, Count
 
 
 def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.bool_]:
-    """Tell which quantiles (probabilities, rows) are above 1/2; rows that Cantelli decides are not looked at."""
+    """Tell which quantiles (probabilities, rows) are above 1/2; rows that Cantelli decides are ignored."""
     mean, between, within = _moments_of(parts)
     variance, apart = between + within, mean - 0.5
     beyond = variance / (variance + apart**2)  # what lies on the other side of 1/2, at most
@@ -352,7 +352,7 @@ def _low_logits(parts: Sequence[Part], probability: Floats, rows: Counts) -> tup
     """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken.
 
     Steps are those of Newton's method on the normal scores of the cdf, which are nearly linear in the logit, and near
-    the root plain ones; halving where a step would leave the bracket. A row is judged before its bracket is looked at:
+    the root plain ones; halving where a step would leave the bracket. A row is judged before its bracket is considered:
     at the root the step is 0, and the bracket ends there.
     """
     first, between, within = (each[rows] for each in _moments_of(parts))

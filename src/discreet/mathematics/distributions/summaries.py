@@ -46,7 +46,7 @@ def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Fl
     """Return both ends of the interval of each row, as `Share` opens them, or equal-tailed.
 
     The density has one peak. If [0, q], P(value <= q) = level, is the shortest interval, beyond q it is nowhere above
-    what it is at 0, so that is at least 1 - level: no other rows are looked at, and likewise at 1.
+    what it is at 0, so that is at least 1 - level: no other rows are considered, and likewise at 1.
     """
     low, high = batch.intervals(level)
     if opened:

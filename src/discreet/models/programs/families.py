@@ -194,7 +194,7 @@ class LogNormal(Family, kind="LogNormal"):
         return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
 
     def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        """Return a mean within a few factors e of the middle, and a spread of about 1."""
+        """Return a mean within a few factors of e of the middle, and a spread of about 1."""
         return laws_of.Normal(_middle(low, high), 2), laws_of.HalfNormal(1)
 
 
@@ -210,7 +210,7 @@ class Exponential(Family, kind="Exponential"):
             return np.log(-np.expm1(-turns)), -turns
 
     def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        """Return a rate within a few factors e of one over the middle."""
+        """Return a rate within a few factors of e of one over the middle."""
         return (laws_of.LogNormal(-_middle(low, high), 2),)
 
 
@@ -226,7 +226,7 @@ class Gamma(Family, kind="Gamma"):
         return _logs(gammainc(shape, places), gammaincc(shape, places))
 
     def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        """Return a shape within a few factors e of 1, and a mean within a few of the middle."""
+        """Return a shape within a few factors of e of 1, and a mean within a few of the middle."""
         return laws_of.LogNormal(0, 1.5), laws_of.LogNormal(_middle(low, high), 2)
 
 
@@ -244,7 +244,7 @@ class Poisson(Family, kind="Poisson"):
         return np.where(edges < 1, -np.inf, below), np.where(edges < 1, 0.0, above)
 
     def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        """Return a rate within a few factors e of the middle."""
+        """Return a rate within a few factors of e of the middle."""
         return (laws_of.LogNormal(_middle(low, high), 2),)
 
 
@@ -262,7 +262,7 @@ class NegativeBinomial(Family, kind="NegativeBinomial"):
         return np.where(edges < 1, -np.inf, below), np.where(edges < 1, 0.0, above)
 
     def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        """Return a mean within a few factors e of the middle, and a size within a few of 1."""
+        """Return a mean within a few factors of e of the middle, and a size within a few of 1."""
         return laws_of.LogNormal(_middle(low, high), 2), laws_of.LogNormal(0, 1.5)
 
 

@@ -37,7 +37,7 @@ class Cells:
     `laws` has the prior of every parameter, `names` their names. Where `given` names columns, `log_of` gives log
     P(cell | its levels of these), and their shares are integrated out. `shown` turns rows of parameters into rows of
     what is shown, by `shown_names`. `pull` is the derivative: rows of parameters and of expected counts give J'
-    expected; where it is left out it is worked out by differences.
+    expected; where it is left out it is computed by differences.
     """
 
     columns: tuple[Column, ...]

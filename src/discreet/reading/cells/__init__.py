@@ -1,1 +1,1 @@
-"""A release as a likelihood of cell probabilities: what any model that says how probable its cells are is read by."""
+"""A release as a likelihood of cell probabilities, by which any model that gives cell probabilities can be read."""

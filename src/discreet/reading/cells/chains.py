@@ -1,4 +1,4 @@
-"""Chains of a Hamiltonian sampler (nutpie) for programs that weighted draws do not read: thin, and optional.
+"""Chains of a Hamiltonian sampler (nutpie) for programs that weighted draws cannot read: a thin, optional layer.
 
 nutpie asks for the log density and its derivative of one point; both come from `Target`. It needs neither PyMC nor a
 compiler.
@@ -21,7 +21,7 @@ CHAINS, TUNE, KEPT = 4, 500, 1_000
 
 
 def is_installed() -> bool:
-    """Tell whether the sampler is there."""
+    """Tell whether the sampler is installed."""
     return find_spec("nutpie") is not None
 
 

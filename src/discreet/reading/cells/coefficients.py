@@ -8,9 +8,9 @@ w_i on a circle of length L, P the product of all F_i and c_f = e^(2 pi i f t / 
 A_i the transform of w_i a. Functions a are centred first, which keeps the digits. Dividing by a small F_i does no harm,
 as the same F_i is a factor of P; one that is exactly zero is avoided by another length.
 
-What comes around the circle is P(sum = t + L) and further. By Chernoff's bound P(sum >= t + L) is at most
-e^(-x (t + L)) prod_i E[e^(x s_i)] for every x > 0, and likewise below: the circle is as long as that needs, and no
-longer. Several tables of the same shape are worked out at once; they lie along the first axis.
+What wraps around the circle is P(sum = t + L) and so on. By Chernoff's bound, P(sum >= t + L) is at most
+e^(-x (t + L)) prod_i E[e^(x s_i)] for every x > 0, and likewise below; the circle is as long as that requires and no
+longer. Several tables of the same shape are computed at once, along the first axis.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ from scipy.fft import next_fast_len
 from discreet.arrays import Floats
 
 Spectrum = NDArray[np.complex128]
-_AROUND = 44.0  # nats: what comes around the circle is below 1e-19 of what stays
+_AROUND = 44.0  # nats: what wraps around the circle is below 1e-19 of the rest
 _RATES = np.array([5.0, 9.0, -5.0, -9.0])  # x of Chernoff's bound, in standard deviations of the sum
 _MOST_EXPONENT = 300.0
 _TRIES = 12
-_SHORT = 600  # a transform of so many numbers costs less than the question whether fewer would do
+_SHORT = 600  # transforming this many numbers costs less than finding out whether fewer would do
 _NOTHING = 1e-40  # frequencies whose product is this small beside the largest are left out: no factor is below 1e-20
 
 
@@ -52,13 +52,13 @@ class KnownSum:
 
     @cached_property
     def _length(self) -> int:
-        """Return a length of the circle at which nothing comes around it, and no transform is zero."""
+        """Return a length of the circle at which nothing wraps around and no transform is zero."""
         return self._found[0]
 
     @cached_property
     def _found(self) -> tuple[int, Spectrum]:
         _, rows, width = self.weights.shape
-        length = rows * (width - 1) + 1  # where nothing at all comes around
+        length = rows * (width - 1) + 1  # where nothing at all wraps around
         if length > _SHORT:
             length = min(length, max(width, self._needed()))
         length = int(next_fast_len(length, real=True))
@@ -70,7 +70,7 @@ class KnownSum:
         return length, np.where(spectra == 0, 1e-300, spectra)
 
     def _needed(self) -> int:
-        """Return the length that Chernoff's bound asks for."""
+        """Return the length that Chernoff's bound requires."""
         width, spread = self.weights.shape[-1], float(self.spreads.max())
         rates = np.sign(_RATES) * np.minimum(np.abs(_RATES) / max(spread, 1e-9), _MOST_EXPONENT / width)
         moments = self.weights @ np.exp(np.arange(width)[:, None] * rates)
@@ -111,7 +111,7 @@ class KnownSum:
 
     @property
     def mass(self) -> Floats:
-        """Return the probability of the total; not above 0 where rounding ate it."""
+        """Return the probability of the total; zero or less where rounding destroyed it."""
         return self.scale / self._length
 
     def covariance_times(self, steps: Floats, vector: Floats) -> Floats:

@@ -4,14 +4,14 @@ Cells (g, c) are outcome c in group g; q_gc = P(c | g), and the shares of the gr
 
     P(z | q) = n!/Z Gamma(A)/Gamma(A + n) sum_k prod_g [Gamma(a_g + K_g)/Gamma(a_g) prod_c q_gc^k_gc g(k_gc) / k_gc!],
 
-K_g = sum_c k_gc: every group is a series in K_g, and groups are tied by sum_g K_g = n alone. The gradient in log q_gc
-is E[k_gc | z, q]. A regression needs nothing but q, so that it has as many parameters as coefficients.
+K_g = sum_c k_gc: every group is a series in K_g, and groups are linked by sum_g K_g = n alone. The gradient in log q_gc
+is E[k_gc | z, q]. A regression needs only q, so it has as many parameters as coefficients.
 
-Inside a group series are multiplied directly, never by transforms: these are right relative to the peak only, and
-Gamma(a + K) lifts the tail. Sums of positive numbers keep the digits of every entry. Numbers smaller than 1e-308 do not
-exist, though, and 1 / k! falls below that: so every group has a tilt e^(t k) that cancels, t the logarithm of about K.
-It reaches as far as 2 (sqrt K - sqrt K')^2 is no more than some hundreds; where the sizes of a group that matter range
-farther, because there is much noise, they are cut into stretches that have a tilt each.
+Within a group, series are multiplied directly, never by transforms: these are accurate only relative to the peak, and
+Gamma(a + K) amplifies the tail. Sums of positive numbers keep the digits of every entry. But floats end at 1e-308, and
+1 / k! falls below that, so every group has a tilt e^(t k) that cancels, with t the logarithm of about K. A tilt works
+while 2 (sqrt K - sqrt K')^2 is at most some hundreds; where the relevant sizes of a group span more, because there is
+much noise, they are cut into stretches with a tilt each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ from discreet.reading.cells.coefficients import KnownSum
 from discreet.reading.cells.product import ProductLikelihood, in_blocks, log_factorials
 
 MOST_STEPS = 1e9
-"""So many products of two numbers may one value with its gradient take."""
+"""How many products of two numbers one value with its gradient may take."""
 _NEAR = 0.05
-_STRETCH = 34.0  # from end to end, in roots of sizes: at both ends about e^-580 of the middle
+_STRETCH = 34.0  # length of a stretch in roots of sizes: both ends are about e^-580 of the middle
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ class GivenLikelihood:
 
     @classmethod
     def of(cls, whole: ProductLikelihood, places: Counts, shares: Floats) -> "GivenLikelihood":
-        """Return it with as many stretches as the group of the widest range needs.
+        """Return the likelihood with as many stretches as the group with the widest range needs.
 
-        The noise of a whole group is about as likely to go beyond the window of one of its cells as that of the cell.
+        The noise of a whole group is about as likely to exceed the window of one of its cells as the cell's own noise.
         """
         width = whole.base.shape[1]
         kernels = whole.base + log_factorials(whole.first, width)
@@ -74,7 +74,7 @@ class GivenLikelihood:
 
     @property
     def method(self) -> str:
-        """Say how it is worked out."""
+        """Say how it is computed."""
         return f"{self.whole.method}, with the shares of the covariates integrated out"
 
     @property
@@ -100,7 +100,7 @@ class GivenLikelihood:
     def _weights(self, rows: Floats, stretch: int) -> tuple[Floats, Floats]:
         """Return the tilted weights of every cell, each divided by its row's largest, and the logarithms of these.
 
-        Steps that alone lead beyond the stretch are left out.
+        Steps that by themselves lead beyond the stretch are left out.
         """
         beyond = np.asarray((self.stretches > stretch).all(axis=0))
         width = min(self.whole.base.shape[1], int(beyond.argmax()) if beyond.any() else len(beyond))
@@ -108,12 +108,12 @@ class GivenLikelihood:
         tilts = np.empty(rows.shape[1])
         tilts[self.places] = self.tilts[stretch][:, None]
         logs = self.whole.base[:, :width] + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(width)
-        logs[gone, 1:] = -inf  # nobody is where nobody can be
+        logs[gone, 1:] = -inf  # impossible cells hold no records
         peaks = logs.max(axis=-1)
         return np.exp(logs - peaks[..., None]), peaks
 
     def _told(self, rows: Floats) -> tuple[Floats, "_Groups"]:
-        """Return log P(z | q), -inf where q is impossible or rounding ate it, and the groups behind it."""
+        """Return log P(z | q), -inf where q is impossible or rounding destroyed it, and the groups behind it."""
         first, gone = self.whole.first, rows == -inf
         logs, stretched = np.full((len(rows), *self.lifts.shape), -inf), []
         for stretch, tilts in enumerate(self.tilts):
@@ -152,7 +152,7 @@ class GivenLikelihood:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Of every stretch the weights of cells and their product inside each group; the laws of the groups' sizes."""
+    """For every stretch, the weights of cells and their products within groups; the laws of the groups' sizes."""
 
     stretched: Sequence[tuple[Floats, Floats]]
     laws: Floats

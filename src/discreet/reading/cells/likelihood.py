@@ -2,9 +2,9 @@
 
     value, expected = likelihood(log_probabilities)
 
-is log P(release | p) and its gradient in log p, the expected true counts E[k | release, p]. With this any model that
-says how probable its cells are is read: if log p depends on theta with derivative J, the gradient in theta is
-J' expected. What one record can do to a release never depends on the model: records enter as counts of declared cells.
+is log P(release | p) and its gradient in log p, the expected true counts E[k | release, p]. This is enough to read any
+model that gives cell probabilities: if log p depends on theta with derivative J, the gradient in theta is J' expected.
+What one record can change in a release never depends on the model: records enter as counts of declared cells.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class OfCells(Protocol):
 
     @property
     def method(self) -> str:
-        """Say in words how it is worked out."""
+        """Say in words how it is computed."""
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
         """Return the log likelihood and the expected counts, for rows."""
@@ -71,11 +71,11 @@ class CellFunction:
         return self._inner.method
 
     def _sums(self, rows: Floats) -> Floats:
-        """Return the sums that have to be 1."""
+        """Return the sums that must be 1."""
         return np.asarray(np.exp(rows).sum(axis=-1, keepdims=True))
 
     def checked(self, log_probabilities: ArrayLike) -> Floats:
-        """Return rows of log probabilities, or refuse what is none in words: the value moves with their sum."""
+        """Return rows of log probabilities, or refuse anything else in words: the value depends on their sum."""
         rows = np.asarray(log_probabilities, dtype=float)
         cells = len(self.model.cells)
         if rows.shape[-1:] != (cells,):
@@ -102,7 +102,7 @@ class CellFunction:
         return self._inner(self.checked(log_probabilities))
 
     def unchecked(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
-        """Return the same for samplers, which try odd points: -inf and a gradient of 0 where a number is none."""
+        """Return the same for samplers, which try odd points: -inf and a gradient of 0 where a number is NaN."""
         rows = np.asarray(log_probabilities, dtype=float)
         odd = (np.isnan(rows) | (rows == np.inf)).any(axis=-1)
         if not odd.any():
@@ -112,7 +112,7 @@ class CellFunction:
         return np.where(odd, -np.inf, values), np.where(odd[..., None], 0.0, expected)
 
     def values(self, log_probabilities: Floats) -> Floats:
-        """Return log P(release | p) alone, unchecked: -inf where a number is none."""
+        """Return log P(release | p) alone, unchecked: -inf where a number is NaN."""
         rows = np.asarray(log_probabilities, dtype=float)
         odd = (np.isnan(rows) | (rows == np.inf)).any(axis=-1)
         found = np.full(rows.shape[:-1], -np.inf)
@@ -124,15 +124,14 @@ class Likelihood(CellFunction):
     """The likelihood of one release of a table, or of several of the same records, whose kernels multiply.
 
     For releases of different records use `Likelihoods`; which of the two is meant is never guessed. Far from the data,
-    the value is that of windows of counts around the release (`reading.cells.windows`), which makes no difference to a
-    posterior.
+    only windows of counts around the release are included (`reading.cells.windows`), which does not affect a posterior.
     """
 
     def __init__(self, *releases: Published) -> None:
         found = in_order(releases)
         refuse_repeated(found)
         case = Case.of(found)
-        model = _table_of(case)  # refuses before any table is listed
+        model = _table_of(case)  # refused before any table is listed
         self._table = inner_of(case)
         super().__init__(model, self._table)
         self.releases = tuple(found)
@@ -257,7 +256,7 @@ def _table_of(case: Case) -> Categories:
 
 
 def why_no_likelihood(case: Case) -> str | None:
-    """Tell why releases are no likelihood of cell probabilities, or nothing if they are. No output is looked at."""
+    """Tell why releases are not a likelihood of cell probabilities, or nothing if they are. Outputs are not used."""
     if not isinstance(case.model, Categories):
         return (
             f"it is about a {type(case.model).__name__}, which is not a single table. Publish the cross table of its "
@@ -289,7 +288,7 @@ def inner_of(case: Case) -> ProductLikelihood | ListedLikelihood:
 
 
 def _drawn(observed: Observed, size: int) -> DrawnCells:
-    """Return the kernel of a draw; where a grid's outermost cells were made linear, around the drawn shares."""
+    """Return the kernel of a draw; where a grid's outermost cells were linearised, around the drawn shares."""
     assert observed.draw is not None
     (rows,) = observed.draw.rows
     found = DrawnCells(rows, size, None)

@@ -1,4 +1,4 @@
-"""Few tables, whatever the evidence is: log P(z | p) as a sum over all tables of n records.
+"""Few tables, whatever the evidence: log P(z | p) as a sum over all tables of n records.
 
 P(z | p) = sum_k P(z | k) n! / prod k_i! prod p_i^k_i: choices, truncated draws and noise with one radius are
 likelihoods of cell probabilities as well, as long as all tables can be listed. Exact counts are one table.
@@ -36,7 +36,7 @@ class ListedLikelihood:
 
     @property
     def product(self) -> None:
-        """Return nothing: it is no product over cells."""
+        """Return nothing: it is not a product over cells."""
 
     def _weights(self, rows: Floats) -> tuple[Floats, Floats]:
         """Return log P(z | p) and the probability of every table given it, for rows of log p."""

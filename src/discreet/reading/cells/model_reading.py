@@ -1,4 +1,4 @@
-"""The parameters of a program, read: weighted points, and words about how they were found and how well."""
+"""A program's parameters as read: weighted points, with words on how they were found and how well."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,25 +9,20 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConvergenceWarning
-from discreet.mathematics.densities import ON_A_GRID, WeightedPoints, by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import ON_A_GRID, WeightedPoints
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE
-from discreet.mathematics.ridges import along
-from discreet.models.modelled_table import ModelledTable, starts_of
+from discreet.models.modelled_table import DRAWS, MANY_DRAWS, MOST_DRAWS, ModelledTable, points_of
 from discreet.models.programs.program import Cells
 from discreet.reading.cells.target import Populations, Target
 
-DRAWS, MOST_DRAWS, WORTH = 1_500, 20_000, 1_000.0
-"""Draws of a proposal at first, of all proposals at most, and how many independent ones they shall be worth."""
-MANY_DRAWS, MANY_WORTH = 2_500, 1_000.0
-"""The same where a spread is learnt from many effects."""
 CHAINED = 110_000.0
-"""About so many values of the likelihood do the chains of a Hamiltonian sampler take; a derivative counts as two."""
+"""About how many likelihood values the chains of a Hamiltonian sampler take; a derivative counts as two."""
 
 
 def needed(cells: Cells) -> float:
-    """Return how many values of the likelihood a reading takes at least: three rounds of draws, or a grid."""
+    """Return the least number of likelihood values that a reading takes: three rounds of draws, or a grid."""
     if cells.dimension <= 2 and not cells.spreads:
         return 3_000.0
     return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)
@@ -40,9 +35,9 @@ def _sought(cells: Cells) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ModelReading:
-    """Points with weights, on the scale without ends, for one program or several populations.
+    """Weighted points on the unconstrained scale, for one program or several populations.
 
-    `chains` counts chains one after the other in `found`, if a sampler made them; then weights are equal.
+    `chains` is the number of chains, one after another in `found`, if a sampler made them; weights are then equal.
     """
 
     model: ModelledTable
@@ -77,7 +72,7 @@ class ModelReading:
 
     @property
     def log_evidence(self) -> float:
-        """Return log P(releases | program), not a number where chains were run."""
+        """Return log P(releases | program), NaN where chains were run."""
         return self.found.log_mass
 
     @property
@@ -106,7 +101,7 @@ class ModelReading:
 
     @property
     def r_hat(self) -> float:
-        """Return how well chains agree; not a number without chains."""
+        """Return how well chains agree; NaN without chains."""
         return self.grouped.r_hat(self.values) if self.chains > 1 else float("nan")
 
     def variance_error(self, place: int) -> float:
@@ -121,21 +116,13 @@ def read_target(
 ) -> ModelReading:
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
 
-    Where these cannot be trusted, by a Hamiltonian sampler if one is installed; else with a warning. `allowed` is how
-    many values of the likelihood may be worked out: beyond those that are needed it pays for further draws, and for
-    chains.
+    Where these cannot be trusted, a Hamiltonian sampler is used if one is installed; otherwise there is a warning.
+    `allowed` is how many likelihood values may be computed: any beyond the minimum go to further draws and chains.
     """
-    cells, generator = target.cells, np.random.default_rng(seed)
+    cells = target.cells
     most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))
-    if cells.spreads:
-        proposal = along(target, cells.spreads[0], starts_of(cells)[0])
-        found = by_draws(target, proposal, MANY_DRAWS, MANY_WORTH, most, generator)
-    else:
-        peak = peak_of(target, starts_of(cells))
-        if cells.dimension <= 2:
-            return ModelReading(model, target, on_a_grid(target, peak), how)
-        found = by_draws(target, peak, DRAWS, WORTH, most, generator)
-    if found.shape <= MOST_SHAPE:
+    found = points_of(target, cells, most, seed)
+    if found.found == ON_A_GRID or found.shape <= MOST_SHAPE:
         return ModelReading(model, target, found, how)
     from discreet.reading.cells import chains  # which loads a sampler that may not be installed
 

@@ -22,8 +22,8 @@ from discreet.reading.cells.coefficients import KnownSum
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 
-_NEAR = 0.05  # standard deviations by which the mean of the sum may miss the known size
-_BLOCK = 60_000  # numbers that are worked out at once: more would leave the cache
+_NEAR = 0.05  # standard deviations by which the mean of the sum may differ from the known size
+_BLOCK = 60_000  # numbers computed at once: more would leave the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,20 +60,20 @@ class ProductLikelihood:
         return in_blocks(log_probabilities.reshape(-1, len(self.first)), self.base.size)
 
     def tilted(self, rows: Floats) -> tuple[TiltedStack, KnownSum, Floats]:
-        """Return the tilted laws of all cells for rows of log p, and what was added to log P besides."""
+        """Return the tilted laws of all cells for rows of log p, and what else was added to log P."""
         steps, rest, start = np.arange(self.base.shape[1]), self.size - int(self.first.sum()), log(self.size)
         gone = rows == -inf
         is_gone = gone.any()
         slopes = np.where(gone, 0.0, rows) if is_gone else rows
         logs = self.base + (slopes + start)[..., None] * steps
         if is_gone:
-            logs[gone, 1:] = -inf  # nobody is where nobody can be
+            logs[gone, 1:] = -inf  # impossible cells hold no records
         law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
         shift = slopes @ self.first - (law.tilt + start) * rest
         return law, KnownSum(law.weights, rest, np.sqrt(law.variance)), shift
 
     def _told(self, rows: Floats) -> tuple[Floats, TiltedStack, KnownSum]:
-        """Return log P(z | p), -inf where p is impossible or rounding ate it, and the laws behind it."""
+        """Return log P(z | p), -inf where p is impossible or rounding destroyed it, and the laws behind it."""
         law, known, shift = self.tilted(rows)
         mass = known.mass
         possible = (mass > 0) & (np.isfinite(rows) | (self.first == 0)).all(axis=1)
@@ -100,7 +100,7 @@ class ProductLikelihood:
         return self.latent(log_probabilities).draw(count, generator)
 
     def latent(self, log_probabilities: Floats) -> LatentCounts:
-        """Return the true counts given p as other readings hold them: the slow twin, made anew for each p."""
+        """Return the true counts given p in the form of other readings: the slow twin, rebuilt for each p."""
         width, slopes = self.base.shape[1], np.where(log_probabilities == -inf, 0.0, log_probabilities)
         gone = log_probabilities == -inf
 
@@ -122,7 +122,7 @@ def log_factorials(first: Counts, width: int) -> Floats:
 
 
 def in_blocks(rows: Floats, numbers: int) -> Iterator[Floats]:
-    """Yield some rows at a time, each of which takes so many numbers; one empty block if there are none."""
+    """Yield batches of rows, each row of which takes this many numbers; one empty batch if there are none."""
     some = max(1, _BLOCK // numbers)
     for start in range(0, max(1, len(rows)), some):
         yield rows[start : start + some]

@@ -1,8 +1,8 @@
-"""What is to be read of a program: prior times likelihood, for rows of parameters without ends; also of populations.
+"""The target of a program's reading: prior times likelihood, for rows of unconstrained parameters; also of populations.
 
 log p(theta | release) = log prior(theta) + log P(release | p(theta)) up to a constant, and its derivative is that of
 the prior plus J' E[k | release, p(theta)]. Likelihoods of several populations add up. Parameters that are exchangeable
-are m + t u_j in population j, u_j ~ Normal(0, 1), on the scale without ends; all others are shared.
+are m + t u_j in population j, u_j ~ Normal(0, 1), on the unconstrained scale; all others are shared.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from discreet.models.programs.program import Cells
 from discreet.reading.cells.likelihood import CellFunction
 
 SPREAD = "HalfNormal(1)"
-"""The prior of how far exchangeable parameters of populations spread, on the scale without ends."""
+"""The prior of the spread of exchangeable parameters between populations, on the unconstrained scale."""
 
 
 @dataclass(frozen=True, eq=False)

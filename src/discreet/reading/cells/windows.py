@@ -1,10 +1,10 @@
-"""Windows of counts that do not depend on what is believed: where the true counts lie but for a chance of 1e-15.
+"""Windows of counts that do not depend on prior or parameters: they miss the true counts with a probability of 1e-15.
 
 Let W hold the counts within t of every noisy number. P(z, k in W | p) is a smooth likelihood of its own, and
 conditioning on an event of probability 1 - d moves any law by at most d in total variation. Averaged over releases d is
 P(some |noise| > t), whatever p, the prior and the counts are. With t = 36 reaches it is about e^-36 for each cell. Far
-from the data the value is that of the windows, not of all counts: harmless for a posterior, wrong for a profile that is
-plotted so far out; `Likelihood` says so.
+from the data, the value covers only the windows, not all counts: harmless for a posterior, wrong for a profile plotted
+that far out; `Likelihood` says so.
 
 A draw of a posterior has no noise of its own. As a function of the counts its likelihood, once tilted to the known
 size, falls off on both sides of a peak; its window ends where it is e^-80 of that.
@@ -22,7 +22,7 @@ from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.cells.product import ProductLikelihood, log_factorials
 
 _REACHES = 36.0
-_FALL = 80.0  # factors e below its peak at which a draw's window ends
+_FALL = 80.0  # nats below its peak at which a draw's window ends
 
 
 class CellKernel(Protocol):
@@ -57,7 +57,7 @@ def product_of(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: i
 
 
 def _windows(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int) -> tuple[Counts, Counts]:
-    """Return the first and the last count of every cell; wider where the known size would lie outside of all."""
+    """Return the first and last count of every cell, widened if the known size would otherwise lie outside."""
     far = [_around(kernel, size) for kernel in drawn]
     times = 1.0
     while True:

@@ -1,7 +1,7 @@
-"""Where chains start if what was published are draws: around them, as from the prior some chains never get there.
+"""Where chains start if draws were published: around them, because from the prior some chains never get there.
 
-A row of m records with shares s has Dirichlet(alpha + tau m s) as the law of its draws, so that s lies about
-sqrt(s (1 - s) / (tau m)) from a draw. Chains start twice as far apart, at m = size / rows.
+Draws of a row of m records with shares s follow Dirichlet(alpha + tau m s), so s lies about sqrt(s (1 - s) / (tau m))
+from a draw. Chains start twice as far apart, at m = size / rows.
 """
 
 from collections.abc import Callable, Sequence

@@ -6,8 +6,8 @@ window. A leaf's rows are independent given n_1 (`RowWindows`); a variable with 
 (`Edge`). Walking up gives the evidence; walking down gives the law of every count, every expected probability, and
 independent draws.
 
-A node's window is right if its law at both ends is negligible; tables have bounds of what their windows leave out and
-of rounding. All of these are computed in every reading, and windows widened until they hold.
+A node's window is wide enough if its law is negligible at both ends; tables have bounds on what their windows leave out
+and on rounding. All of these are computed in every reading, and windows are widened until they hold.
 """
 
 from collections.abc import Sequence
@@ -28,15 +28,15 @@ from discreet.reading.counts.table_counts import Split, TableCounts
 from discreet.reading.counts.tree_edges import Edge
 from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
 
-_ENDS = 1e-17  # probability at the end of a node's window that is allowed
-_ERROR = 1e-11  # relative error of the evidence that is allowed in all
-_MARGIN = 24.0  # factors e that a row's window reaches beyond its kinks to begin with, at twice the noise's rate
+_ENDS = 1e-17  # allowed probability at the end of a node's window
+_ERROR = 1e-11  # allowed relative error of the evidence, in all
+_MARGIN = 24.0  # nats by which a row's window at first extends beyond its kinks, at twice the noise's rate
 _ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class BinaryTable:
-    """A variable: its name, the place of its parent (None for a root), its prior, and what was seen of each row."""
+    """A variable: its name, the index of its parent (None for a root), its prior, and what was observed of each row."""
 
     name: str
     parent: int | None
@@ -199,7 +199,7 @@ class _Walk:
         return self._down[1]
 
     def errors_of(self, place: int) -> float:
-        """Return a bound of the relative error that a table brings into the evidence."""
+        """Return a bound on the relative error that a table causes in the evidence."""
         parent = self.variables[place].parent
         if place not in self.errors:
             return 0.0
@@ -244,7 +244,7 @@ class _Walk:
 
 
 def _certified(variables: Sequence[BinaryTable], size: int) -> tuple[_Walk, float]:
-    """Return a walk whose windows hold all but a negligible part, and a bound of its error."""
+    """Return a walk whose windows hold all but a negligible part, and a bound on its error."""
     settings = first_settings(variables, size)
     for _ in range(_ROUNDS):
         walk = _Walk(variables, size, settings)
@@ -276,7 +276,7 @@ def _wider(first: int, last: int, size: int) -> tuple[int, int]:
 
 
 def first_settings(variables: Sequence[BinaryTable], size: int) -> _Settings:
-    """Return windows around the weighed mean of all that was seen of each variable's count of level 1."""
+    """Return windows around the weighted mean of all observations of each variable's count of level 1."""
     news: list[list[tuple[float, float, float]]] = [[] for _ in variables]
     for place, variable in enumerate(variables):
         for row in zip(*variable.seen, strict=True):
@@ -299,7 +299,7 @@ def first_settings(variables: Sequence[BinaryTable], size: int) -> _Settings:
 
 
 def _margins(values: Floats, variances: Floats, rate: float, size: int) -> list[tuple[float, float, float]]:
-    """Return two notices of the count of level 1: its own sum, and what the sum of level 0 leaves."""
+    """Return two observations of the count of level 1: its own sum, and what the sum of level 0 leaves."""
     return [
         (float(value), 1 / float(variance), rate / 2)
         for value, variance in ((size - values[0], variances[0]), (values[1], variances[1]))

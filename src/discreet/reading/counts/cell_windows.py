@@ -21,12 +21,12 @@ from discreet.mathematics.digits import log_gamma_ratio
 LogKernel = Callable[[Counts, Counts], Floats]
 """The log kernel of arrays of cells at arrays of counts."""
 
-_LONGEST = 4_000_000  # counts whose prior is summed up in one go
-_TAME = 100.0  # factors e between the largest and the smallest prior of a count: products with it lose nothing
+_LONGEST = 4_000_000  # counts whose prior is summed in one pass
+_TAME = 100.0  # nats between the largest and the smallest prior of a count: products with it lose nothing
 
 
 class CellWindows:
-    """Cell i holds the counts first_i, ..., last_i of 0, ..., total; all windows are as wide as the widest."""
+    """Cell i covers the counts first_i, ..., last_i out of 0, ..., total; all windows are as wide as the widest."""
 
     def __init__(self, log_kernel: LogKernel, first: Counts, last: Counts, total: int) -> None:
         self.first, self.last, self._log_kernel, self._total = first, last, log_kernel, total
@@ -74,7 +74,7 @@ class CellWindows:
     def weights(self, alpha: Floats) -> tuple[Floats, Floats]:
         """Return f_i(first_i + step), each row divided by a scale, and the logarithms of the scales.
 
-        Where one prior holds for all cells and is tame only its own factors are new: the kernel's are shared.
+        Where all cells have the same, tame prior, only its own factors are new: the kernel's are shared.
         """
         prior = self._one_prior(alpha)
         if prior is not None and (highest := prior.max()) - prior.min() < _TAME:

@@ -8,9 +8,9 @@ from discreet.reading.counts.fits import Fit
 
 
 class ChoiceFit(Fit):
-    """A candidate whose chance is known at once for any counts; no slope is known."""
+    """A candidate whose probability is known at once for any counts; no slope is known."""
 
-    sharpness = 2.0  # single coordinates are turned too
+    sharpness = 2.0  # single coordinates are rotated, too
 
     def __init__(self, choice: Choice) -> None:
         self._choice = choice
@@ -30,7 +30,7 @@ class ChoiceFit(Fit):
 
 
 class NearFit(ChoiceFit):
-    """A candidate whose chance is known roughly, and better after `normalised` was refined."""
+    """A candidate whose probability is known roughly, and better once `normalised` has been refined."""
 
     normalised: Normalised
 

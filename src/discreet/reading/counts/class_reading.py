@@ -1,4 +1,4 @@
-"""What is known of one class of a naive Bayes network: how its class count is weighed, and its features given that."""
+"""One class of a naive Bayes network: the weights of its count, and its features given the count."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class OwnFactor:
-    """What else weighs a class count: its prior P_a(t), and the log kernel of what was seen of it, which is concave."""
+    """What else weights a class count: its prior P_a(t), and the concave log kernel of what was observed of it."""
 
     alpha: float
     log_kernel: Callable[[Counts], Floats] = np.zeros_like
@@ -38,7 +38,7 @@ class OwnFactor:
 class ClassReading(ABC):
     """What a release says about the features of one class, given the class count.
 
-    One that weighs every class count that matters has nothing beyond its window, and no errors.
+    A reading that weights every class count that matters has nothing beyond its window, and no errors.
     """
 
     @property
@@ -65,7 +65,7 @@ class ClassReading(ABC):
 
     @property
     def errors(self) -> Floats:
-        """Return a bound of the relative error of each weight."""
+        """Return a bound on the relative error of each weight."""
         return np.zeros(len(self.log_weights.values))
 
     def steepest(self, own: OwnFactor) -> float:
@@ -73,7 +73,7 @@ class ClassReading(ABC):
         return float("inf")
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound of sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
+        """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         return -float("inf")
 
     def wider(self) -> "ClassReading":

@@ -20,7 +20,7 @@ from discreet.reading.counts.row_windows import LogBound, RowWindows
 from discreet.reading.counts.states import States, represented
 from discreet.reading.counts.windows import Seen, Windowed
 
-_TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # of the steepest: bounds that are tried, the best is taken
+_TILTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85)  # shares of the steepest tilt: bounds to try, of which the best is used
 
 _FACTORS = 6.0  # e, for each row: how far its bound lies above its weight, about the log of its total's spread
 
@@ -31,7 +31,7 @@ KnownRows = dict[tuple[object, ...], RowWindows]
 
 @dataclass(frozen=True, eq=False)
 class RowMemory:
-    """What was seen of the features of one class, and the rows that were read of it, which are never read twice."""
+    """What was observed of the features of one class, and the rows already read, which are never read twice."""
 
     features: Sequence[Sequence[Seen]]
     size: int
@@ -79,11 +79,11 @@ class WindowedClass(ClassReading):
 
     @cached_property
     def errors(self) -> Floats:
-        """Return a bound of the relative error of each weight."""
+        """Return a bound on the relative error of each weight."""
         return np.asarray(sum(row.errors for row in self._rows))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound of sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
+        """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         right = self._log_beyond(self.last, 1, tilt, own) if self.last < self.size else -np.inf
         left = self._log_beyond(self.first, -1, tilt, own) if self.first > 0 else -np.inf
         return float(np.logaddexp(right, left))
@@ -142,7 +142,7 @@ class WindowedClass(ClassReading):
 def class_windows(
     features: Sequence[Sequence[Sequence[Seen]]], classes: Sequence[Seen], size: int
 ) -> list[tuple[int, int]]:
-    """Return a window for each class count: around the weighed mean of all row sums, made to fit n.
+    """Return a window for each class count: around the weighted mean of all row sums, made to fit n.
 
     `features[y]` holds what was seen of class y, and `classes` what was seen of the class counts themselves.
     """

@@ -1,10 +1,10 @@
 """The tables of a graph along an order in which they can be filled one after another, without any contradiction.
 
-Variables are taken out of the moral graph one by one, each when nothing depends on it any more; whoever is still tied
-to it then, its neighbours, become tied to each other (elimination). They are its parents and its *context*. Read
-backwards, parents come before children, and the table over parents and context is a margin of a table that was filled
-before: the neighbours are complete, so they lie in the table of the one among them that was filled last. The cost is
-the number of cells of all these tables, and of many random orders the cheapest is kept.
+Variables are eliminated from the moral graph one by one, each once nothing depends on it any more; its remaining
+neighbours then become linked to each other. They are its parents and its *context*. Read backwards, parents come before
+children, and the table over parents and context is a margin of an earlier table: the neighbours form a clique, so they
+lie in the table of whichever of them was filled last. The cost is the number of cells of all these tables; many random
+orders are tried, and the cheapest is kept.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from discreet.arrays import Floats
 from discreet.models.network import Network
 
 _TRIES = 200
-_STEPS = 10_000  # variables that are taken out in all tries together, about
+_STEPS = 10_000  # about how many variables are eliminated in all attempts together
 Parents = tuple[tuple[int, ...], ...]
 
 MOST_CELLS = 20_000
-"""Tables of more cells along the best order that was found are not sampled."""
+"""Graphs whose best order needs tables of more cells are not sampled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ _Order = list[tuple[int, frozenset[int]]]
 
 @lru_cache(maxsize=64)
 def _best_order(levels: tuple[int, ...], parents: Parents) -> tuple[float, _Order]:
-    """Return the cheapest of many orders: variables with their neighbours when they were taken out, and the cost."""
+    """Return the cheapest of many orders: variables with their neighbours when eliminated, and the cost."""
     generator = np.random.default_rng(0)
     tries = max(3, min(_TRIES, _STEPS // len(levels)))
     orders = [_eliminated(levels, parents, generator, spread=0.5 * (number > 0)) for number in range(tries)]

@@ -1,4 +1,4 @@
-"""Noisy sums that contradict each other: told at once, before windows are widened in search of what cannot be.
+"""Noisy sums that contradict each other: detected at once, before windows are widened in search of the impossible.
 
 A notice is the value of a noisy sum, its information (one over its variance) and how fast its likelihood falls far out
 (b = 1 / rate). By Bernstein's inequality a sum is farther than t from its mean with a probability of about
@@ -18,7 +18,7 @@ _REACHES, _DEVIATIONS = 120.0, 30.0
 
 
 def require_agreement(notices: Sequence[Notice]) -> None:
-    """Refuse notices of one count that lie so far apart that noise does not explain it."""
+    """Refuse notices of one count that lie too far apart for noise to explain."""
     if notices:
         values = np.array([value for value, _, _ in notices])
         far = np.array([farthest(notice) for notice in notices])
@@ -36,6 +36,6 @@ def require_total(notices: Sequence[Sequence[Notice]], total: int) -> None:
 
 
 def farthest(notice: Notice) -> float:
-    """Return how far the noise of a sum goes at most."""
+    """Return the farthest that the noise of a sum reaches."""
     _, information, rate = notice
     return float(max(_REACHES / max(rate, 1e-300), _DEVIATIONS / np.sqrt(max(information, 1e-300))))

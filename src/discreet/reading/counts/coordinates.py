@@ -24,9 +24,9 @@ from discreet.reading.counts.row_sticks import RowSticks, stick_of
 from discreet.reading.counts.sticks import Stick
 
 JointTable = Callable[[tuple[int, ...]], tuple[Floats, float] | None]
-"""What is roughly known of the joint table of some variables, by their places: counts, and the error of a cell."""
+"""What is roughly known about the joint table of some variables, by their indices: counts, and a cell's error."""
 
-_FAR_OUT = 4.0  # what lies nearer than so many deviations is found within a few moves
+_FAR_OUT = 4.0  # anything within this many deviations is reached in a few moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def _halvings(contexts: int) -> tuple[_Halving, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Where the coordinates of one clique stand: a slice for each stick, and one for each halving of each level."""
+    """The positions of one clique's coordinates: a slice for each stick, and one for each halving of each level."""
 
     clique: Clique
     sticks: tuple[tuple[Stick | RowSticks, slice], ...]
@@ -86,7 +86,7 @@ class _Block:
 
 @dataclass(eq=False)
 class Tape:
-    """What the smooth map did, so that slopes can be taken back through it."""
+    """What the smooth map did, so that slopes can be propagated back through it."""
 
     tables: list[Floats] = field(default_factory=list)
     """The family tables (rows, levels, chains), in the order in which they were filled."""
@@ -232,8 +232,8 @@ class Coordinates:
     ) -> Floats:
         """Return coordinates where the rows of every variable have given shares of levels (rows, levels, chains).
 
-        How levels and contexts go together is drawn, but where a joint table is known and lies far out: chains would
-        hardly get there.
+        How levels and contexts go together is drawn, except where a joint table is known and lies so far out that
+        chains would hardly get there.
         """
         q = generator.standard_normal((self.length, shares[0].shape[-1]))
         for block in self.blocks:
@@ -252,8 +252,8 @@ class Coordinates:
 def _put_far_couplings(block: _Block, q: Floats, counts: Floats, error: float) -> None:
     """Put couplings that are far out around where a table (rows, contexts, levels, 1) says, with this error in a cell.
 
-    By a normal law: x is 0 give or take 1 by itself, and by the table it is z give or take e. Both together leave
-    z / (1 + e^2) give or take e / sqrt(1 + e^2).
+    In the normal approximation, x is 0 +- 1 by itself, and z +- e by the table. Together they give
+    z / (1 + e^2) +- e / sqrt(1 + e^2).
     """
     for level, spread in enumerate(block.spreads):
         inflow, fill = counts[:, :, level:].sum(axis=2), counts[:, :, level]

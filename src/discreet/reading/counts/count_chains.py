@@ -18,10 +18,10 @@ from discreet.arrays import Counts, Floats
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.fits import Fit
 
-_GOAL = 0.55  # share of moves that is taken: rounding alone costs a quarter, so more is not asked
-_POINTS = 8  # chains at which the metric is worked out
-_BATCH = 256  # measured numbers whose derivatives are worked out at a time
-_LONGEST = 40  # steps of a move at most
+_GOAL = 0.55  # target share of accepted moves: rounding alone costs a quarter, so no more is asked for
+_POINTS = 8  # chains at which the metric is computed
+_BATCH = 256  # measured numbers whose derivatives are computed at a time
+_LONGEST = 40  # most steps of a move
 _NARROWEST, _WIDEST = 0.5, 1.5  # how much the chains' spread may change the metric
 
 
@@ -72,7 +72,7 @@ class CountChains:
         return self._coordinates.slopes(tape, self._by_table(slope, tables)) - q
 
     def move(self, time: float, gain: float = 0.0) -> float:
-        """Move all chains for about so long; return the share that was accepted. A positive gain tunes the step."""
+        """Move all chains for about this long; return the share accepted. A positive gain tunes the step."""
         step = self.step * self._generator.uniform(0.8, 1.2)
         steps = int(np.clip(round(time * self._generator.uniform(0.6, 1.4) / step), 1, _LONGEST))
         normals = self._generator.standard_normal(self.q.shape)
@@ -87,7 +87,7 @@ class CountChains:
         return share
 
     def _judge(self, q: Floats, energy: Floats) -> float:
-        """Go to q, or stay, by the exact law; return the mean chance of going."""
+        """Go to q or stay, by the exact law; return the mean probability of going."""
         tables, weights, fits = self._evaluated(q)
         with np.errstate(invalid="ignore"):
             change = weights - self.weights + self.power * (fits - self.fits) + energy
@@ -99,7 +99,7 @@ class CountChains:
         return float(chances.mean())
 
     def nudge(self) -> None:
-        """Turn one coordinate of each chain to a random one: q -> q cos t + x sin t, x normal.
+        """Rotate one coordinate of each chain towards a random one: q -> q cos t + x sin t, x normal.
 
         No slope is followed, so this helps where single records matter: it goes from whole number to whole number.
         """
@@ -112,7 +112,7 @@ class CountChains:
 
     def learn_metric(self, rescaled: bool) -> None:
         """Work out the metric near the chains; `rescaled` makes it fit their spread."""
-        from scipy.linalg import cholesky, solve_triangular  # which takes long to load
+        from scipy.linalg import cholesky, solve_triangular  # slow to import
 
         length, chains = self.q.shape
         metric = np.eye(length)

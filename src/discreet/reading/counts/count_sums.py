@@ -4,11 +4,11 @@ For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k
 f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total. So every
 quantity is a coefficient of a product of one-dimensional series, and a fast Fourier transform gives all of them:
 
-- each cell keeps a window of counts, and what lies outside of all windows is bounded in every reading;
+- each cell keeps a window of counts, and what lies outside all windows is bounded in every reading;
 - all cells are tilted by one factor e^(lambda k), chosen so that the expected total is n (it cancels, as the total is
   known), so that the wanted coefficient lies where the transform is accurate;
 - leaving one cell out of the product gives its marginal;
-- cells of one kind (the same noisy counts, prior and noise) have the same weights: each kind is worked out once, and
+- cells of one kind (the same noisy counts, prior and noise) have the same weights: each kind is computed once, and
   its transform is taken to the power of how many such cells there are.
 
 With p_i the tilted law of cell i, o_i its mass outside the window and p(n) the tilted probability of the total, all
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 Spectrum = NDArray[np.complex128]
 
-_MARGIN = 45.0  # a window reaches this many factors e beyond the noisy count to begin with
+_MARGIN = 45.0  # a window reaches this many nats beyond the noisy count to begin with
 _LOST = 1e-12  # and is widened until no more than this share of the sum over all tables lies outside
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
-_ALIASED = 1e-17  # of the total's probability: what may come back around the circle
+_ALIASED = 1e-17  # share of the total's probability that may wrap around the circle
 MANY = 64
 """Tables of more cells are read through low frequencies."""
 SPARE = 4.0
-"""Windows of so many times the weights that are allowed before a charge may be held, as they may have to be widened."""
+"""How many times the weights allowed before a charge may be held later, because windows may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
@@ -109,7 +109,7 @@ class CountSums:
 
     @cached_property
     def length(self) -> int:
-        """Return the padded length of the transforms: lengthened until what comes around it is negligible.
+        """Return the padded length of the transforms: lengthened until what wraps around it is negligible.
 
         For every mu, P(|K - E K| > L/2) <= e^(-mu L/2) (E e^(mu (K - E K)) + E e^(-mu (K - E K))) (Chernoff).
         """
@@ -131,7 +131,7 @@ class CountSums:
     @cached_property
     def low(self) -> "LowFrequencies":
         """Return the transforms of many cells at the few frequencies that matter."""
-        from discreet.reading.counts.low_frequencies import LowFrequencies  # which stand on what is here
+        from discreet.reading.counts.low_frequencies import LowFrequencies  # they build on this module
 
         return LowFrequencies(self._weights, self.length, self._spread, self._times)
 

@@ -1,4 +1,4 @@
-"""How f records are split between a of s places and the others, as a function of one standard normal number.
+"""How f records are split between a of s cells and the others, as a function of one standard normal number.
 
 The number T among the first a places is hypergeometric, free of any parameter. `whole` maps x to whole numbers: where
 the deviation is small, by the quantile of T itself; else by rounding y = mu + sd (x + k (x^2 - 1) / 6), k the skewness
@@ -7,7 +7,7 @@ where the deviation is small.
 
 Variables that the graph calls independent may depend on each other in the records, and among many records x is then far
 out: 20 where the correlation is .1 among 40,000. So y goes on in a straight line beyond 8.5, which keeps it rising, and
-the masses of the normal law are worked out as logarithms. Quantiles end at 8.5: there a deviation is four records at
+the masses of the normal law are computed as logarithms. Quantiles end at 8.5: there a deviation is four records at
 most, and noise gives way before the graph does.
 """
 
@@ -121,7 +121,7 @@ def _straight(y: Floats, skew: Floats) -> Floats:
 
 
 def normal(first: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
-    """Return x that puts about so many among the first places, and the deviation there is in records."""
+    """Return x that puts about this many among the first places, and the deviation there in records."""
     middle, _, _, sd = share(np.zeros_like(first), places, here, records)
     wide = np.maximum(sd, _SMALL)
     skew = np.where(sd > _SMALL, _skewness(np.maximum(places, 1e-9), here, records, wide), 0.0)

@@ -11,7 +11,7 @@ its middle outward, in which nothing cancels. An interval of radius rho holds at
 
     log weight(rho) <= -rate rho + sum_i min(0, log(rho + 1) + log max_k P(k_i)),
 
-a concave bound, whose top lies near the number of features over the rate: what lies farther out than some factors e is
+a concave bound, whose top lies near the number of features over the rate: what lies farther out than some nats is
 below a geometric series. So no work grows with the number of records.
 """
 
@@ -96,7 +96,7 @@ class CubeKernel:
         return self.radii(count).log_sum
 
     def _radii(self, count: int) -> Radii:
-        """Return the radii that matter: those within some factors e of the best by the bound, and more if need be."""
+        """Return the radii that matter: those within some nats of the best by the bound, and more if need be."""
         first, last = max(0, self._farthest - count), self._farthest + count
         width, tops = _NEGLIGIBLE + 5, self._log_tops(count)
         while True:
@@ -113,7 +113,7 @@ class CubeKernel:
             width = 2 * width if total == -np.inf else width + missing - total + _NEGLIGIBLE + 1
 
     def _bounds(self, tops: Floats, first: int, last: int, width: float) -> Floats:
-        """Return upper bounds of the log weights of radii from the first on, until they lie so far below their top."""
+        """Return upper bounds on the log weights of radii from the first on, until they lie so far below their top."""
         most = int((2 * len(self.noisy) + width) / self.rate) + 16
         while True:
             radii = first + np.arange(min(most, last - first + 1))
@@ -126,7 +126,7 @@ class CubeKernel:
 
     @staticmethod
     def _log_missing(bound: Floats, start: int, stop: int, is_whole: bool) -> float:
-        """Return the log of a bound of all radii left out: on either side a geometric series, as the bound is concave.
+        """Return the log of a bound on all radii left out: on either side a geometric series, as the bound is concave.
 
         `is_whole` says that nothing lies beyond the last radius.
         """
@@ -210,7 +210,7 @@ class CubeClass(ClassReading):
         return self._window
 
     def _ends(self, own: OwnFactor) -> list[tuple[int, int, float, float]]:
-        """Return for each open end its class count, its side, and a bound of all beyond: P(z | n_y) is at most one."""
+        """Return for each open end its class count, its side, and a bound on all beyond: P(z | n_y) is at most one."""
         ends = ((self._looked[0], -1, self._looked[0] > 0), (self._looked[1], 1, self._looked[1] < self.size))
         return [(edge, side, *own.beyond(edge, side)) for edge, side, is_open in ends if is_open]
 
@@ -219,7 +219,7 @@ class CubeClass(ClassReading):
         return min((-ratio for _, _, _, ratio in self._ends(own)), default=float("inf"))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound of all class counts beyond those that were looked at."""
+        """Return the log of a bound on all class counts beyond those that were looked at."""
         found = -np.inf
         for edge, side, start, ratio in self._ends(own):
             log_ratio = ratio + side * tilt

@@ -3,7 +3,7 @@
 A class count t weighs f_y(t) P(z_y | t). The second factor is at most one, and changes by at most e^rate from one count
 to the next, as one more record moves every signed count by one. So the class counts' own noise gives a window, a look
 at some counts of it bounds all others from above and below, and those whose upper bound is negligible beside the lower
-bound of everything are left out: for every lambda, what all classes weigh with n_y = t is at most
+bound on everything are left out: for every lambda, what all classes weigh with n_y = t is at most
 e^(lambda (t - n)) upper_y(t) prod_(other classes) F(lambda).
 """
 
@@ -21,8 +21,8 @@ from discreet.reading.counts.naive_bayes import BEYOND, ClassCounts
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Seen, Windowed
 
-_NEGLIGIBLE = 38.0  # class counts this many factors e below the sum of all are left out
-_COARSE = (24.0, 3.0)  # factors e by which a class's weight may change between two counts of the first looks
+_NEGLIGIBLE = 38.0  # class counts this many nats below the sum of all are left out
+_COARSE = (24.0, 3.0)  # nats by which a class's weight may change between two counts of the first looks
 _TILTS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9)  # lambdas that are tried, in rates of the class counts' own noise
 
 
@@ -41,9 +41,9 @@ class _Look:
 
     @classmethod
     def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
-        """Look at class counts between which the weight changes by at most so many factors e, and bound the rest."""
+        """Look at class counts between which the weight changes by at most so many nats, and bound the rest."""
         every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
-        nearest = np.clip((every + step // 2) // step * step, first, last)  # the same ones in every window
+        nearest = np.clip((every + step // 2) // step * step, first, last)  # the same counts in every window
         looked, which = np.unique(nearest, return_inverse=True)
         seen = np.array([kernel.log_weight(count) for count in looked.tolist()])[which]
         slack = kernel.rate * np.abs(every - nearest)

@@ -4,7 +4,7 @@ A row drawn from Dirichlet(alpha + tau k) by breaking a stick says P(cells of it
 the shape of its own cell and b that of all later ones. On a fine grid a cell has the mass of its middle but near zero
 and one, where the factors of `drawn` make up for it; on a coarse one it is a difference of distribution functions. If
 no probability may be below w, what was cut off depends on the counts: the likelihood is divided by P(all theta_i >= w),
-which `kept_mass` works out.
+which `kept_mass` computes.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ from discreet.reading.counts.fits import Fit, linear_map
 from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above, log_mass
 from discreet.reading.drawn import FINE_GRID, log_end_factor
 
-_INTEGRAL = 30_000.0  # operations of what is left of a row of three or four levels
-_ADDED = 80_000.0  # and of every further level
+_INTEGRAL = 30_000.0  # operations for what truncation leaves of a row of three or four levels
+_ADDED = 80_000.0  # and for every further level
 
 
 class DrawnFit(Fit):

@@ -1,6 +1,6 @@
 """The true counts behind a release, table by table: for mechanisms whose likelihood is no product over cells.
 
-P(k | z) ~ P(z | k) P(k) is worked out for every table k of n counts, which is exact whatever the mechanism is, as long
+P(k | z) ~ P(z | k) P(k) is computed for every table k of n counts, which is exact whatever the mechanism is, as long
 as there are few enough tables. It answers the same questions as `LatentCounts`.
 """
 
@@ -18,7 +18,7 @@ _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
 def most_tables(cells: int) -> int:
-    """Return through how many tables a reading goes at most."""
+    """Return the most tables that a reading goes through."""
     return _MOST_RECORDS_OF_TWO_CELLS + 1 if cells == 2 else MOST_TABLES
 
 

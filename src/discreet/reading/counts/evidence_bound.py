@@ -3,7 +3,7 @@
 Many strengths of a prior are told apart by their evidence, and most of them have none. A bound is within a few nats,
 log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
 parameter and noise have the same weights, so each kind of cell is asked once; and the kernel does not know the prior,
-so its windows are worked out once for all strengths.
+so its windows are computed once for all strengths.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from discreet.reading.case import Case
 from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.engines.tables import log_prior_total
 
-_MARGIN = 20.0  # windows reach this many factors e beyond the noisy counts; what lies outside is added
-_STEEPEST = 0.9  # of how fast the noise falls off: so far weights may be tilted
+_MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
+_STEEPEST = 0.9  # share of the noise's decay by which weights may be tilted
 _NEARLY = 0.3  # standard deviations by which the mean may miss the total: that loosens a bound by .05 nats
-_WIDER = (1, 2, 4, 8)  # times wider, where a strong prior rises faster than the noise falls at an edge
+_WIDER = (1, 2, 4, 8)  # factor by which windows are widened where a strong prior rises faster than the noise falls
 
 
 def log_bounds(cases: Sequence[Case]) -> list[float]:
@@ -43,7 +43,7 @@ class _Setting(NamedTuple):
 
 
 class _Bounds:
-    """What was published, by kinds of cells, with what the bounds of all priors have in common."""
+    """What was published, by kinds of cells, with what the bounds for all priors have in common."""
 
     def __init__(self, case: Case) -> None:
         self._measurements, self._size = case.measurements, case.size
@@ -54,7 +54,7 @@ class _Bounds:
         self._which = which.ravel()
         self._margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in self._measurements))) + 2
         self._known: dict[tuple[bytes, int], _Setting | None] = {}
-        self._tilt = 0.0  # of the prior before, near which the next one's is looked for
+        self._tilt = 0.0  # the previous prior's tilt, near which the next one is searched
 
     def log_bound(self, alpha: Floats) -> float:
         """Return a bound for one prior; infinite where none is found."""

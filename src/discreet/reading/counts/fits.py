@@ -20,14 +20,14 @@ from discreet.models.model import Model
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_PART = 512  # columns of a matrix that are worked out at a time
+_PART = 512  # columns of a matrix computed at a time
 
 
 class Fit(ABC):
     """What published outputs say about counts."""
 
     sharpness: float = 0.0
-    """By how much one record may change the logarithm of a single number's likelihood, about."""
+    """About how much one record can change the log likelihood of a single number."""
     normalised: Normalised | None = None
     """What knows the likelihood roughly and may be refined; nothing where it is known."""
 

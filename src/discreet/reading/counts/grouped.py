@@ -69,7 +69,7 @@ class GroupedCounts:
         return found
 
     def log_weights(self, tables: Counts) -> Floats:
-        """Refuse the weights of whole tables, as the cells inside of the groups are summed out one sum at a time."""
+        """Refuse the weights of whole tables, as the cells inside the groups are summed out one sum at a time."""
         raise DeclarationError(
             f"The {tables.shape[-1]} groups have no weights for whole tables. Nothing was computed. Ask the posterior "
             "of all cells."

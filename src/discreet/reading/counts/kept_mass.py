@@ -19,12 +19,12 @@ from scipy.special import betainc, betaln, gammaln, psi
 
 from discreet.arrays import Floats
 
-_NODES, _FEW_NODES = 64, 24  # of the last integral; fewer for slopes, which may be rough
-_ADDED_NODES = 40  # of the integral over one more number
-_POINTS = 40  # at which the density of a sum is worked out
+_NODES, _FEW_NODES = 64, 24  # points of the last integral; fewer for slopes, which may be rough
+_ADDED_NODES = 40  # points of the integral over one more number
+_POINTS = 40  # points at which the density of a sum is computed
 _FAR = 45.0  # how far below its peak the logarithm of a density is negligible
 _HALVINGS = 40
-_SMALLEST = 1e-290  # below, differences of distribution functions are not trusted
+_SMALLEST = 1e-290  # below this, differences of distribution functions are not trusted
 _EDGE_NODES = 32
 _AT_ONCE = 128  # rows of shapes, so that what is held at a time stays small
 _NEWTON_STEPS = 4
@@ -34,7 +34,7 @@ LogDensity = Callable[[Floats], Floats]
 
 def log_chance_above(shapes: Floats, least: float) -> Floats:
     """Return log P(all theta_i >= least) for Dirichlet shapes of three or more levels, axes (levels, ...)."""
-    rows = np.sort(shapes.reshape(len(shapes), -1), axis=0)  # in any order it is the same; this one suits integrals
+    rows = np.sort(shapes.reshape(len(shapes), -1), axis=0)  # the order does not matter; this one suits the integrals
     starts = range(0, rows.shape[1], _AT_ONCE)
     found = [_KeptSums(rows[:, first : first + _AT_ONCE], least).log_chance() for first in starts]
     return np.concatenate(found).reshape(shapes.shape[1:])
@@ -183,7 +183,7 @@ def log_mass(a: Floats, b: Floats, low: Floats | float, high: Floats | float) ->
     """Return log P(low <= Beta(a, b) <= high), from the nearer end; far out by an integral from the nearer edge."""
     a, b, low, high = np.broadcast_arrays(a, b, low, high)
     upper = low > a / (a + b)
-    own, other = np.where(upper, b, a), np.where(upper, a, b)  # seen from the end that is nearer
+    own, other = np.where(upper, b, a), np.where(upper, a, b)  # seen from the nearer end
     near, far = np.where(upper, 1 - low, high), np.where(upper, 1 - high, low)
     found = betainc(own, other, near) - betainc(own, other, far)
     with np.errstate(divide="ignore"):

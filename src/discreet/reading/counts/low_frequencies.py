@@ -18,7 +18,7 @@ from scipy.fft import irfft, rfft
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.count_sums import MANY, Spectrum, leave_one_out, powers
 
-_LEFT_OUT = 1e-17  # of the probability of the known total
+_LEFT_OUT = 1e-17  # share of the probability of the known total
 MOST_WAVES = 20_000_000
 """Frequencies times counts of a window: where there are more, whole transforms are taken."""
 _BLOCK = 2_000_000  # numbers that are worked on together
@@ -53,7 +53,7 @@ class LowFrequencies:
 
     @property
     def are_many(self) -> bool:
-        """Tell whether so many frequencies matter that whole transforms are less work than waves."""
+        """Tell whether so many frequencies matter that whole transforms are less work."""
         numbers: int = self.count * self._weights.shape[1]
         return numbers > MOST_WAVES
 

@@ -1,4 +1,4 @@
-"""Many small tables at once, each with a known total, through one law of noise: what planning reads of made-up studies.
+"""Many small tables at once, each with a known total, through one law of noise: how planning reads simulated studies.
 
 The same sums as `CountSums`, with one more axis: windows, one tilt for each table by Newton's method on all of them,
 one transform, products without a chosen cell. What the windows lose is bounded table by table; a table that loses more
@@ -17,7 +17,7 @@ from discreet.reading.counts.cell_windows import CellWindows
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 
-_MARGIN = 45.0  # factors e, as in `count_sums`
+_MARGIN = 45.0  # nats, as in `count_sums`
 _LOST, _ALIASED = 1e-12, 1e-17
 _TAIL = 24.0
 _MOST_STEPS = 60
@@ -130,7 +130,7 @@ def _tilts(weights: Floats, rest: Counts) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _length(weights: Floats, variance: Floats) -> int:
-    """Return a length of circle at which nothing comes around, by Chernoff's bound for every table."""
+    """Return a length of circle at which nothing wraps around, by Chernoff's bound for every table."""
     cells, width = weights.shape[1:]
     steps = np.arange(width) - (width - 1) / 2
     spread, longest = np.sqrt(variance.max()), cells * (width - 1) + 1

@@ -29,8 +29,8 @@ from discreet.reading.counts.windows import Windowed, log_prior_constant_of
 
 BEYOND = 1e-14
 """The share of the posterior that windows of class counts may leave out."""
-_ERROR = 1e-11  # relative error of the evidence that is allowed in all
-_ROUNDS = 12  # of widening and cutting
+_ERROR = 1e-11  # allowed relative error of the evidence, in all
+_ROUNDS = 12  # rounds of widening and cutting
 
 
 class ClassCounts:
@@ -51,7 +51,7 @@ class ClassCounts:
         return min(each.steepest(f) for each, f in zip(self._classes, self._own, strict=True))
 
     def log_outside(self, tilt: float) -> Floats:
-        """Return for each class the log of a bound of what lies beyond its window."""
+        """Return for each class the log of a bound on what lies beyond its window."""
         return np.array([each.log_outside(tilt, f) for each, f in zip(self._classes, self._own, strict=True)])
 
 
@@ -128,7 +128,7 @@ class NaiveBayesCounts(TableCounts):
         return features if len(self.classes) == 1 else [totals[:, None, :], *features]
 
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
-        """Draw class counts (one row a draw), and for every feature tables (draws, classes, levels)."""
+        """Draw class counts (one row per draw), and for every feature tables (draws, classes, levels)."""
         totals = self._row.draw(np.full(count, self.size), generator)
         parts = [reading.draw(column, generator) for reading, column in zip(self.classes, totals.T, strict=True)]
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]
@@ -140,8 +140,8 @@ Certified = tuple[list[ClassReading], WindowSums, list[Windowed], float]
 def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int) -> Certified:
     """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
 
-    A weight that rounding hides stands at what may be hidden, which can be far too much: only where weights are known
-    does a total that lies in the tail of them say that windows are too narrow. So cutting comes before widening.
+    A weight hidden by rounding is replaced by an upper bound, which can be far too large: only where weights are known
+    does a total in their tail show that windows are too narrow. So cutting comes before widening.
     """
     for _ in range(_ROUNDS):
         counts = ClassCounts(classes, own)

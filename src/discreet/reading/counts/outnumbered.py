@@ -1,4 +1,4 @@
-"""Rows with fewer records than their prior stands for: how many have the first of two levels, from a normal number.
+"""Rows with fewer records than their prior is worth: how many have the first of two levels, from a normal number.
 
 There a probability hardly varies, and a count T varies as records do: T is Beta-binomial, nearly binomial. So x is not
 taken for the probability, as in `sticks`, but for the count: where the deviation is small, by the quantile of T itself;

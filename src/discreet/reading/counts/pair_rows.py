@@ -13,14 +13,14 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.case import MOST_NUMBERS
 
-_MARGIN = 32.0  # a window reaches this many factors e beyond the noisy counts to begin with
+_MARGIN = 32.0  # a window reaches this many nats beyond the noisy counts to begin with
 _LOST = 1e-13  # and is widened until no more than this share of a row lies outside
-_MOST_WEIGHTS = 4 * MOST_NUMBERS  # as windows may have to be wider than the work that is allowed before a charge
+_MOST_WEIGHTS = 4 * MOST_NUMBERS  # windows may have to be wider than the work allowed before a charge
 _TRIM = 1e-17  # probabilities this far below the largest are dropped
 
 
 class PairCounts:
-    """The counts of two cells with a known total, each weighed by its kernel alone: all shares beforehand are alike.
+    """The counts of two cells with a known total, each weighted by its kernel alone: the prior of the share is uniform.
 
     `log_kernel(place, counts)` gives the log weights of the counts of one cell; `low` and `high` say where to look
     first for both, `reach` how fast weights fall off beyond.

@@ -26,9 +26,9 @@ _DEVIATIONS = 24.0
 _MOST_SKEWED = 0.1
 _STANDARD = np.linspace(-9.0, 9.0, 801)
 _LARGEST_LATTICE = 10_000_000
-_NOTHING = 1e-15  # beside the largest: probabilities below this are left out, as a transform rounds them
-_STEEPEST = 600.0  # of the log of the tilt, from the least to the largest value
-_TILT = 0.01  # of one over the largest possible standard deviation of the total: how exactly a tilt is found
+_NOTHING = 1e-15  # relative to the largest: smaller probabilities are left out, as a transform rounds them
+_STEEPEST = 600.0  # range of the log tilt, from the least to the largest value
+_TILT = 0.01  # accuracy of a tilt, in units of one over the largest possible standard deviation of the total
 _AT_ONCE = 1 << 20  # probabilities of levels that are held at once
 
 

@@ -18,8 +18,8 @@ from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import MARGIN, CellWindows, Seen, Windowed, log_prior_constant_of
 
-_WIDEST = 64.0  # times the first margin: from there on a wider window changes nothing
-_OUTSIDE = 1e-16  # what windows may leave out, beside the largest probability of a total
+_WIDEST = 64.0  # multiple of the first margin from which a wider window changes nothing
+_OUTSIDE = 1e-16  # what windows may leave out, relative to the largest probability of a total
 
 TOO_FAR = (
     "The release lies too far from all possible counts to be read: noise reaches so far with a probability below "
@@ -101,7 +101,7 @@ class RowWindows:
 
     @cached_property
     def errors(self) -> Floats:
-        """Return a bound of the relative error of every weight."""
+        """Return a bound on the relative error of every weight."""
         return np.concatenate([part.errors for part in self._parts])
 
     @cached_property

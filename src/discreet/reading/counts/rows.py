@@ -1,4 +1,4 @@
-"""Graphs read row by row: an approximation that takes seconds, where chains start and what is too large for them ends.
+"""Graphs read row by row: an approximation that takes seconds, used to start chains and for graphs too large for them.
 
 Noisy tables are first made to agree (`consistent_tables`); this gathers what all of them say about each family. Then
 every row of every family is read by itself, as if
@@ -6,9 +6,9 @@ every row of every family is read by itself, as if
 - its fitted counts were the true ones plus independent normal noise of the stated variance,
 - its total could have been any number of records, all equally likely, and its counts have their Dirichlet prior.
 
-Counts are not negative, and rows that the noise hides fall back on the prior. What is lost: that the errors of
-neighbouring cells are a little dependent, and what the rest of the graph says about a row's total. Counts are told
-apart to a sixteenth of the noise.
+Counts are not negative, and rows hidden by the noise fall back on the prior. What is lost: the slight dependence
+between errors of neighbouring cells, and what the rest of the graph says about a row's total. Counts are resolved to a
+sixteenth of the noise.
 """
 
 from functools import cached_property
@@ -23,8 +23,8 @@ from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.table_counts import TableCounts
 
-_PARTS = 16  # of a standard deviation: steps in which counts are told apart
-_REACH = 6.0  # standard deviations beyond which a count is not looked for
+_PARTS = 16  # steps per standard deviation in which counts are resolved
+_REACH = 6.0  # standard deviations beyond which no count is tried
 _PLAIN = 60.0  # standard deviations from which on a row's total hardly matters
 
 
@@ -61,7 +61,7 @@ class ApproximateRow:
 
     @cached_property
     def _law(self) -> Floats:
-        """Return the law of the total: every one as likely before, then by what the row says."""
+        """Return the law of the total: uniform beforehand, then weighted by what the row says."""
         middle = len(self._fitted) * (self._step - 1) / 2
         totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step + middle
         logs = self._rows.log_sums - log_gamma_ratio(totals + 1, float(self._alpha.sum()) - 1)

@@ -27,10 +27,10 @@ _LARGE = 300  # coordinates
 WARM, BLOCK = 24, 20
 """Moves that warm up, and draws between two looks at how well chains agree."""
 LONGEST = 160
-"""So many draws of each chain at most; of small graphs twice as many."""
+"""The most draws of each chain; twice as many for small graphs."""
 
 _TIME = 2.0  # how long a move goes on, in the metric's units
-_LEARNT = (0, 4, 9, 15)  # moves before which the metric is worked out
+_LEARNT = (0, 4, 9, 15)  # moves before which the metric is computed
 _TINY = 30  # records
 _NUDGES = 30
 _WANTED_R_HAT, _WANTED_SIZE, _WANTED_TAIL = 1.015, 400.0, 200.0
@@ -43,7 +43,7 @@ class Target:
     """What chains sample: tables of `coordinates`, seen through `fit` at the families `maximal`; `alphas` are priors.
 
     `shares` draws where chains start, (rows, levels, chains) of every variable; without it they start from the prior,
-    and the likelihood is let in little by little. `joint` is roughly known of tables that the graph leaves open.
+    and the likelihood is introduced gradually. `joint` is roughly known about tables that the graph leaves open.
     """
 
     coordinates: Coordinates
@@ -60,7 +60,7 @@ class Target:
 
     @property
     def nudges(self) -> int:
-        """Return how many single coordinates are turned after every move: none but where single records matter."""
+        """Return how many single coordinates are rotated after every move: none unless single records matter."""
         sharp = self.coordinates.size < _TINY or self.fit.sharpness > 1
         return min(self.coordinates.length, _NUDGES) if sharp else 0
 
@@ -127,8 +127,8 @@ class SampledTables(TableCounts):
         self._warn()
 
     @property
-    def log_evidence(self) -> float:  # type: ignore[override]  # worked out where somebody asks
-        """Return log P(releases | prior), not a number where it is not known."""
+    def log_evidence(self) -> float:  # type: ignore[override]  # computed where somebody asks
+        """Return log P(releases | prior), NaN where it is not known."""
         return self._known_evidence[0]
 
     @property

@@ -8,7 +8,7 @@ from discreet.arrays import Counts, Floats
 from discreet.reading.counts.windows import Windowed
 
 _DROPPED = 1e-13  # probability that is left out at either end of the class counts
-_MOST_NUMBERS = 1_000_000  # held at once when records are classified
+_MOST_NUMBERS = 1_000_000  # numbers held at once when records are classified
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class States:
 
 
 def likely(chances: Floats) -> Counts:
-    """Return the places that hold all but a negligible share of the probability; impossible ones between are left out.
+    """Return the indices that hold all but a negligible share of the probability, without impossible ones between.
 
     With little noise only every second class count may be possible.
     """

@@ -24,10 +24,10 @@ from discreet.mathematics.digits import log_gamma_ratio
 from discreet.reading.counts import outnumbered
 from discreet.reading.counts.couplings import FAR
 
-_STEP = 1 / 64  # of the grid on which quantiles of Beta laws are tabulated
-_PLAIN = 12  # up to here Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out for whole b
+_STEP = 1 / 64  # step of the grid on which Beta quantiles are tabulated
+_PLAIN = 12  # up to this whole b, Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out
 _TINY = 1e-280
-_OFF = 1e-6  # of a chance, relative: beyond, an inverse has failed
+_OFF = 1e-6  # relative error of a probability above which an inverse has failed
 _HALVINGS = 64
 
 
@@ -53,7 +53,7 @@ class Stick:
         return self._whole_of_many(totals, x)
 
     def _outweighs(self, totals: Floats) -> NDArray[np.bool_]:
-        """Tell in which rows the prior stands for more than half as many records as there are."""
+        """Tell in which rows the prior is worth more than half as many records as there are."""
         return np.asarray(self.a + self.b > totals / 2)
 
     def _whole_of_few(self, totals: Floats, x: Floats) -> tuple[Floats, Floats]:

@@ -35,7 +35,7 @@ class TableCounts(ABC):
     """The joint posterior of the tables of all variables: draws always, and finite sums where they are known."""
 
     log_evidence: float
-    """Log P(releases | prior), not a number where it is not known."""
+    """Log P(releases | prior), NaN where it is not known."""
 
     @property
     def log_evidence_error(self) -> float:
@@ -61,7 +61,7 @@ class TableCounts(ABC):
 
     @property
     def reached(self) -> Reached | None:
-        """Return how well chains did, if they are what the tables were found by."""
+        """Return how well chains did, if the tables come from chains."""
         return None
 
     def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split | None:

@@ -1,9 +1,9 @@
-"""The evidence of a small graph: the likelihood is let in little by little, from the prior to the posterior.
+"""The evidence of a small graph: the likelihood is introduced gradually, from the prior to the posterior.
 
-Populations of chains begin with draws of the prior. The power of the likelihood goes from 0 to 1 in stages, each as
-long as half the chains would still count; there chains are picked by their weights and moved (tempered sequential Monte
-Carlo). The mean weights of all stages multiply to an unbiased estimate of the evidence. Eight populations share nothing
-but step, metric and stages, so that their spread tells the error.
+Populations of chains begin with draws from the prior. The power of the likelihood goes from 0 to 1 in stages, each as
+long as half the chains would still count; then chains are resampled by their weights and moved (tempered sequential
+Monte Carlo). The product of the mean weights of all stages is an unbiased estimate of the evidence. Eight populations
+share nothing but step, metric and stages, so their spread gives the error.
 """
 
 from math import inf, nan
@@ -22,11 +22,11 @@ MOST_COORDINATES = 100
 
 _MOST_STAGES, _MOVES = 80, 3
 _KEPT = 0.5  # share of the chains that count after a stage
-_WORST_ERROR = 1.0  # of the log evidence: beyond, it is not known
+_WORST_ERROR = 1.0  # error of the log evidence above which it counts as unknown
 
 
 def tempered_evidence(target: Target, seed: int) -> tuple[float, float]:
-    """Return the log evidence and its standard error; not a number where they are not known."""
+    """Return the log evidence and its standard error; NaN where they are not known."""
     coordinates = target.coordinates
     if coordinates.length > MOST_COORDINATES:
         return nan, nan

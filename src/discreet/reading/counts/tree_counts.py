@@ -183,7 +183,7 @@ class TreeCounts(TableCounts):
 
 
 BEYOND = 10**300
-"""More work than anybody has: numbers of operations end here, before floats do."""
+"""More work than anybody can do: counts of operations stop here, before floats overflow."""
 
 
 def products(size: int, parent_levels: int, levels: int) -> float:

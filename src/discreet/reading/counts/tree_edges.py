@@ -28,16 +28,16 @@ from discreet.reading.counts.row_windows import TOO_FAR
 from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
 
 BLOCK = 2_000_000
-"""So many numbers of one kind are held at a time."""
-_ROUNDING = 4e-16  # of a transform, beside the largest number
-_MOST_COUNTS = 20_000_000  # of a window: tables that contradict each other have no narrow one
+"""How many numbers of one kind are held at a time."""
+_ROUNDING = 4e-16  # rounding error of a transform, relative to the largest number
+_MOST_COUNTS = 20_000_000  # widest window: tables that contradict each other have no narrow one
 _MOST_PRODUCTS = MOST_OPERATIONS / 20  # numbers of all transforms of an edge
 _DIRECT = 200_000  # products of two rows up to which they are summed one by one, where no digits are lost
 
 
 @dataclass(frozen=True, eq=False)
 class _Cell:
-    """Kernel and prior of one cell at consecutive counts, also just outside what can be."""
+    """Kernel and prior of one cell at consecutive counts, including those just outside the possible range."""
 
     first: int
     log_kernel: Floats
@@ -81,7 +81,7 @@ class EdgeRow:
         return np.where(inside, logs, -np.inf)
 
     def log_outside(self, places: Counts, tilt: float) -> Floats:
-        """Return for some totals the log of a bound of sum r_j(k) e^(tilt (k - first)) over all k outside."""
+        """Return for some totals the log of a bound on sum r_j(k) e^(tilt (k - first)) over all k outside."""
         totals, first, last = self.totals[places], self.first[places], self.last[places]
 
         def kernel(counts: Counts) -> Floats:
@@ -163,7 +163,7 @@ class Edge:
 
     @cached_property
     def message(self) -> tuple[Floats, Floats]:
-        """Return log sum_m G(n_1, m) e^mu(m) with the prior's constants, and bounds of its relative error."""
+        """Return log sum_m G(n_1, m) e^mu(m) with the prior's constants, and bounds on its relative error."""
         logs, errors = [], []
         for places in self._blocks(np.arange(len(self.above.values))):
             weights, scale = self._weights(places)

@@ -31,17 +31,17 @@ from discreet.reading.counts.windows import Windowed
 
 Spectrum = NDArray[np.complex128]
 
-_ROUNDING = 4e-16  # of a transform, beside the largest probability
-_TAIL = 24.0  # standard deviations of the total kept free on a circle, beside a window and the range
+_ROUNDING = 4e-16  # rounding error of a transform, relative to the largest probability
+_TAIL = 24.0  # standard deviations of the total kept free on a circle, in addition to a window and the range
 _FOLDED = 1e-19  # probability that may fold over
 _STEEPEST = 50.0
-_MANY = 64  # cells from which on low frequencies may be enough
+_MANY = 64  # number of cells from which low frequencies may be enough
 _DROPPED = 1e-20  # probability that dropped frequencies may hold
-_TOGETHER = 16  # cells that are transformed at a time
+_TOGETHER = 16  # cells transformed at a time
 
 
 class Windows(Protocol):
-    """Weights of cells on windows, with a bound of what lies outside; see `CellWindows`."""
+    """Weights of cells on windows, with a bound on what lies outside; see `CellWindows`."""
 
     first: Counts
     last: Counts
@@ -52,7 +52,7 @@ class Windows(Protocol):
         """Return the largest tilt at which what lies outside is finite."""
 
     def log_outside(self, tilt: float) -> Floats:
-        """Return for each cell the log of a bound of sum f(k) e^(tilt (k - first)) over all k outside."""
+        """Return for each cell the log of a bound on sum f(k) e^(tilt (k - first)) over all k outside."""
 
 
 class WindowSums:
@@ -73,7 +73,7 @@ class WindowSums:
         self.frequencies = self._kept_frequencies()
 
     def _circle(self, width: int) -> int:
-        """Return a length of the transforms at which next to nothing folds over; set the bound of what does."""
+        """Return a length of the transforms at which next to nothing folds over; set the bound on what does."""
         wanted = int(width + _TAIL * self._deviation + self.high - self.low) + 1
         while wanted < self._longest + 1:
             self._folded = self._beyond(wanted / 2)
@@ -84,7 +84,7 @@ class WindowSums:
         return int(next_fast_len(self._longest + 1, real=True))
 
     def _beyond(self, distance: float) -> float:
-        """Return a bound of the probability that the total is farther than this from its mean (Chernoff)."""
+        """Return a bound on the probability that the total is farther than this from its mean (Chernoff)."""
         rate = min(6 / max(self._deviation, 1e-9), 600 / len(self._steps))
         away = self._steps - self._means[:, None]
         both = [np.log((self._weights * np.exp(sign * rate * away)).sum(axis=1)).sum() for sign in (1, -1)]
@@ -153,7 +153,7 @@ class WindowSums:
 
     @cached_property
     def _left_outside(self) -> float:
-        """Return a bound of the tilted probability that some count lies outside its window."""
+        """Return a bound on the tilted probability that some count lies outside its window."""
         return float(np.exp(np.minimum(self.windows.log_outside(self.tilt) - self._log_sums, 0.0)).sum())
 
     @property
@@ -168,7 +168,7 @@ class WindowSums:
 
     @cached_property
     def _chances(self) -> tuple[Floats, Floats]:
-        """Return p(t) of every total, nowhere below what rounding hides, and a bound of its relative error."""
+        """Return p(t) of every total, nowhere below what rounding hides, and a bound on its relative error."""
         positions = self.totals - self._base
         law = self._law(self._whole, positions)
         inside = (positions >= 0) & (positions <= self._longest)
@@ -181,7 +181,7 @@ class WindowSums:
 
     @property
     def errors(self) -> Floats:
-        """Return for every total a bound of the relative error of its weight, 1 where it is not known at all."""
+        """Return for every total a bound on the relative error of its weight, 1 where it is not known at all."""
         return self._chances[1]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Windows: the few counts that matter of each cell of a row, and a proved bound of all that lies outside.
+"""Windows: the few counts that matter of each cell of a row, and a proved bound on all that lies outside.
 
 A cell's weight is f(k) = P_a(k) K(k), with the prior P_a(k) = Gamma(a + k) / (k! Gamma(a)) and the likelihood K of what
 was seen of it, whose logarithm is concave beyond the noisy numbers. Its window holds the counts around these, clipped
@@ -20,7 +20,7 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
 
 MARGIN = 45.0
-"""A window reaches so many factors e beyond the noisy numbers to begin with; it is widened where that is not enough."""
+"""How many nats a window at first extends beyond the noisy numbers; it is widened where that is not enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class CellWindows:
         return float(min(-self._right[1].max(), -self._left[1].max()))
 
     def log_outside(self, tilt: float) -> Floats:
-        """Return for each cell the log of an upper bound of sum f(k) e^(tilt (k - first)) over all k outside."""
+        """Return for each cell the log of an upper bound on sum f(k) e^(tilt (k - first)) over all k outside."""
         width = self.last - self.first
         right, left = self._right[0] + tilt * width, self._left[0]
         return np.logaddexp(_series(right, self._right[1] + tilt), _series(left, self._left[1] - tilt))

@@ -1,1 +1,1 @@
-"""The engines, each of which reads some cases. A file in this room registers its engine by stating its place."""
+"""The engines, each of which reads some cases. A file in this folder registers its engine by stating its place."""

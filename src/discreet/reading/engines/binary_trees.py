@@ -13,7 +13,7 @@ from discreet.reading.measured import log_constant, measured_tables, seen_tables
 from discreet.reading.readings import NetworkReading
 
 _EACH = 60.0  # operations for each number of a transform, all walks together
-_WIDENING = 1.5  # how much wider windows may have to be than at first
+_WIDENING = 1.5  # how much wider than at first windows may have to be
 
 
 class BinaryTreesEngine(Engine, place=35):
@@ -22,7 +22,7 @@ class BinaryTreesEngine(Engine, place=35):
     models = (Network,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no tree, inner variables of more levels, and inner tables that nothing was measured of."""
+        """Refuse graphs other than trees, inner variables with more levels, and inner tables that were not measured."""
         if (why := TreesEngine().misfit(case)) is not None:
             return why
         inner = _inner(case.model)

@@ -21,7 +21,7 @@ class CellModelsEngine(Engine, place=28):
     reads_programs = True
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no likelihood of cell probabilities."""
+        """Refuse anything but a likelihood of cell probabilities."""
         return why_no_likelihood(case)
 
     def work(self, case: Case[ModelledTable]) -> Work:
@@ -46,7 +46,7 @@ class CellModelsEngine(Engine, place=28):
         return min(case.size + 1.0, 2 * _REACHES * reach + 3)
 
     def _each(self, case: Case[ModelledTable]) -> float:
-        """Return the work of one value: windows and their transforms, and products inside of groups."""
+        """Return the work of one value: windows and their transforms, and products inside groups."""
         cells, width, inside = len(case.model.cells), self._width(case), 0.0
         if case.model.groups is not None:
             others = case.model.groups.shape[1] - 1

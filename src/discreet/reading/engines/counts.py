@@ -24,7 +24,7 @@ from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
-_CALL = 5e3  # operations of one step through the tables of a variable, whatever it holds
+_CALL = 5e3  # operations of one step through the tables of a variable, whatever its size
 _CELL = 40.0  # operations of a step for each cell and each chain
 _PRODUCT = 0.1  # operations of an entry of the metric for each chain
 _STEPS = 15.0  # steps of a move
@@ -48,7 +48,7 @@ class CountsEngine(Engine, place=50):
         return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
-        """Return the work of as many moves as are made at most."""
+        """Return the work of the largest number of moves."""
         levels, parents = graph_of(case.model)
         found = cliques(levels, parents)
         cells = float(sum(clique.cells for clique in found))
@@ -108,7 +108,7 @@ def choice_of(observed: Observed) -> Choice | None:
 
 
 def near_sums(observed: Observed) -> Normalised | None:
-    """Return what knows the likelihood of a choice roughly, if there is no other way."""
+    """Return an approximation of the likelihood of a choice, if there is no other way."""
     choice = choice_of(observed)
     return None if choice is None else choice.chooser.near_sums()
 
@@ -123,7 +123,7 @@ def unreadable(observed: Observed) -> str | None:
 
 
 def rough(observed: Observed) -> str | None:
-    """Tell why the likelihood of a choice is known roughly only, or nothing if it is not."""
+    """Tell why the likelihood of a choice is known only roughly, or nothing if it is known."""
     return None if near_sums(observed) is None else too_many(observed)
 
 

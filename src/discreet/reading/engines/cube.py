@@ -17,7 +17,7 @@ from discreet.reading.readings import NetworkReading
 
 _CALL = 2e5  # operations that one class count costs beside its sums
 _EACH = 30.0  # operations for each feature and radius of a class count
-_LOOKED = 60.0  # factors e of the class counts' own noise within which a first look goes, and 10 for each feature
+_LOOKED = 60.0  # nats of the class counts' own noise within which a first look goes, and 10 for each feature
 
 
 class CubeEngine(Engine, place=20):

@@ -1,4 +1,4 @@
-"""Few tables, whatever the evidence is: the likelihood of every table is worked out, which is exact."""
+"""Few tables, whatever the evidence: the likelihood of every table is computed, which is exact."""
 
 import numpy as np
 

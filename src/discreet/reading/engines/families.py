@@ -21,7 +21,7 @@ class FamiliesEngine(Engine, place=10):
     models = (BoundedFamily,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse families that do not say what is drawn given a total, and what is no draw."""
+        """Refuse families that do not say what is drawn given a total, and anything but draws."""
         if (why := case.model.unreadable) is not None:
             return str(why)
         if any(observed.draw is None for observed in case.observed):

@@ -1,9 +1,9 @@
-"""Regressions from noisy moments: draws of the noise, weighed by what they leave; where too few count, tempering.
+"""Regressions from noisy moments: weighted draws of the noise or, where too few of them count, tempering.
 
-Noise is drawn and taken away from the release; what is left are candidates for the true moments, each with the
-likelihood that the model gives it as its weight (`reading.moments`). Where the noise is small beside the moments
-nearly all of them count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth),
-particles in the noise's own coordinates are tempered (`reading.tempering`).
+Noise is drawn and subtracted from the release; what remains are candidates for the true moments, each weighted by its
+likelihood under the model (`reading.moments`). Where the noise is small compared with the moments, nearly all of them
+count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth), particles in the noise's
+own coordinates are tempered (`reading.tempering`).
 """
 
 import warnings
@@ -23,13 +23,13 @@ from discreet.reading.published import Exactness
 from discreet.reading.tempering import EACH, ISLANDS, Particles
 
 DRAWS, MOST_DRAWS = 4096, 32768
-"""How many draws of the noise are weighed at first, and at most."""
+"""How many draws of the noise are weighted at first, and at most."""
 LEAST_WORTH, GOOD_WORTH = 1000.0, 4000.0
-"""Draws that are worth fewer are not trusted; more than the second are not looked for."""
-LOOKS, _MOVES = (5, 10, 20, 40, 60), 4  # after tempering: the rounds after which one looks, and moves in each round
-_MOST_ERROR = 1.0  # of the log evidence; else it is not known
+"""Least effective sample size that is trusted, and the one beyond which no more draws are made."""
+LOOKS, _MOVES = (5, 10, 20, 40, 60), 4  # after tempering: rounds after which draws are checked, and moves in each round
+_MOST_ERROR = 1.0  # error of the log evidence above which it counts as unknown
 GOOD_R_HAT, BAD_R_HAT = 1.02, 1.1
-_STAGE = 17.0  # evaluations of all particles that a stage takes, about
+_STAGE = 17.0  # about how many evaluations of all particles a stage takes
 
 
 class MomentsEngine(Engine, place=10):
@@ -39,7 +39,7 @@ class MomentsEngine(Engine, place=10):
     exactness = Exactness.SAMPLED
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what is no measurement of the moments, and noise that cannot be made of normal numbers."""
+        """Refuse anything but a measurement of the moments, and noise that cannot be generated from normal numbers."""
         if not case.is_measured:
             return (
                 "a draw of the coefficients does not tell how far it lies from the truth: that depends on all moments "
@@ -69,7 +69,7 @@ class MomentsEngine(Engine, place=10):
         return Work(what, operations, 2.0 * MOST_DRAWS * (len(case.model.cells) + case.model.dimension**2 / 8))
 
     def read(self, case: Case) -> MomentReading:
-        """Return draws of the true moments; the same case is always read alike."""
+        """Return draws of the true moments; the same case always gives the same reading."""
         target = MomentTarget(case.model, case.size, case.measurements)
         generator = np.random.default_rng(case.seed)
         reading = weighed(target, generator) or tempered(target, generator, case)

@@ -1,7 +1,7 @@
 """Naive Bayes networks through noise or draws that are a product over cells: exact, for any number of classes.
 
-Noisy tables and drawn ones may come together: each says something about every cell of a row given the row's total, and
-the totals of all rows of a class are one number, the class count.
+Noisy and drawn tables may be combined: each says something about every cell of a row given the row's total, and the
+totals of all rows of a class are one number, the class count.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ from discreet.reading.measured import log_constant, log_noise, measured_tables, 
 from discreet.reading.readings import EXACTLY, NetworkReading
 
 WIDENING = 2.0
-"""How much wider windows may have to be than at first; beyond lie outputs of a probability below 1e-15."""
+"""How much wider than at first windows may have to be; more is needed only with a probability below 1e-15."""
 
-_DRAWS = 400  # of the tables, to find about what rows to expect where a factor was made linear
+_DRAWS = 400  # draws of the tables that show roughly which rows to expect where a factor was linearised
 
 
 class NaiveBayesEngine(Engine, place=10):
@@ -42,7 +42,7 @@ class NaiveBayesEngine(Engine, place=10):
         return lambda case: NetworkReading(case.model, windowed(case, known)) if _is_windowed(case) else self.read(case)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse other graphs, noise that is no product over cells, choices, truncated draws and coarse grids."""
+        """Refuse other graphs, noise that is not a product over cells, choices, truncated draws and coarse grids."""
         if case.model.target is None:
             return "the graph is not a naive Bayes network"
         if measured_tables(case) is None:
@@ -95,7 +95,7 @@ def _is_windowed(case: Case) -> bool:
 
 
 def windowed(case: Case, known: KnownRows | None = None) -> NaiveBayesCounts:
-    """Return class counts and features on windows around what was measured, rows that are known already taken over."""
+    """Return class counts and features on windows around what was measured, reusing rows that are already known."""
     model, size, seen = case.model, case.size, seen_tables(case)
     target, *features = (variable.name for variable in model.variables)
     (class_alpha,), *alpha = model.row_priors

@@ -1,4 +1,4 @@
-"""Graphs whose tables are too many cells for chains, row by row: an approximation, for tables with any noise."""
+"""Graphs whose tables have too many cells for chains, row by row: an approximation, for tables with any noise."""
 
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work

@@ -1,4 +1,4 @@
-"""Tables of categories through choices, truncated draws and noise that is no product, of too many tables to list.
+"""Tables of categories through choices, truncated draws or noise that is not a product, with too many tables to list.
 
 A table of categories is a graph of one variable, so the chains of graphs read it. The evidence comes from draws of a
 normal law around where the chains are, mixed with the prior (importance sampling): coordinates are few.
@@ -26,7 +26,7 @@ MOST_COORDINATES = 2_000
 
 _MOST = 2e6  # operations of one likelihood of a choice
 _PROPOSED = 4_000
-_FEW_COORDINATES = 20  # up to here the evidence is worked out
+_FEW_COORDINATES = 20  # up to this many coordinates, the evidence is computed
 
 
 class SampledTablesEngine(Engine, place=30):
@@ -47,7 +47,7 @@ class SampledTablesEngine(Engine, place=30):
         return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
-        """Return the work of as many moves as are made at most, each with turns of single coordinates."""
+        """Return the work of the largest number of moves, each with rotations of single coordinates."""
         cells = len(case.model.cells)
         chains, moves = chains_for(cells), WARM + longest_for(cells)
         each = sum(map(operations_of, case.observed))
@@ -80,7 +80,7 @@ def table_coordinates(case: Case[Categories]) -> Coordinates:
 
 
 class _Near:
-    """Chains start around noisy counts, twice as far apart as the noise: from the prior some would not get there."""
+    """Chains start around noisy counts, spread twice as wide as the noise: from the prior, some would not get there."""
 
     def __init__(self, values: Counts, deviations: Floats) -> None:
         self._values, self._deviations = values, deviations

@@ -19,10 +19,10 @@ from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.readings import EXACTLY, TableReading
 
-_RARE = 46.1  # factors e: outputs of a smaller probability than 1e-20 may be refused
-_WAVES = 400.0  # frequencies of many cells that matter, at most about
-_MOST_WAVES = 20_000_000  # as in `low_frequencies`: beyond, whole transforms are taken
-_FACTORS = 45.0  # a window reaches this many factors e beyond a noisy count, and twice as far now and then
+_RARE = 46.1  # nats: outputs of a smaller probability than 1e-20 may be refused
+_WAVES = 400.0  # about the most frequencies of many cells that matter
+_MOST_WAVES = 20_000_000  # as in `low_frequencies`: beyond this, whole transforms are taken
+_FACTORS = 45.0  # a window reaches this many nats beyond a noisy count, and twice as far now and then
 
 
 class TablesEngine(Engine, place=10):
@@ -31,13 +31,13 @@ class TablesEngine(Engine, place=10):
     models = (Categories,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse noise that is no product over cells, choices, and draws that are truncated or on a coarse grid."""
+        """Refuse noise that is not a product over cells, choices, and draws that are truncated or on a coarse grid."""
         if len(case.model.cells) == 2 and any(each.draw is not None for each in case.observed) and few_records(case):
             return "draws of two probabilities are read table by table"
         return next((why for each in case.observed if (why := no_product(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
-        """Return the size of the windows, and three transforms of each, or of many the product with few waves."""
+        """Return the size of the windows, and three transforms of each or, for many cells, the few that matter."""
         cells = len(case.model.cells)
         width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
@@ -63,7 +63,7 @@ class TablesEngine(Engine, place=10):
 
     def log_bounds(self, cases: Sequence[Case]) -> list[float]:
         """Return bounds from the windows alone, cells of the same noisy count together; inf where cells differ."""
-        from discreet.reading.counts.evidence_bound import log_bounds  # only strengths ask
+        from discreet.reading.counts.evidence_bound import log_bounds  # only needed for strengths
 
         return log_bounds(cases)
 
@@ -106,7 +106,7 @@ def log_prior_total(alpha: Floats, size: int) -> float:
 
 
 class MeasuredCells:
-    """Noisy numbers of single cells; of a cell that was not measured nothing is known."""
+    """Noisy numbers of single cells; nothing is known about a cell that was not measured."""
 
     is_linear = False
 
@@ -136,7 +136,7 @@ def _kernels(case: Case, expected: Floats | None) -> list[_Kernel]:
 
 
 def no_product(observed: Observed) -> str | None:
-    """Tell why the likelihood of an output is no product over cells, or nothing if it is."""
+    """Tell why the likelihood of an output is not a product over cells, or nothing if it is."""
     if (draw := observed.draw) is not None:
         return coarse(draw.rows)
     if not observed.measurements:
@@ -146,7 +146,7 @@ def no_product(observed: Observed) -> str | None:
 
 
 def _widening(observed: Observed, cells: int) -> float:
-    """Return how much wider windows are made at most, but for outputs of a probability below 1e-20.
+    """Return the most by which windows are widened, except for outputs of a probability below 1e-20.
 
     Where a total is published with noise, windows follow the noise once it is tilted to the known total. Laplace noise
     of m cells, tilted by x/b, falls off by (1 - x)/b, and a total that needs this tilt has a probability of about
@@ -159,7 +159,7 @@ def _widening(observed: Observed, cells: int) -> float:
 
 
 def _width(observed: Observed, size: int) -> float:
-    """Return how many counts a cell's window has, about."""
+    """Return about how many counts a cell's window has."""
     if (draw := observed.draw) is not None:
         rows = draw.rows[0]
         return 20 * float(np.sqrt(size / (float(rows.power) * rows.draws))) + 5

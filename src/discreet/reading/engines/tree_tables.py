@@ -28,7 +28,7 @@ from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 
 _DRAWS, _FACTORS = 4000, 45.0
-_BLOCK = 4_000_000  # weights that are held at a time while drawing
+_BLOCK = 4_000_000  # weights held at a time while drawing
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class _Line:
         return np.where(inside, self.weights[np.clip(places, 0, len(self.weights) - 1)], 0.0)
 
     def added(self, other: "_Line", most: int) -> "_Line":
-        """Return the line of sums, at most so large."""
+        """Return the line of sums, up to this size."""
         found = np.convolve(self.weights, other.weights)[: most - self.first - other.first + 1]
         return _Line.of(self.first + other.first, found, self.log_scale + other.log_scale)
 
@@ -74,7 +74,7 @@ class TreeTablesEngine(Engine, place=12):
     exactness = Exactness.EXACT
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what has no tree, or several trees, or is no noisy count of every cell."""
+        """Refuse cases without a tree, with several trees, or without a noisy count of every cell."""
         trees = {m.noise.tree_parents for m in case.measurements if m.noise.tree_parents is not None}
         if len(trees) != 1 or not case.is_measured:
             return "there is not one single tree along whose edges noise was added"
@@ -156,7 +156,7 @@ class _Messages:
             )
 
     def _window(self, place: int) -> tuple[int, int]:
-        """Return the counts behind an edge that are worth looking at, wherever any output puts them."""
+        """Return the counts behind an edge that are worth considering, given all outputs."""
         ends = []
         for measured in self._trees:
             reach = int(_FACTORS / measured.noise.tree_rates[place]) + 30

@@ -18,7 +18,7 @@ class TreesEngine(Engine, place=40):
     models = (Network,)
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse variables with several parents, and noise that is no product over the cells of tables."""
+        """Refuse variables with several parents, and noise that is not a product over the cells of tables."""
         pairs = zip(case.model.variables, case.model.parents, strict=True)
         several = [variable.name for variable, above in pairs if len(above) > 1]
         if several:

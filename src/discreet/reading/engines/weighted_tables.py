@@ -1,9 +1,9 @@
 """Choices among more candidate tables than can be listed, by weighted draws of the true table (importance sampling).
 
-Tables are functions of a few normal coordinates, as chains see them. Draws come from a mixture of normal laws around
-the candidate that was chosen, narrow and wide, and of the prior, so that no weight is large: a choice says either that
-the truth is near or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept.
-The mean of its weights is the evidence, without bias, and their spread is the error of everything.
+Tables are functions of a few normal coordinates, as for chains. Draws come from a mixture of the prior and of normal
+laws, narrow and wide, around the chosen candidate, so that no weight is large: a choice says either that the truth is
+near, or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept. The mean of
+its weights is an unbiased estimate of the evidence, and their spread gives the error of everything.
 """
 
 import warnings
@@ -27,35 +27,35 @@ from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 
 MOST_CELLS = 12
-"""Weights of draws are good for so many cells at most."""
+"""The most cells for which weighted draws work well."""
 
 _TRIALS, _DRAWS, _MOST_BLOCKS = 2_000, 4_000, 3
-_LEAST_ROUNDS, _MOST_ROUNDS = 2, 5  # of trials, after each of which the mixture is fitted
-_ENOUGH = 0.1  # of the trials: if they are worth as much, the mixture is good
-_WIDTHS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)  # of the covariances around a candidate
-_LEAST_SHARE, _LEAST_PRIOR = 0.04, 0.2  # of a part of the mixture, so that none is lost
-_WIDER = 1.3  # what covariances that are fitted are multiplied by
-_AROUND = 400  # draws that say where a candidate lies
-_NARROWEST, _PROBES = -12, 24  # powers of 4 that widths are sought from, and draws of each
-_INSIDE = 6.0  # normal numbers beyond belong to empty cells
-_FALLEN = 1.0  # nats for each coordinate: where likelihoods have fallen by as much, a width is too large
+_LEAST_ROUNDS, _MOST_ROUNDS = 2, 5  # rounds of trials, after each of which the mixture is refitted
+_ENOUGH = 0.1  # share of the trials' draws: if they are worth this much, the mixture is good
+_WIDTHS = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)  # factors of the covariances around a candidate
+_LEAST_SHARE, _LEAST_PRIOR = 0.04, 0.2  # least share of a part of the mixture, so that none is lost
+_WIDER = 1.3  # factor by which fitted covariances are inflated
+_AROUND = 400  # draws that locate a candidate
+_NARROWEST, _PROBES = -12, 24  # powers of 4 among which widths are searched, and draws of each
+_INSIDE = 6.0  # larger normal numbers belong to empty cells
+_FALLEN = 1.0  # nats per coordinate: a width at which likelihoods have fallen this far is too large
 _AROUND_NARROW = (1 / 64, 1 / 16, 1 / 4, 1.0)
 _WANTED_SIZE, _BAD_SIZE = 400.0, 100.0
 _AT, _CHECKED = 48, 8  # tables at which sums are refined, and checked afterwards
 _REFINED = 3e8  # operations of one of them
-_NO_SHARE, _FEWEST = 1e-4, 5  # below, what is refined does not matter; so many tables must be above
+_NO_SHARE, _FEWEST = 1e-4, 5  # below this, refinement does not matter; this many tables must lie above
 _MOST_OFF = 0.05
 
 
 class WeightedTablesEngine(Engine, place=25):
-    """Weighs draws of a table by the choice, and by whatever else was published about the same records."""
+    """Weights draws of a table by the choice, and by whatever else was published about the same records."""
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
     reads_margins = True
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse what holds no choice whose sums are worked out for many tables, and wide tables."""
+        """Refuse wide tables, and cases without a choice whose sums can be computed for many tables."""
         near = [each.is_margin for each in case.observed if near_sums(each) is not None]
         if not any(_has_many_candidates(each) for each in case.observed):
             return "weighted draws are used for choices among more tables than can be listed"
@@ -66,7 +66,7 @@ class WeightedTablesEngine(Engine, place=25):
         return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
 
     def work(self, case: Case) -> Work:
-        """Return the likelihoods of as many draws as are made at most."""
+        """Return the work of the likelihoods of the largest number of draws."""
         draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
         each = sum(map(operations_of, case.observed)) + 1e4 * cells
         is_near = any(near_sums(observed) is not None for observed in case.observed)
@@ -205,7 +205,7 @@ def _method(found: Smoothed, errors: Floats, off: float) -> str:
 
 
 def _place(target: Target, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
-    """Return the coordinates of a candidate itself, but where a cell is empty: there those of draws around it."""
+    """Return the coordinates of a candidate itself; where a cell is empty, those of draws around it."""
     shares = (candidate / candidate.sum())[None, :, None]
     q = target.coordinates.start([shares], generator)[:, 0]
     return np.asarray(np.where(np.abs(q) < _INSIDE, q, mean))
@@ -232,7 +232,7 @@ def _has_many_candidates(observed: Observed) -> bool:
 
 
 def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Generator) -> Counts:
-    """Return some tables, about as often as their weights say, none twice."""
+    """Return some tables, in proportion to their weights, none twice."""
     own = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
     return np.asarray(np.unique(tables[generator.choice(len(tables), size=count, p=own)], axis=0))
 
@@ -241,7 +241,7 @@ def _refine(near: Normalised, tables: Counts, weights: Floats, generator: np.ran
     """Work sums out where they matter: half of the tables where the posterior is, half where draws went."""
     shares = near.shares(tables)
     if (shares > _NO_SHARE).sum() < _FEWEST:
-        return  # the part that is known is all there is
+        return  # the known part is all there is
     chosen = [_picked(tables, own * shares, _AT // 2, generator) for own in (weights, np.ones(len(weights)))]
     near.refine(np.unique(np.concatenate(chosen), axis=0))
 

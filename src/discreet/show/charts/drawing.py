@@ -30,7 +30,7 @@ def days_axis() -> Spec:
 
 
 def require_ending(path: Path | None) -> None:
-    """Refuse a file that is no chart, before anything is worked out for it."""
+    """Refuse a file that is no chart, before anything is computed for it."""
     if path is not None and path.suffix.lower() not in (".png", ".svg", ".json"):
         raise DiscreetError(f"Cannot draw {str(path)!r}: charts are .png, .svg or .json files. Nothing was written.")
 

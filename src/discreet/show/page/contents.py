@@ -26,10 +26,10 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 MOST_DRAWS, MOST_NUMBERS = 4_000, 600_000
 """A page holds so many draws of every quantity, and fewer if that were more than so many numbers."""
 MOST_RATES = 60
-"""A page works out so many rates of events in groups by itself; others are asked for by name."""
+"""How many rates of events in groups a page computes by itself; others must be asked for by name."""
 _QUANTILE_DRAWS = 40_000  # draws of one rate for its intervals; their ends are off by about a hundredth of a deviation
 MOST_CELLS = 100
-"""Of a table with more cells than this, only rates that are asked for by name are worked out."""
+"""Of a table with more cells than this, only rates that are asked for by name are computed."""
 
 Question = tuple[str, str]
 """An event, and the column whose levels are the groups."""

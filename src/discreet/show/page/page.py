@@ -22,7 +22,7 @@ from discreet.releases import Release
 from discreet.show.charts.drawing import label_of
 from discreet.show.page.contents import LEVELS, Question, contents_of
 from discreet.show.page.sections import about_the_reading, about_the_release, citation
-from discreet.show.theme import DARK
+from discreet.show.theme import DARK, PAGE_COLOURS
 from discreet.version import __version__
 
 SHOWN_FIRST = 0.9
@@ -65,7 +65,7 @@ def reading_page(
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="discreet {escape(__version__)}">',
-            f"<title>{escape(title)}</title>\n<style>{_own('page.css')}</style>\n</head>\n<body>",
+            f"<title>{escape(title)}</title>\n<style>{PAGE_COLOURS}{_own('page.css')}</style>\n</head>\n<body>",
             f"<header><h1>{escape(title)}</h1>{_facts(posterior)}</header>\n<main>",
             _estimates(posterior, contents),
             _comparisons(contents),

@@ -4,13 +4,15 @@ import html
 import re
 from collections.abc import Sequence
 
+from discreet.show.theme import PAGE_COLOURS
+
 
 def statement_html(markdown: str) -> str:
     """Return a statement as a page of HTML that stands alone and prints well. Only what `statement` writes is read."""
     blocks = [block for block in markdown.split("\n\n") if block.strip()]
     heads = [block[2:] for block in blocks if block.startswith("# ")]
     title = html.escape(html.unescape(heads[0])) if heads else "Privacy statement"
-    return _PAGE.format(title=title, style=_STYLE, body=blocks_html(blocks))
+    return _PAGE.format(title=title, style=PAGE_COLOURS + _STYLE, body=blocks_html(blocks))
 
 
 def blocks_html(blocks: Sequence[str]) -> str:
@@ -60,15 +62,15 @@ def _marked(part: str) -> str:
 
 _STYLE = """
 @page { size: A4; margin: 12mm 16mm; }
-body { font: 15px/1.45 Helvetica, Arial, sans-serif; color: #111; background: white; max-width: 46em; margin: 2em auto;
-  padding: 0 1em; overflow-wrap: anywhere; }
+body { font: 15px/1.45 Helvetica, Arial, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 46em; margin: 2em auto; padding: 0 1em; overflow-wrap: anywhere; }
 h1 { font-size: 1.5em; margin: 0 0 0.6em; }
 h2 { font-size: 1.1em; margin: 1.1em 0 0.3em; break-after: avoid; }
 p, ul { margin: 0.3em 0; }
 ul { padding-left: 1.3em; }
-blockquote { margin: 0.8em 0; padding: 0.7em 1em; border: 3px solid #D55E00; }
+blockquote { margin: 0.8em 0; padding: 0.7em 1em; border: 3px solid var(--bad); }
 table { border-collapse: collapse; margin: 0.6em 0; break-inside: avoid; }
-th, td { padding: 0.15em 0.9em 0.15em 0; border-bottom: 1px solid #ccc; text-align: left; }
+th, td { padding: 0.15em 0.9em 0.15em 0; border-bottom: 1px solid var(--line); text-align: left; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 @media print {
   body { font-size: 9pt; line-height: 1.3; margin: 0; max-width: none; padding: 0; }
@@ -80,6 +82,7 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{title}</title>
 <style>{style}</style>

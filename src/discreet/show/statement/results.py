@@ -54,7 +54,7 @@ def _columns_of(model: Model) -> list[tuple[str, str]]:
 
 
 def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:
-    """Give the rows with their intervals, say how they are read, and answer further questions."""
+    """Return the rows with their intervals, how they are read, and answers to further questions."""
     account, rows = posterior.account(), posterior.rows(LEVEL)
     shown, cut = _shown(rows)
     shares = (
