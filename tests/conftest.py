@@ -1,6 +1,7 @@
 """What tests of several rooms share."""
 
 import gc
+from importlib import import_module
 
 import pytest
 
@@ -17,13 +18,18 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before groups are looked at
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let all tests of a mechanism run in one process: what is worked out for it once is worked out once."""
+    """Let all tests of a mechanism, and all other tests of a file, run in one process.
+
+    What is worked out once for a mechanism, and what the tests of a file share, is then worked out by one process only.
+    """
     kinds = dc.Mechanism.registered()
     for item in items:
         named = getattr(item, "callspec", None)
         found = [value for value in (named.params.values() if named else ()) if isinstance(value, str)]
         for kind in [value for value in found if value in kinds][:1]:
             item.add_marker(pytest.mark.xdist_group(kind))
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture
@@ -54,3 +60,21 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", little)
     for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):
         monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", 1e9)
+
+
+@pytest.fixture
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits draw and the referee compare a little, and losses be added on a coarse grid.
+
+    How well a violation is found, and how finely losses are added, is tested elsewhere.
+    """
+    for module, name, little in (
+        ("planning.audit", "_SLOW_DRAWS", 2),
+        ("planning.audit", "_LEAST", 4),
+        ("planning.twins", "MOST_COMPARISONS", 20_000),
+        ("planning.exact_accuracy", "MOST_OUTPUTS", 1_000),
+        ("guarantees.composition", "_FINEST", 1e-2),
+        ("inference.posteriors.network_draws", "DRAWS", 200),
+        ("inference.posteriors.network", "DRAWS", 200),
+    ):
+        monkeypatch.setattr(import_module(f"discreet.{module}"), name, little)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text
+from discreet.exact import Exact, exact, exact_text, left_text, spent_text
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,21 @@ def test_what_is_of_another_type_is_refused(nonsense: object) -> None:
 @given(st.fractions(max_denominator=10**9) | st.decimals(-100, 100, places=9).map(Fraction))
 def test_every_number_survives_the_way_through_its_text(number: Fraction) -> None:
     assert exact(exact_text(number)) == number
+
+
+@given(st.fractions(min_value=-50, max_value=50, max_denominator=10**9))
+def test_amounts_for_people_are_short_never_too_favourable_and_marked_where_they_are_rounded(number: Fraction) -> None:
+    spent, *up = spent_text(number).split(" ", 1)
+    left, *down = left_text(number).split(" ", 1)
+    assert exact(left) <= number <= exact(spent)
+    assert max(len(spent), len(left)) <= 14  # a sign, five digits and some zeros, or what is exact and short
+    assert up == ([] if exact(spent) == number else ["(rounded up)"])
+    assert down == ([] if exact(left) == number else ["(rounded down)"])
+    assert exact(spent) - exact(left) <= abs(number) / 5_000
+
+
+def test_a_long_decimal_is_rounded_too_and_a_short_fraction_is_not() -> None:
+    assert spent_text(Fraction("0.12345678901234")) == "0.12346 (rounded up)"
+    assert left_text(Fraction("0.12345678901234")) == "0.12345 (rounded down)"
+    assert left_text(Fraction(2, 3)) == spent_text(Fraction(2, 3)) == "2/3"
+    assert left_text(Fraction(-25409, 6656)) == "-3.8175 (rounded down)"

@@ -5,6 +5,7 @@ Each step works or refuses in words; a raw exception fails the test.
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import discreet as dc
 from discreet.command_line import main
 from discreet.models import Model
 from discreet.planning import accuracy_curve
+from discreet.study.keys import Maker
 
 STUDY = """
 [data]
@@ -130,6 +132,21 @@ def test_every_registered_mechanism_is_asked_here() -> None:
     assert {name.partition(".")[0] for name in ASKED} == set(dc.Mechanism.registered())
 
 
+@pytest.fixture
+def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the same keys make a mechanism once, not again for every command: it never changes, and some search long."""
+    made, known = Maker.made, dict[str, Any]()
+
+    def once(maker: Maker[Any], given: Mapping[str, object], others: Iterable[str] = ()) -> Any:
+        key = repr((maker.name, maker.fixed, given))
+        if key not in known:
+            known[key] = made(maker, given, others)
+        return known[key]
+
+    monkeypatch.setattr(Maker, "made", once)
+
+
+@pytest.mark.usefixtures("short_runs", "little_work", "made_once")
 @pytest.mark.filterwarnings("ignore::discreet.LittleInformationWarning")
 @pytest.mark.filterwarnings("ignore::discreet.MisfitWarning")
 @pytest.mark.parametrize(("kind", "keys"), CASES, ids=[f"{kind}-{number}" for number, (kind, _) in enumerate(CASES)])

@@ -3,7 +3,6 @@
 Nothing else may come out: no AttributeError, no KeyError, no TypeError. What comes out right is tested elsewhere.
 """
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -107,24 +106,6 @@ def declared(mechanism: Any) -> Iterator[tuple[str, object]]:
         case _:
             yield "model", f'"{type(model).__name__.lower()}"'
             yield "column", '"z"'
-
-
-@pytest.fixture
-def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let audits draw and the referee compare a little, and losses be added on a coarse grid.
-
-    How well a violation is found, and how finely losses are added, is tested elsewhere.
-    """
-    for module, name, little in (
-        ("planning.audit", "_SLOW_DRAWS", 2),
-        ("planning.audit", "_LEAST", 4),
-        ("planning.twins", "MOST_COMPARISONS", 20_000),
-        ("planning.exact_accuracy", "MOST_OUTPUTS", 1_000),
-        ("guarantees.composition", "_FINEST", 1e-2),
-        ("inference.posteriors.network_draws", "DRAWS", 200),
-        ("inference.posteriors.network", "DRAWS", 200),
-    ):
-        monkeypatch.setattr(sys.modules[f"discreet.{module}"], name, little)
 
 
 @pytest.mark.usefixtures("short_runs", "little_work")

@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
+from discreet.command_line import main
 from discreet.guarantees import chain
 from discreet.guarantees.chain_face import POINTS
 from discreet.releases.release import mechanism_document
+from discreet.show.ledger_page import ledger_page
 from discreet.sklearn import PrivateBayesianRidge
 
 FORK = multiprocessing.get_context("fork")
@@ -43,6 +46,23 @@ def test_second_release_over_budget_is_refused_and_not_charged(tmp_path: Path) -
         "data owner to raise the limit."
     )
     assert ledger.spent.epsilon == Fraction(6, 10)
+
+
+def test_long_fractions_are_shown_as_short_decimals_that_are_never_too_favourable(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="4")
+    publish_once(ledger.path, "1215/6656")
+    with pytest.raises(dc.BudgetError) as refusal:
+        publish_once(ledger.path, "25410/6656")
+    words = str(refusal.value)
+    assert "it needs epsilon = 3.8177 (rounded up), but 0.18255 (rounded up) of 4 is already spent" in words
+    assert "Lower epsilon to 3.8174 (rounded down) or less" in words
+    assert ledger.remaining.document() == {"epsilon": "25409/6656", "delta": "0"}  # exactly, for machines
+    shown = CliRunner().invoke(main, ["ledger", str(ledger.path)]).output
+    assert "Spent epsilon = 0.18255 (rounded up) of 4" in " ".join(shown.split())
+    page = ledger_page(ledger)
+    assert "<dd>3.8174 (rounded down)</dd>" in page
+    assert "/6656" not in page + shown + words
+    publish_once(ledger.path, "3.8174")  # as it was told
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -248,6 +248,15 @@ def test_two_readings_are_two_objects(posterior: dc.CategoriesPosterior) -> None
     assert learnt.interval(0.9) == table.interval(0.9)
 
 
+def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.CategoriesPosterior) -> None:
+    assert posterior.rows() is posterior.rows(0.9)
+    assert posterior.rows(0.5)[0].low > posterior.rows()[0].low
+    assert posterior.table.rows()[0].low != posterior.rows()[0].low
+    unsuited: Any = [0.9]
+    with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
+        posterior.rows(unsuited)
+
+
 def test_every_question_agrees_with_draws_of_its_own_parts(posterior: dc.CategoriesPosterior) -> None:
     rate = posterior.conditional("fall=yes", given="ward=B")
     low, high = rate.interval(0.9)

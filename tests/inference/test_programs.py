@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,15 @@ from scipy.stats import beta, gamma, poisson
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.inference import ModelPosterior
+from discreet.inference import ModelPosterior, programs
 from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
+from discreet.models import modelled_table
+from discreet.models.modelled_table import ModelledTable
 from discreet.reading import MOST_OPERATIONS, Case
-from discreet.reading.cells import model_reading
+from discreet.reading.cells.likelihood import CellFunction
 from discreet.reading.cells.listed import ListedLikelihood
-from discreet.reading.cells.model_reading import needed
-from discreet.reading.cells.target import Target
+from discreet.reading.cells.model_reading import needed, read_target
+from discreet.reading.cells.target import Layout, Populations, Target
 from discreet.reading.engines.cell_models import CellModelsEngine
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
@@ -180,8 +183,8 @@ def test_a_stronger_prior_moves_what_the_release_hardly_tells() -> None:
 
 
 def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_reading, "MANY_DRAWS", 800)  # a third of the usual work
-    monkeypatch.setattr(model_reading, "MANY_WORTH", 50.0)
+    monkeypatch.setattr(modelled_table, "MANY_DRAWS", 800)  # a third of the usual work
+    monkeypatch.setattr(modelled_table, "WORTH", 50.0)
     fall = dc.Categories("fall", levels=(0, 1), outside=0)
     north = simulated(fall, [340, 60], epsilon=8, label="north")
     south = simulated(fall, [200, 100], epsilon=8, label="south")
@@ -198,6 +201,74 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     assert "different populations" in str(together)
     with pytest.raises(dc.DeclarationError, match="by name"):
         dc.infer(north, model=rate, south=south)
+
+
+def test_varying_intercepts_of_known_counts_are_as_wide_as_a_reading_without_noise() -> None:
+    """Shares due to privacy are ratios of both: they were about 0 where known counts were read by another proposal."""
+    table = dc.Logistic("falls ~ (1 | ward)", columns=[WARD, FALLS], prior="Normal(0, 1)").table
+    counts = np.array([90, 10, 40, 6, 150, 17])
+    reading = read_target(table, Target(table.bound, CellFunction(table, ListedLikelihood.exact(counts))), "exact")
+    known = table.known_rows(counts, int(counts.sum()), 0.9)
+    for place, (mean, width) in enumerate(known):
+        low, high = reading.law(place).interval(0.9)
+        assert (mean, width) == pytest.approx((reading.law(place).mean, high - low), abs=0.01)
+
+
+def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_patience_allows_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class ReadingBeginsError(Exception):
+        pass
+
+    def begin(*_: object, allowed: float) -> None:
+        raise ReadingBeginsError(allowed)
+
+    monkeypatch.setattr(programs, "read_target", begin)
+    table = dc.Categories(dc.Column("visits", tuple(range(12)), outside=0))
+    mechanism = dc.GeometricHistogram(table, 10**6, "0.001")
+    wide: Any = {name: dc.Release(mechanism, (83_000,) * 12, name, simulated=True) for name in ("north", "south")}
+    works = []
+    for model in (dc.programs.Poisson(), dc.programs.Poisson().varying("rate")):
+        with pytest.raises(
+            dc.DeclarationError, match=r"24 cells of 2 populations takes about .e\+1. operations"
+        ) as told:
+            dc.infer(model=model, **wide)
+        assert "Nothing was read" in str(told.value)
+        works.append(float(str(told.value).split("patience=")[1].split()[0]))
+    with pytest.raises(ReadingBeginsError) as begun:
+        dc.infer(model=model, patience=works[-1], **wide)
+    cells = Layout(ModelledTable.read_by(table, model).bound, ("north", "south"), model.exchangeable).cells
+    assert begun.value.args[0] >= needed(cells)
+    assert works[1] > 2 * works[0]  # four parameters and draws, not a grid of one
+    with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
+        dc.infer(model=dc.programs.Poisson(), patience=0, **wide)
+
+
+def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_that_of_differences() -> None:
+    ages = dc.Categories([FALLS, WARD])
+    given: Any = {
+        name: simulated(ages, counts, epsilon=2, label=name)
+        for name, counts in (("north", [50, 40, 30, 9, 8, 7]), ("south", [20, 30, 30, 9, 3, 7]))
+    }
+    with pytest.raises(dc.DeclarationError, match=r"'slope' cannot vary .* are intercept, ward=B, ward=C"):
+        dc.infer(model=dc.programs.Logistic("falls ~ ward").varying("slope"), **given)
+    table = ModelledTable.read_by(ages, dc.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
+    parts = {name: CellModelsEngine().target(replace(Case.of([r]), model=table)) for name, r in given.items()}
+    target = Populations(parts, table.program.exchangeable)
+    theta = np.random.default_rng(813).normal(size=target.cells.dimension) / 2
+    steps = 1e-5 * np.eye(len(theta))
+    differences = (target.values(theta + steps) - target.values(theta - steps)) / 2e-5
+    assert target(theta[None])[1][0] == pytest.approx(differences, abs=1e-4)
+    assert [target.cells.names[place] for place in target.cells.spreads] == ["spread of intercept", "spread of ward=C"]
+
+
+def test_spreads_of_a_program_itself_are_spreads_of_populations_too() -> None:
+    varying = dc.programs.Logistic("falls ~ (1 | ward)")
+    one = ModelledTable.read_by(dc.Categories([FALLS, WARD]), varying).bound
+    layout = Layout(one, ("north", "south"), ("intercept",))
+    names = [layout.cells.names[place] for place in layout.cells.spreads]
+    assert names == ["spread of intercept", *(one.names[place] for place in one.spreads)]
+    assert one.spreads
 
 
 def test_two_releases_of_the_same_records_tell_more_than_one() -> None:

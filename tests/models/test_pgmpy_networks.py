@@ -12,11 +12,6 @@ from discreet.models.elimination import chance_of, joint_chances
 from discreet.models.network_events import read_event
 from discreet.models.pgmpy_networks import read_pgmpy, write_pgmpy
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    from pgmpy.inference import VariableElimination
-    from pgmpy.models import DiscreteBayesianNetwork
-
 LEVELS = {"sky": ("clear", "grey"), "grass": ("dry", "wet", "white"), "tap": ("off", "on"), "shoes": (0, 1)}
 GARDEN = dc.Network.from_edges(
     "sky -> tap -> grass",
@@ -25,6 +20,16 @@ GARDEN = dc.Network.from_edges(
     levels=LEVELS,
     outside={name: each[0] for name, each in LEVELS.items()},
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pgmpy() -> Any:
+    """Return the package; it takes seconds to load, so this is left to the process that runs these tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pgmpy.inference
+        import pgmpy.models
+    return pgmpy
 
 
 def tables_of(network: dc.Network, seed: int) -> dict[str, Any]:
@@ -47,10 +52,10 @@ def test_graph_levels_and_tables_survive_the_way_there_and_back() -> None:
     assert dc.Network.from_pgmpy(there, prior=2).prior[0] == (2.0, 2.0)
 
 
-def test_questions_have_the_same_answers_there() -> None:
+def test_questions_have_the_same_answers_there(pgmpy: Any) -> None:
     tables = tables_of(GARDEN, seed=2)
     rows = {name: table.reshape(-1, table.shape[-1]) for name, table in tables.items()}
-    peer = VariableElimination(GARDEN.to_pgmpy(tables))
+    peer = pgmpy.inference.VariableElimination(GARDEN.to_pgmpy(tables))
     wanted = peer.query(["sky", "grass"], evidence={"shoes": 1}, show_progress=False)
     event = read_event("shoes=1", GARDEN)
     found = joint_chances(("sky", "grass"), event, rows, GARDEN) / chance_of(event, rows, GARDEN)
@@ -65,11 +70,11 @@ def test_a_reading_goes_to_pgmpy_with_its_expected_probabilities() -> None:
     np.testing.assert_allclose(found.T, posterior.mean_tables()["a"], atol=1e-9)
 
 
-def test_what_is_no_network_of_pgmpy_is_refused_in_words() -> None:
+def test_what_is_no_network_of_pgmpy_is_refused_in_words(pgmpy: Any) -> None:
     with pytest.raises(dc.DeclarationError, match="got a str"):
         read_pgmpy("a network")
     with pytest.raises(dc.DeclarationError, match="no table of probabilities for 'a', 'b'"):
-        read_pgmpy(DiscreteBayesianNetwork([("a", "b")]))
+        read_pgmpy(pgmpy.models.DiscreteBayesianNetwork([("a", "b")]))
     with pytest.raises(dc.DeclarationError, match="must have the axes"):
         write_pgmpy(GARDEN, {name: np.ones(2) for name in LEVELS})
 

@@ -144,7 +144,7 @@ def test_a_plan_shows_what_can_be_read_and_says_what_cannot(tmp_path: Path) -> N
     mechanism = dc.GeometricHistogram(dc.Study(tmp_path / "study.toml").questions["odds"].model, 60_000, "0.001")
     assert refused["why"] == why_unreadable(mechanism)  # what publish would say before a charge
     (told_so,) = Forecasts((), ((mechanism, refused["why"]),)).refusals
-    assert told_so.startswith("Not to be read at epsilon 0.001 with 60000 records, so publish refuses it")
+    assert told_so.startswith("Cannot be read at epsilon 0.001 with 60000 records, so publish refuses it")
     none = CliRunner().invoke(main, [*words, "0.001"])
     assert none.exit_code == 1
     assert "Nobody could read any of these" in " ".join(none.output.split())

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 
+@pytest.hookimpl(tryfirst=True)  # before the tests of a file are put together
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):

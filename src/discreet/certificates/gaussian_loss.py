@@ -22,7 +22,8 @@ from discreet.exact import ball, exact_text, rounded_up
 
 _TAIL = 80.0  # squared standard deviations of D over two, beyond which its law is cut: e^-80 = 2e-35
 LARGEST_VARIANCE = Fraction(10**8)
-_FLOAT_ERROR = 1e-10  # relative error of the probability that D is even, which comes from positive sums of floats
+_FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
+_CLEAR = 1e-9  # of delta: sums of positive floats are right to twelve digits
 _DIGITS = 6
 _WIDE = Fraction(30)  # from this variance on, sums over even and odd numbers agree to twenty digits
 
@@ -98,21 +99,22 @@ def log_sum_of_gaussians(variance: Fraction, cells: int, keeps_total: bool) -> f
 def calibrated_variance(epsilon: Fraction, delta: Fraction, cells: int, keeps_total: bool) -> Fraction:
     """Return a variance, of six digits, at which delta(epsilon) is at most the given delta, hardly larger than needed.
 
-    The search starts from the continuous Gaussian of mean shift sqrt(2); every step is decided by the exact loss.
+    The search starts from the continuous Gaussian of mean shift sqrt(2). Floats decide its steps wherever they are sure
+    to agree with the exact loss; the exact loss decides the others, and always the variance that is returned.
     """
     low = high = rounded_up(_continuous_variance(float(epsilon), float(delta)), _DIGITS)
-    while not _suffices(high, epsilon, delta, cells, keeps_total):
+    while not _seems_enough(high, epsilon, delta, cells, keeps_total):
         low, high = high, high * 2
         if high > LARGEST_VARIANCE:
             raise DeclarationError(
                 f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need Gaussian noise with a variance "
                 f"above {exact_text(LARGEST_VARIANCE)}, the largest that is supported. Choose a larger epsilon."
             )
-    while low == high or _suffices(low, epsilon, delta, cells, keeps_total):
+    while low == high or _seems_enough(low, epsilon, delta, cells, keeps_total):
         low, high = low * Fraction(3, 4), low
     while high - low > high / 10**_DIGITS:
         middle = (low + high) / 2
-        low, high = (low, middle) if _suffices(middle, epsilon, delta, cells, keeps_total) else (middle, high)
+        low, high = (low, middle) if _seems_enough(middle, epsilon, delta, cells, keeps_total) else (middle, high)
     found = rounded_up(high, _DIGITS)
     while not _suffices(found, epsilon, delta, cells, keeps_total):
         found = rounded_up(found * (1 + Fraction(1, 10 ** (_DIGITS - 1))), _DIGITS)
@@ -121,6 +123,22 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, cells: int, keeps_to
 
 def _suffices(variance: Fraction, epsilon: Fraction, delta: Fraction, cells: int, keeps_total: bool) -> bool:
     return Fraction(gaussian_loss(variance, cells, keeps_total).delta_at(epsilon)) <= delta
+
+
+def _seems_enough(variance: Fraction, epsilon: Fraction, delta: Fraction, cells: int, keeps_total: bool) -> bool:
+    """Answer as `_suffices`, by the same sums in floats if these are clearly above or below delta."""
+    v, allowed = float(variance), float(epsilon)
+    farthest = ceil(sqrt(4 * _TAIL * v)) + 2
+    steps = np.arange(-farthest, farthest + 1)
+    weights, odd = np.exp(-(steps**2) / (4 * v)), steps % 2 == 1
+    even = _chance_of_even(variance, cells, keeps_total)
+    shares = float(even.upper()) / weights[~odd].sum(), float((1 - even).upper()) / weights[odd].sum()
+    above = allowed - (steps + 1) / v
+    counted = above < 0
+    reached = float((weights * np.where(odd, shares[1], shares[0]) * -np.expm1(above))[counted].sum()) + 4 * exp(-_TAIL)
+    if abs(reached - float(delta)) > _CLEAR * float(delta):
+        return reached < delta
+    return _suffices(variance, epsilon, delta, cells, keeps_total)
 
 
 def _continuous_variance(epsilon: float, delta: float) -> float:

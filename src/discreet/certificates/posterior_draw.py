@@ -13,7 +13,7 @@ with two cells all n pairs are compared. Other families with one parameter have 
 two laws. What a guarantee rests on is computed with balls and rounded up.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -30,6 +30,7 @@ from discreet.exact import ball
 from discreet.mathematics.digits import log_gamma_ratio
 
 Curve = Callable[[Fraction], float]
+Curves = Callable[[Sequence[Fraction]], list[float]]
 
 _NOTHING = 2.0**-200  # a delta below this is not worth more digits
 TOLERANCE = 2.0**-40

@@ -10,7 +10,7 @@ from discreet.command_line.holding import study_file
 from discreet.command_line.reading import read_document
 from discreet.command_line.screen import as_json, helpful, require_folder, say, show_json, working
 from discreet.errors import DeclarationError
-from discreet.exact import exact_text
+from discreet.exact import left_text, spent_text
 from discreet.guarantees.signatures import SigningKey
 from discreet.mathematics.distributions import CountDistribution
 from discreet.session import Draw
@@ -69,13 +69,13 @@ def ask(
     release = draw.release
     target.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
     ledger = declared.ledger()
-    cost = f"epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}"
+    cost = f"epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}"
     words = [
         f"Draw {place} was charged: {cost}."
         if number is None
         else f"Draw {place} was made before: nothing was charged.",
         f"Wrote {target}. Further queries about this draw are free: --draw {place}, or --from {target} for others.",
-        f"Of the budget, {ledger.remaining.words()} remains ({ledger.place}).",
+        f"Of the budget, {ledger.remaining.words(left_text)} remains ({ledger.place}).",
         "This answer treats the drawn parameters as if they were true. For honest uncertainty, read the draw: "
         f"discreet infer {target}",
     ]

@@ -2,8 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from math import isnan
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -17,6 +16,7 @@ from discreet.command_line.checking import (
     show_fit_of_numbers,
 )
 from discreet.command_line.comparing import compare_mechanisms
+from discreet.command_line.epsilons import USUAL, Epsilons
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.networks import chosen_by, no_posterior, plan_network
 from discreet.command_line.numbers import plan_number
@@ -31,20 +31,15 @@ from discreet.command_line.screen import (
     require_folder,
     say,
     show_json,
-    show_table,
     working,
 )
+from discreet.command_line.shares import plan_shares
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
-from discreet.exact import exact, exact_text
+from discreet.exact import exact, exact_text, left_text, spent_text
 from discreet.guarantees import Accountant, Amount
 from discreet.guarantees.signatures import SigningKey
 from discreet.inference import Posterior
-from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mechanisms import with_fields
 from discreet.models.numbers import BoundedNumber
-from discreet.planning import Accuracy, accuracy_curve, expected_accuracy
-from discreet.planning.expected_accuracy import check_search, wishes
-from discreet.planning.planned_reading import planned_reading
 from discreet.planning.rehearsal import rehearsal
 from discreet.reading import Case
 from discreet.records import read
@@ -127,7 +122,10 @@ def check(study: Path, as_json: bool) -> None:
 @click.command()
 @study_file
 @click.option("--ask", "name", help="The question to plan; by default the first one.")
-@click.option("--epsilon", "epsilons", default="0.05,0.1,0.2,0.5,1,2", show_default=True, help="Values to compare.")
+@click.option(
+    "--epsilon", "epsilons",
+    help=f"Values to compare, by default {USUAL}; under epsilon_per_unit per unit, by default near the declared one.",
+)  # fmt: skip
 @click.option("--sizes", default="", help="Sample sizes to compare at the declared epsilon, such as 500,5000.")
 @click.option(
     "--width", type=float, help="The interval width you want: says which epsilon, or how many records, would give it."
@@ -142,7 +140,7 @@ def check(study: Path, as_json: bool) -> None:
 def plan(
     study: Path,
     name: str | None,
-    epsilons: str,
+    epsilons: str | None,
     sizes: str,
     width: float | None,
     level: float,
@@ -178,46 +176,19 @@ def plan(
         return _plan_without_posterior(question, as_json)
     if compare:
         return compare_mechanisms(question, level, plot, as_json)
-    values = [exact(text, "--epsilon") for text in epsilons.split(",")]
+    named = Epsilons(question)
+    values = named.values(epsilons)
     is_measured = Case.before(mechanism).is_measured
     if question.model.program is not None:
         return plan_program(question, values, records, as_json)
     if isinstance(question.model, BoundedNumber):
-        return plan_number(question, values, records, level, width, plot, as_json)
+        return plan_number(question, named, values, records, level, width, plot, as_json)
     if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
         if width is not None:
             raise DeclarationError("--width is not available for this kind of question; run plan without it.")
         show = plan_network if mechanism.count_sd() is not None else plan_regression
         return show(question, values, records, level, plot, as_json)
-    tails(level)
-    if width is not None:
-        check_search(mechanism, width)
-    with working("simulating made-up studies", as_json):
-        others = [with_fields(mechanism, size=size) for size in records]
-        rows = list(accuracy_curve(mechanism, values, level, patience=patience))
-        rows += [expected_accuracy(other, level, patience=patience) for other in others]
-        wished = {} if width is None else wishes(mechanism, width, rows[: len(values)], level, patience)
-    if plot is not None:
-        points = [
-            {"epsilon": r.epsilon, "width": r.width, "non_private": r.non_private_width} for r in rows[: len(values)]
-        ]
-        title, chosen = f"{question.label}: {mechanism.size:,} records", float(mechanism.guarantee.epsilon)
-        charts.render(charts.width_chart(points, title, chosen=chosen), plot)
-    if as_json:
-        facts = {"question": question.name, "rows": [r.document() for r in rows], "wished": wished}
-        return show_json(facts | {"reading": planned_reading(mechanism)})
-    show_table(
-        f"{question.label}: what to expect, with exact counts in brackets",
-        ("epsilon", "records", f"{level:.0%} width", "error", "log score"),
-        [_figures(row) for row in rows],
-    )
-    most = max(row.width_error for row in rows)
-    say(f"{planned_reading(mechanism)} Simulation error of a width at most {most:.2g}.")
-    if wished:
-        say(*_wishes(wished, exact_text(mechanism.guarantee.epsilon), mechanism.size))
-    if plot is not None:
-        say(f"Wrote {plot}.")
-    return None
+    return plan_shares(question, named, values, records, level, width, patience, plot, as_json)
 
 
 def _plan_without_posterior(question: Question, as_json: bool) -> None:
@@ -234,26 +205,6 @@ def _sizes(text: str) -> list[int]:
         return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
     except DeclarationError:
         raise DeclarationError(f"--sizes takes whole numbers with commas between; got {text!r}.") from None
-
-
-def _figures(row: Accuracy) -> list[str]:
-    return [
-        f"{row.epsilon:g}",
-        f"{row.size}",
-        f"{row.width:.4f} ({row.non_private_width:.4f})",
-        f"{row.error:.4f} ({row.non_private_error:.4f})",
-        "-" if isnan(row.log_score) else f"{row.log_score:.2f} ({row.non_private_log_score:.2f})",
-    ]
-
-
-def _wishes(wished: Mapping[str, float | None], epsilon: str, size: int) -> list[str]:
-    width, needed, records = wished["width"], wished["epsilon_needed"], wished["size_needed"]
-    first = f"about epsilon = {needed:.2g}" if needed else "no epsilon is enough; more records are needed"
-    second = f"about {records} records" if records else "even ten million records are not enough"
-    return [
-        f"Mean width {width:g} with {size} records: {first}.",
-        f"Mean width {width:g} at epsilon = {epsilon}: {second}.",
-    ]
 
 
 @click.command()
@@ -334,7 +285,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
         *no_posterior(question),
-        f"Guarantee: epsilon = {exact_text(release.guarantee.epsilon)}, delta = {exact_text(release.guarantee.delta)}, "
+        f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",
         *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
@@ -345,8 +296,8 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
 
 
 def _first(amount: Amount) -> str:
-    """Return the leading figure of an amount, with its name."""
-    name, value = next(iter(amount.document().items()))
+    """Return the leading figure of an amount that is left or allowed, with its name."""
+    name, value = next(iter(amount.texts(left_text).items()))
     return f"{name} = {value}"
 
 
@@ -368,7 +319,7 @@ def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) ->
     return say(
         f"The plan of {len(releases)} questions {first} {', '.join(map(str, paths))}.",
         *(f"{q.name}. {line}" for q in declared.questions.values() if q.reason for line in chosen_by(q)),
-        f"Together: epsilon = {exact_text(charged.epsilon)}, delta = {exact_text(charged.delta)} ({charged.reason}).",
+        f"Together: epsilon = {spent_text(charged.epsilon)}, delta = {spent_text(charged.delta)} ({charged.reason}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
     )
 

@@ -9,7 +9,7 @@ import click
 
 from discreet.command_line.screen import as_json, helpful, require_folder, say, show_json, show_table
 from discreet.errors import DeclarationError, LedgerError
-from discreet.exact import exact_text
+from discreet.exact import left_text, spent_text
 from discreet.guarantees import Ledger, Totals
 from discreet.guarantees.chain import Chain
 from discreet.guarantees.heads import Head, check_witness
@@ -36,7 +36,7 @@ def show_totals(totals: Totals, title: str, binding: str) -> None:
         epsilon = float(getattr(totals, rule))
         figure = "-" if epsilon == float("inf") else f"{epsilon:.6g}"
         rows.append((words, figure, holds, "binds" if rule == binding else ""))
-    show_table(f"{title}, at delta = {exact_text(totals.delta)}", ("rule", "epsilon", "holds for", ""), rows)
+    show_table(f"{title}, at delta = {spent_text(totals.delta)}", ("rule", "epsilon", "holds for", ""), rows)
 
 
 class _WithDefault(click.Group):
@@ -148,14 +148,14 @@ def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str
 
 
 def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) -> None:
-    created, spent, limits = opened.created, opened.spent.document(), opened.limit.document()
+    created, spent, limits = opened.created, opened.spent.texts(spent_text), opened.limit.texts(left_text)
     population = created["population"] or "not named"
     whose = "" if opened.change.endswith(created["unit"]) else f", {created['unit']}"
     say(f"{opened.place}: {opened.change}{whose}, population {population!r}")
     rows = [
         (
-            str(line.sequence), line.label, *(line.cost.document()[name] for name in limits), line.group or "everyone",
-            line.data or "-", "yes" if line.outcome == PUBLISHED else "no",
+            str(line.sequence), line.label, *(line.cost.texts(spent_text)[name] for name in limits),
+            line.group or "everyone", line.data or "-", "yes" if line.outcome == PUBLISHED else "no",
         )
         for line in lines[-_MOST_ON_SCREEN:]
     ]  # fmt: skip
@@ -166,7 +166,7 @@ def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) ->
     show_totals(ledger_totals(opened), "All charges together", opened.accountant.value)
     rule = {
         "basic": "basic composition: all epsilons add up",
-        "zcdp": f"zCDP, from a limit of {opened.declared_limit.words()}",
+        "zcdp": f"zCDP, from a limit of {opened.declared_limit.words(left_text)}",
         "per unit": (
             "all epsilons add up under the metric; the totals above are for arbitrary changes and limit nothing here"
         ),
@@ -183,7 +183,7 @@ def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) ->
 
 def _left_in_period(opened: Ledger) -> list[str]:
     period = opened.this_period if opened.id else None
-    return [] if period is None else [f"In {period[0]}, {period[1].words()} may still be spent."]
+    return [] if period is None else [f"In {period[0]}, {period[1].words(left_text)} may still be spent."]
 
 
 def _write_lines(lines: Sequence[Line], path: Path) -> None:

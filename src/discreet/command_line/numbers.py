@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from discreet.command_line.epsilons import Epsilons, documents
 from discreet.command_line.networks import chosen_by
 from discreet.command_line.screen import say, show_json, show_table, working
-from discreet.exact import Exact, exact_text
+from discreet.exact import Exact
 from discreet.mechanisms import with_fields
 from discreet.planning.number_accuracy import NumberWidths, WishedWidth, expected_widths
 from discreet.show import charts
@@ -14,6 +15,7 @@ from discreet.study import Question
 
 def plan_number(
     question: Question,
+    named: Epsilons,
     epsilons: Sequence[Exact],
     sizes: Sequence[int],
     level: float,
@@ -36,14 +38,14 @@ def plan_number(
             sampled = wished.for_population() if width > stated.exact_population else None
     if plot is not None:
         points = [
-            {"epsilon": r.epsilon, "width": r.population, "non_private": r.exact_population}
+            {"epsilon": named.declared(r.epsilon), "width": r.population, "non_private": r.exact_population}
             for r in rows[: len(epsilons)]
         ]
-        title, chosen = f"{question.label}: in the population, {mechanism.size:,} {who}", float(stated.epsilon)
-        charts.render(charts.width_chart(points, title, stated.unit, chosen), plot)
+        title, chosen = f"{question.label}: in the population, {mechanism.size:,} {who}", named.declared(stated.epsilon)
+        charts.render(charts.width_chart(points, title, stated.unit, chosen, named.unit), plot)
     if as_json:
         facts: dict[str, object] = {"question": question.name, "mechanism": type(mechanism).__name__}
-        facts |= {"reason": question.reason, "rows": [row.document() for row in rows]}
+        facts |= {"reason": question.reason, "rows": documents(named, [row.document() for row in rows])}
         return show_json(
             facts
             | (
@@ -54,17 +56,18 @@ def plan_number(
         )
     show_table(
         f"{question.label}: expected {level:.0%} widths in {stated.unit}",
-        ("epsilon", who, f"these {who}", "population", "with exact numbers"),
-        [_figures(row) for row in rows],
+        (*named.heads, who, f"these {who}", "population", "with exact numbers"),
+        [(*named.cells(row.epsilon), *_figures(row)) for row in rows],
     )
     low, high = float(model.bounds.low), float(model.bounds.high)
     ends = f"{model.shown(low)} to {model.shown(high)}"
     say(
+        *named.sentence,
         f"Averages over made-up {who} spread between the bounds; the first width is due to privacy alone.",
         f"Noise is proportional to how far the bounds are apart ({ends}): bounds half as far apart would "
         "make it half as wide, and cut off what lies beyond.",
-        *_wish(stated, width, needed, exact_text(mechanism.guarantee.epsilon), who),
-        *_wish_of_population(stated, width, sampled, who),
+        *_wish(stated, width, needed, named, who),
+        *_wish_of_population(stated, width, sampled, named, who),
         *_poor(stated, high - low, who),
         *chosen_by(question),
         *([] if plot is None else [f"Wrote {plot}."]),
@@ -74,29 +77,31 @@ def plan_number(
 
 def _figures(row: NumberWidths) -> tuple[str, ...]:
     widths = (row.records, row.population, row.exact_population)
-    return (f"{row.epsilon:g}", str(row.size), *(f"{width:.4g}" for width in widths))
+    return (str(row.size), *(f"{width:.4g}" for width in widths))
 
 
-def _wish(stated: NumberWidths, width: float | None, needed: float | None, epsilon: str, who: str) -> list[str]:
+def _wish(stated: NumberWidths, width: float | None, needed: float | None, named: Epsilons, who: str) -> list[str]:
     """Say which epsilon, or which bounds, give a wished width for the records."""
     if width is None:
         return []
     first = (
-        f"about epsilon = {needed:.2g}"
+        f"about {named.words(needed)}"
         if needed
         else ("no epsilon up to 100, because the cells are too coarse; ask for more cells")
     )
     share = width / stated.records if stated.records > 0 else 1.0
     second = f"bounds {share:.2g} times as far apart" if share < 1 else "the declared bounds"
-    return [f"A width of {width:g} for these {who} needs {first}; at epsilon = {epsilon}, {second}."]
+    return [f"A width of {width:g} for these {who} needs {first}; at {named.words(stated.epsilon, '.4g')}, {second}."]
 
 
-def _wish_of_population(stated: NumberWidths, width: float | None, needed: float | None, who: str) -> list[str]:
+def _wish_of_population(
+    stated: NumberWidths, width: float | None, needed: float | None, named: Epsilons, who: str
+) -> list[str]:
     """Say which epsilon, or how many records, give a wished width for the population."""
     if width is None:
         return []
     if needed is not None:
-        return [f"For the population it needs about epsilon = {needed:.2g}."]
+        return [f"For the population it needs about {named.words(needed)}."]
     more = stated.size * (stated.exact_population / width) ** 2
     return [
         f"For the population no epsilon gives it: sampling alone leaves {stated.exact_population:.4g}. It needs about "

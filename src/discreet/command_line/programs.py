@@ -20,13 +20,16 @@ def plan_program(question: Question, epsilons: Sequence[Exact], sizes: Sequence[
     if as_json:
         facts = {"question": question.name, "mechanism": type(mechanism).__name__, "reason": question.reason}
         return show_json(facts | forecasts.document())
-    found = forecasts.readable
-    names = list(found[0].sds)
-    show_table(
-        f"{question.label}: expected standard deviations, with exact counts in brackets",
-        ("quantity", *(f"epsilon {each.epsilon:g}, {each.size} records" for each in found)),
-        [(name, *(f"{each.sds[name]:.3g} ({each.exact_sds[name]:.3g})" for each in found)) for name in names],
-    )
+    for size in dict.fromkeys(each.size for each in forecasts.readable):
+        found = [each for each in forecasts.readable if each.size == size]
+        show_table(
+            f"{question.label}: expected posterior standard deviations by epsilon, with {size} records",
+            ("quantity", *(f"{each.epsilon:g}" for each in found), "exact counts"),
+            [
+                (name, *(f"{each.sds[name]:.3g}" for each in found), f"{found[0].exact_sds[name]:.3g}")
+                for name in found[0].sds
+            ],
+        )
     return say(
         *forecasts.refusals,
         f"From the Fisher information of {RELEASES} made-up releases at each of some parameters from the prior; at a "

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.errors import BudgetError, DeclarationError
-from discreet.exact import Exact, exact, exact_text, positive
+from discreet.exact import Exact, exact, exact_text, left_text, positive, spent_text
 from discreet.guarantees.chain import now
 from discreet.guarantees.entries import Body, Carried, Period
 from discreet.guarantees.guarantee import EVERYONE, Adjacency, Amount, read_amount, together
@@ -71,9 +71,9 @@ def period_with(
     spent, most = together(shares, Adjacency(created["adjacency"])), allowed_of(limit, allowance)
     if not most.covers(spent):
         raise BudgetError(
-            f"Cannot publish {label!r}: it needs {cost.words()}, but in {name} {was.words()} of the allowance of "
-            f"{most.words()} is already spent ({place}). Nothing was published and nothing was charged. Ask for less, "
-            f"or wait for the next {allowance['per']}."
+            f"Cannot publish {label!r}: it needs {cost.words(spent_text)}, but in {name} {was.words(spent_text)} of "
+            f"the allowance of {most.words(left_text)} is already spent ({place}). Nothing was published and nothing "
+            f"was charged. Ask for less, or wait for the next {allowance['per']}."
         )
     return {"name": name, "shares": {each: amount.document() for each, amount in shares.items()}}
 

@@ -1,7 +1,7 @@
 """Amounts of privacy in words."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
 from typing import Self
@@ -32,9 +32,13 @@ class AmountInWords(ABC):
         """Return nothing of this kind."""
         return self.with_numbers(Fraction(0) for _ in self.numbers)
 
-    def words(self) -> str:
-        """Return the amount in words."""
-        return ", ".join(f"{name} = {value}" for name, value in self.document().items())
+    def words(self, text: Callable[[Fraction], str]) -> str:
+        """Return the amount for people, with numbers as `spent_text` or `left_text` show them."""
+        return ", ".join(f"{name} = {value}" for name, value in self.texts(text).items())
+
+    def texts(self, text: Callable[[Fraction], str]) -> dict[str, str]:
+        """Return every number for people, by its name."""
+        return dict(zip(self.document(), map(text, self.numbers), strict=True))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self.document().items())})"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from discreet.errors import DeclarationError, LedgerError
-from discreet.exact import Exact, exact_text, positive, probability
+from discreet.exact import Exact, left_text, positive, probability, spent_text
 from discreet.guarantees.adjacency import Adjacency
 from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier
@@ -76,7 +76,8 @@ class LedgerBook(Shown):
             few = f"{SELECT} WHERE sequence > :after ORDER BY sequence"
             entries = [read_entry(row) for row in run(connection, few, {"after": head.sequence - _MOST_IN_A_NOTEBOOK})]
         limit, spent = (read_amount(head.body[part]) for part in ("limit", "spent"))
-        title = f"Ledger {self.place}: spent {spent.words()} of {limit.words()}; left {(limit - spent).words()}"
+        title = f"Ledger {self.place}: spent {spent.words(spent_text)} of {limit.words(left_text)}"
+        title += f"; left {(limit - spent).words(left_text)}"
         lines = [_line(entry) for entry in entries]
         left_out = head.sequence - len(lines)
         notes = [f"These are the last {len(lines)} of {head.sequence} entries; entries() has all."] if left_out else []
@@ -260,8 +261,8 @@ def _line(entry: Entry) -> tuple[str, ...]:
     body = entry.body
     about = body.get("label") or body.get("reason") or body.get("population") or ""
     about = f"entry {body['charge']}" if "charge" in body else about
-    cost = read_amount(body["cost"]).words() if "cost" in body else ""
-    return str(entry.sequence), entry.kind, str(about), cost, read_amount(body["spent"]).words()
+    cost = read_amount(body["cost"]).words(spent_text) if "cost" in body else ""
+    return str(entry.sequence), entry.kind, str(about), cost, read_amount(body["spent"]).words(spent_text)
 
 
 def shortfall(
@@ -271,8 +272,9 @@ def shortfall(
     left = limit - spent
     short = [name for name in cost.document() if getattr(cost, name) > getattr(left, name)]
     name = short[0] if short else next(iter(cost.document()))  # of a metric, the name of an amount says its unit
-    need, gone, most, rest = (exact_text(getattr(amount, name)) for amount in (cost, spent, limit, left))
-    most_each = f"{exact_text(getattr(left, name) / rows)} or less for each of {rows} rows"
+    need, gone = (spent_text(getattr(amount, name)) for amount in (cost, spent))
+    most, rest = (left_text(getattr(amount, name)) for amount in (limit, left))
+    most_each = f"{left_text(getattr(left, name) / rows)} or less for each of {rows} rows"
     lower = f"Lower {name} to {most_each}" if rows > 1 and name == "epsilon" else f"Lower {name} to {rest} or less"
     lower = f"Lower epsilon until rho is at most {rest}" if name == "rho" else lower
     advice = f"{lower}, or ask" if getattr(left, name) > 0 and group is None else "Ask"

@@ -64,9 +64,8 @@ class PerUnit(Amount):
 
     def _like(self, other: "PerUnit") -> "PerUnit":
         if not self.is_like(other):
-            raise LedgerError(
-                f"{self.words()} and {other.words()} are under different metrics, so they cannot be added."
-            )
+            both = f"{self.words(exact_text)} and {other.words(exact_text)}"
+            raise LedgerError(f"{both} are under different metrics, so they cannot be added.")
         return other
 
     def __add__(self, other: "PerUnit") -> "PerUnit":

@@ -25,7 +25,7 @@ from discreet.reading.case import Case, Work
 from discreet.reading.counts.count_sums import CellWeights
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.own_sums import summed_measurements
-from discreet.reading.patience import patience_for
+from discreet.reading.patience import require
 from discreet.releases import Release
 
 _REACHES = 25.0  # nats: counts less likely than the noisy ones by more than this are left out: e^-25 = 1e-11
@@ -226,7 +226,7 @@ def groups_of(
     measurements = measured_parts(releases, labels)
     size, groups = releases[0].mechanism.size, []
     ends = _windows(measurements, size)
-    _require(_work(ends[:, 1] - ends[:, 0] + 1, points), patience)
+    require(_work(ends[:, 1] - ends[:, 0] + 1, points), patience, "Nothing was compared.")
     for place, level in enumerate(column.levels):
         first_y, with_event = _likelihood(measurements, 2 * place, ends[2 * place])
         first_w, without = _likelihood(measurements, 2 * place + 1, ends[2 * place + 1])
@@ -272,15 +272,6 @@ def _work(widths: Counts, points: int) -> Work:
     transforms = 100 * groups * length * np.log2(length + 2)
     operations = points * (float(pairs.prod(axis=1).sum()) + 60 * float(pairs.sum()) + transforms)
     return Work(f"comparing {groups} groups at {points} pairs of rates", operations, 4 * groups * length)
-
-
-def _require(work: Work, patience: float) -> None:
-    if not isinstance(patience, int | float) or not 0 < patience < inf:
-        raise DeclarationError(
-            f"patience must be a number above 0, such as 10; got {patience!r}. Nothing was compared."
-        )
-    if (why := work.refusal_for(patience)) is not None:
-        raise DeclarationError(f"{why[0].upper()}{why[1:]}. Nothing was compared. {patience_for(work)}")
 
 
 def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:

@@ -8,11 +8,11 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.model import ModelPosterior
 from discreet.models.modelled_table import ModelledTable
 from discreet.reading.case import Case, in_order
-from discreet.reading.cells.likelihood import Likelihood, Likelihoods
+from discreet.reading.cells.likelihood import refuse_repeated
 from discreet.reading.cells.model_reading import read_target
-from discreet.reading.cells.target import Populations, Target
-from discreet.reading.engines.cell_models import CellModelsEngine, seen
-from discreet.reading.patience import not_read
+from discreet.reading.cells.target import Layout, Populations
+from discreet.reading.engines.cell_models import CellModelsEngine
+from discreet.reading.patience import not_read, require
 from discreet.releases.release import Release
 
 
@@ -34,26 +34,46 @@ def infer_program(
             "Give releases of the same records, infer(r1, r2, model=...), or of different populations by name, "
             "infer(north=r1, south=r2, model=...). Nothing was read."
         )
-    return _one(in_order(releases), model, patience) if releases else _several(populations, model)
+    return _one(in_order(releases), model, patience) if releases else _several(populations, model, patience)
 
 
 def _one(releases: Sequence[Any], model: object, patience: float) -> ModelPosterior:
-    case = Case.of(releases, patience=patience)
-    table = replace(case, model=ModelledTable.read_by(case.model, model))
-    engine = CellModelsEngine()
+    table, engine = _read_by(Case.of(releases, patience=patience), model), CellModelsEngine()
     if engine.refusal(table) is not None:
         raise not_read(table)
     return ModelPosterior(table.model, releases, [engine.read(table)])
 
 
-def _several(populations: Mapping[str, Any], model: object) -> ModelPosterior:
-    likelihoods = {name: Likelihood(release) for name, release in populations.items()}
-    Likelihoods(**likelihoods)  # refuses the same release under two names
-    parts, tables = {}, []
-    for name, own in likelihoods.items():
-        tables.append(ModelledTable.read_by(own.model, model))
-        parts[name] = Target(tables[-1].bound, seen(own, tables[-1]))
-    target = Populations(parts, tables[0].program.exchangeable)
-    target.check()
-    how = f"{len(parts)} populations, {next(iter(parts.values())).likelihood.method}"
-    return ModelPosterior(tables[0], list(populations.values()), [read_target(tables[0], target, how)])
+def _several(populations: Mapping[str, Any], model: object, patience: float) -> ModelPosterior:
+    releases, engine = list(populations.values()), CellModelsEngine()
+    cases = {name: _read_by(Case.of([release], patience=patience), model) for name, release in populations.items()}
+    refuse_repeated(releases)
+    layout = _layout(cases)
+    for case in cases.values():
+        if engine.misfit(case) is not None:
+            raise not_read(case)
+    every = list(cases.values())
+    require(engine.work_together(every, layout.cells), patience, "Nothing was read.")
+    target = Populations({name: engine.target(case) for name, case in cases.items()}, layout.exchangeable)
+    how = f"{len(every)} populations, {next(iter(target.parts.values())).likelihood.method}"
+    reading = read_target(every[0].model, target, how, allowed=engine.values_allowed(every))
+    return ModelPosterior(every[0].model, releases, [reading])
+
+
+def _read_by(case: Case, model: object) -> Case[ModelledTable]:
+    return replace(case, model=ModelledTable.read_by(case.model, model))
+
+
+def _layout(cases: Mapping[str, Case[ModelledTable]]) -> Layout:
+    """Return where the parameters of all populations stand; refuse programs that do not have the same ones."""
+    first, *others = cases
+    table = cases[first].model
+    for name in others:
+        if cases[name].model.bound.names != table.bound.names:
+            raise DeclarationError(
+                f"The model has different parameters for {name!r} than for {first!r}; all populations must share them. "
+                "Nothing was read."
+            )
+    layout = Layout(table.bound, tuple(cases), table.program.exchangeable)
+    layout.check()
+    return layout

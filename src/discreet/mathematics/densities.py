@@ -38,8 +38,6 @@ ROUNDS = 4
 _GOOD_SHAPE, _GOOD_SHARE = 0.6, 0.15  # draws that need no other proposal
 _STEP = 1e-4
 _GOLDEN = 0.6180339887498949
-_ALONG = np.array([-10.0, -8.2, -6.7, -5.5, *np.linspace(-4.5, 2.5, 15)])
-"""Logarithms of a spread, up to 12. Below .01 effects no longer change with it, but half-normal priors reach there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,80 +75,36 @@ class Peak:
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw from the t law."""
-        units = generator.standard_normal((count, len(self.place)))
-        units *= np.sqrt(self.degrees / generator.chisquare(self.degrees, count))[:, None]
+        units = t_units(count, len(self.place), self.degrees, generator)
         return np.asarray(self.place + units @ self.factor.T)
 
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of the t law."""
-        dimension, degrees = len(self.place), self.degrees
-        units = np.linalg.solve(self.factor, (points - self.place).T)
-        constant = lgamma((degrees + dimension) / 2) - lgamma(degrees / 2) - dimension / 2 * log(degrees * pi)
-        constant -= float(np.log(np.diag(self.factor)).sum())
-        return np.asarray(constant - (degrees + dimension) / 2 * np.log1p(np.square(units).sum(axis=0) / degrees))
+        units = np.asarray(np.linalg.solve(self.factor, (points - self.place).T).T, dtype=np.float64)
+        return t_log_density(units, self.degrees) - float(np.log(np.diag(self.factor)).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Mixture:
-    """Several peaks with weights that add up to 1, as one proposal."""
-
-    peaks: tuple[Peak, ...]
-    weights: Floats
+class Proposal(Protocol):
+    """A law to draw from, with a density that is known."""
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw from all of them, each about as often as its weight says."""
-        times = generator.multinomial(count, self.weights)
-        return np.concatenate([peak.draw(int(n), generator) for peak, n in zip(self.peaks, times, strict=True) if n])
+        """Draw rows of parameters."""
 
     def log_density(self, points: Floats) -> Floats:
-        """Return the log density of the mixture."""
-        logs = [peak.log_density(points) + log(w) for peak, w in zip(self.peaks, self.weights, strict=True)]
-        return np.asarray(np.logaddexp.reduce(logs, axis=0))
+        """Return the log density of rows."""
 
 
-def along(target: LogDensity, place: int, start: Floats) -> Mixture:
-    """Return a proposal along one parameter, such as the logarithm of a spread: the peak of all others at some values.
-
-    There is no good peak of all parameters together where effects shrink with their spread. Each peak has about the
-    mass that its height and its curvature tell (Laplace's method), and they overlap.
-    """
-    values, widths, found, masses = _ALONG, 0.7 * np.gradient(_ALONG), [], []
-    others, kept = np.delete(start, place), np.delete(np.arange(len(start)), place)
-    for value, width in zip(values, widths, strict=True):
-        found.append(peak_of(_Held(target, place, float(value)), [others]))
-        others = found[-1].place
-        height = float(target.values(np.insert(others, place, value)[None])[0])
-        masses.append(height + float(np.log(np.diag(found[-1].factor)).sum()) + log(width))
-    slopes = np.gradient(np.array([own.place for own in found]), values, axis=0)  # the others move along
-    peaks = []
-    for value, width, own, slope in zip(values, widths, found, slopes, strict=True):
-        factor = np.zeros((len(start), len(start)))
-        factor[np.ix_(kept, kept)], factor[kept, place], factor[place, place] = own.factor, width * slope, width
-        peaks.append(Peak(np.insert(own.place, place, value), factor))
-    weights = np.exp(np.array(masses) - max(masses))
-    weights = np.maximum(weights, 1e-4)  # a little of everything: what the method misses is drawn as well
-    return Mixture(tuple(peaks), weights / weights.sum())
+def t_units(count: int, dimension: int, degrees: float, generator: np.random.Generator) -> Floats:
+    """Draw from the multivariate t law around 0 with the unit matrix as its factor."""
+    units = generator.standard_normal((count, dimension))
+    return np.asarray(units * np.sqrt(degrees / generator.chisquare(degrees, count))[:, None])
 
 
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """A target with one parameter held at a value."""
-
-    target: LogDensity
-    place: int
-    value: float
-
-    def _whole(self, theta: Floats) -> Floats:
-        return np.insert(theta, self.place, self.value, axis=1)
-
-    def values(self, theta: Floats) -> Floats:
-        """Return log densities alone."""
-        return self.target.values(self._whole(theta))
-
-    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Return log densities and their derivatives."""
-        value, slope = self.target(self._whole(theta))
-        return value, np.delete(slope, self.place, axis=1)
+def t_log_density(units: Floats, degrees: float) -> Floats:
+    """Return the log density of the same law, for rows."""
+    dimension = units.shape[1]
+    constant = lgamma((degrees + dimension) / 2) - lgamma(degrees / 2) - dimension / 2 * log(degrees * pi)
+    return np.asarray(constant - (degrees + dimension) / 2 * np.log1p(np.square(units).sum(axis=1) / degrees))
 
 
 def peak_of(target: LogDensity, starts: Sequence[Floats]) -> Peak:
@@ -234,7 +188,7 @@ def _between(axes: Sequence[Floats], logs: Floats, units: Floats) -> Floats:
 
 
 def by_draws(
-    target: LogDensity, peak: Peak | Mixture, count: int, worth: float, most: int, generator: np.random.Generator
+    target: LogDensity, peak: Proposal, count: int, worth: float, most: int, generator: np.random.Generator
 ) -> WeightedPoints:
     """Return weighted draws: `count` at first, twice as many until they are worth so many independent ones.
 
@@ -262,7 +216,7 @@ def by_draws(
 class _Weighed:
     """Draws of a proposal, and their weights; `width` says how much wider it is made if it has to be moved."""
 
-    peak: Peak | Mixture
+    peak: Proposal
     points: Floats
     logs: Floats
     densities: Floats
@@ -270,7 +224,7 @@ class _Weighed:
     width: float = 1.1
 
     @classmethod
-    def by(cls, target: LogDensity, peak: Peak | Mixture, count: int, generator: np.random.Generator) -> "_Weighed":
+    def by(cls, target: LogDensity, peak: Proposal, count: int, generator: np.random.Generator) -> "_Weighed":
         """Draw from a proposal."""
         points = peak.draw(count, generator)
         densities = target.values(points)

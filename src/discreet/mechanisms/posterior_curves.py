@@ -4,7 +4,7 @@ One draw has its exact curve: two cells, the two smallest priors of several cell
 Several draws are composed on a lattice; draws of a normal mean are one draw of smaller variance.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -18,6 +18,7 @@ from discreet.certificates.posterior_composition import composed_curve, dominati
 from discreet.certificates.posterior_draw import (
     TOLERANCE,
     Curve,
+    Curves,
     certified_draw_delta,
     certified_two_cell_delta,
     posterior_draw_delta,
@@ -147,30 +148,40 @@ def exact_divergence(model: Drawable, size: int, power: Fraction) -> float:
 def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
     """Return ln(delta of the draws / stated delta), about, in floats: what is found by it is certified afterwards."""
     rounded = short_decimal(power, -1)
+    a, b, tries, more = 0.0, 0.0, 1, 0.0
+    if (chance := _tries(model)) is not None:
+        a, b, tries = float(chance[0]), float(chance[1]), chance[2]
+        more = (size - 1) * tries * power
+    elif isinstance(model, Categories):
+        a, b = sorted(model.prior)[:2]
+    s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
 
-    def curve(allowed: Fraction) -> float:
-        a, b, tries, more = 0.0, 0.0, 1, 0.0
-        if (chance := _tries(model)) is not None:
-            a, b, tries = float(chance[0]), float(chance[1]), chance[2]
-            more = (size - 1) * tries * power
-        elif isinstance(model, Categories):
-            a, b = sorted(model.prior)[:2]
-        else:
-            return certified_delta(model, size, rounded, allowed)
-        s, t = np.array([a, b + more, b, a + more]), np.array([b + more, a, a + more, b])
-        return float(np.max(posterior_draw_delta(float(allowed), s, t, tries * power)))
+    def curves(allowed: Sequence[Fraction]) -> list[float]:
+        if not a:  # no chance: balls
+            return [certified_delta(model, size, rounded, each) for each in allowed]
+        places = np.array([float(each) for each in allowed])
+        found: list[float] = posterior_draw_delta(places[:, None], s, t, tries * power).max(axis=1).tolist()
+        return found
 
-    found = _composed(model, size, rounded, draws, delta, curve)(epsilon)
+    found = _composed(model, size, rounded, draws, delta, lambda allowed: curves([allowed])[0], curves)(epsilon)
     return log(found / (float(delta) * (1 - 2 * SLACK))) if found else -inf
 
 
-def _composed(model: Drawable, size: int, power: Fraction, draws: int, delta: Fraction, single: Curve) -> Curve:
+def _composed(
+    model: Drawable,
+    size: int,
+    power: Fraction,
+    draws: int,
+    delta: Fraction,
+    single: Curve,
+    several: Curves | None = None,
+) -> Curve:
     if draws == 1:
         return single
     means = () if isinstance(model, Categories) else _means(_pairs(model, size, power), draws)
     if means:
         return lambda epsilon: max(certified_pair_delta(epsilon, *pair) for pair in means)
-    return composed_curve(dominating_loss(single, _NEGLIGIBLE * float(delta) / draws), draws)
+    return composed_curve(dominating_loss(single, _NEGLIGIBLE * float(delta) / draws, several=several), draws)
 
 
 def _tries(model: Drawable) -> tuple[Fraction, Fraction, int] | None:

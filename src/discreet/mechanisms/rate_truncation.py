@@ -32,7 +32,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.posterior_composition import last_that_fits
 from discreet.certificates.posterior_draw import upper_float
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, ball, exact, exact_text, positive, rounded_up, whole
+from discreet.exact import Exact, ball, exact, exact_text, positive, rounded_down, rounded_up, whole
 from discreet.guarantees.column_metrics import Tree
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.pseudo_metric import MetricGuarantee
@@ -52,6 +52,7 @@ GRID_BITS = 32
 _FIELDS = ("model", "size", "epsilon", "lowest", "highest", "power", "draws", "grid_bits")
 _OPERATIONS = 5e5  # of the certified mass of one cell
 _PRECISION = 192
+_DIGITS = 6  # of a stated loss
 _STANDS_FOR = "two of its levels stand for the same number"
 _LEAST_POWER = 1e-9
 _LARGEST = 2 * 10**6  # of a shape, or of all shapes together: series of some ten thousand terms
@@ -156,9 +157,9 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
             return cls(model, size, epsilon, lowest, highest, rounded, draws, grid_bits)
 
         def excess(power: float) -> float:
-            return float(np.log(float(build(power, 10**9).loss) / allowed))
+            return float(np.log(float(build(power, 10**9)._bounded_loss) / allowed))
 
-        allowed = float(positive(epsilon, "epsilon")) * (1 - 1e-12)
+        allowed = _allowed(epsilon)
         return nearest(build, last_that_fits(excess, _LEAST_POWER, 1.0), -1)
 
     @classmethod
@@ -177,9 +178,9 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
             return cls(model, size, epsilon, short_decimal(low, 1), short_decimal(high, -1), 1, draws, grid_bits)
 
         def excess(rate: float) -> float:
-            return float(np.log(float(build(rate, 10**9).loss) / allowed))
+            return float(np.log(float(build(rate, 10**9)._bounded_loss) / allowed))
 
-        allowed = float(positive(epsilon, "epsilon")) * (1 - 1e-12)
+        allowed = _allowed(epsilon)
         span = float(max(model.values) - min(model.values)) * whole(draws, "draws", most=MOST_DRAWS)
         return nearest(build, last_that_fits(excess, allowed / span / 2, 64 * allowed / span), -1)
 
@@ -212,6 +213,11 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     @cached_property
     def loss(self) -> Fraction:
         """Return the exact loss of all draws together, rounded up to six digits: see the module."""
+        return rounded_up(self._bounded_loss, _DIGITS)
+
+    @cached_property
+    def _bounded_loss(self) -> Fraction:
+        """Return the loss of all draws together, not yet rounded: it is smooth, so that searches take few steps."""
         values, ends = self.model.values, self._ends
         least, most = min(values) * self.size, max(values) * self.size
         step = max(values) - min(values)
@@ -225,7 +231,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
             )
         if found == inf:
             raise DeclarationError("The privacy loss of these draws could not be bounded. State a narrower interval.")
-        return min(rounded_up(Fraction(found) * self.draws, 6), rounded_up(self.range, 6))
+        return min(Fraction(found) * self.draws, self.range)
 
     def _log_ratio(self, total: Fraction, other: Fraction, place: Fraction) -> arb:
         """Return by how much the density given one total exceeds that given another, at a place, both truncated."""
@@ -374,3 +380,8 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
             raise DocumentError(f"The output must hold {self.draws} numbers; it holds {output.size}.")
         if (output < self.first).any() or (output > self.last).any():
             raise DocumentError("The output holds parameters outside the declared interval.")
+
+
+def _allowed(epsilon: Exact) -> float:
+    """Return the largest loss below epsilon that has as few digits as a stated one."""
+    return float(rounded_down(positive(epsilon, "epsilon") * (1 - Fraction(1, 10**12)), _DIGITS))

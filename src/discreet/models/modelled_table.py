@@ -14,9 +14,10 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import LogDensity, WeightedPoints, by_draws, on_a_grid, peak_of
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import WeightedDraws
+from discreet.mathematics.ridges import along
 from discreet.models.asked import Asked
 from discreet.models.categories import Categories
 from discreet.models.category_questions import Prior
@@ -25,6 +26,9 @@ from discreet.models.programs.families import ASKED_FAMILY
 from discreet.models.programs.given_as import program_of
 from discreet.models.programs.program import AskedProgram, Cells, Program
 from discreet.records.columns import Column
+
+DRAWS, MANY_DRAWS, MOST_DRAWS, WORTH = 1_500, 2_500, 20_000, 1_000.0
+"""First draws of a proposal, or where a spread is learnt; most draws of all; the effective sample size aimed for."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -137,10 +141,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     def known_rows(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
-        target, generator = _Known(self.bound, np.asarray(statistics, dtype=float)), np.random.default_rng(0)
-        peak = peak_of(target, starts_of(self.bound))
-        is_small = self.bound.dimension <= 2
-        found = on_a_grid(target, peak) if is_small else by_draws(target, peak, 2_000, 500, 8_000, generator)
+        found = points_of(_Known(self.bound, np.asarray(statistics, dtype=float)), self.bound)
         shown = self.bound.natural(found.points)
         laws = [WeightedDraws(values, found.grouped) for values in shown.T]
         low, high = tails(level)
@@ -168,6 +169,19 @@ class _Known:
         """Return log densities and their derivatives."""
         slope = self.bound.log_prior(theta)[1]
         return self.values(theta), slope + self.bound.pull_back(theta, np.tile(self.counts, (len(theta), 1)))
+
+
+def points_of(target: LogDensity, cells: Cells, most: int = MOST_DRAWS, seed: int = 0) -> WeightedPoints:
+    """Return a posterior on a grid of one or two parameters, else by weighted draws: along a spread, or at the mode.
+
+    The same seed means the same random units, so that readings of two tables differ by the tables.
+    """
+    generator = np.random.default_rng(seed)
+    if cells.spreads:
+        proposal = along(target, cells.spreads[0], starts_of(cells)[0])
+        return by_draws(target, proposal, MANY_DRAWS, WORTH, most, generator)
+    peak = peak_of(target, starts_of(cells))
+    return on_a_grid(target, peak) if cells.dimension <= 2 else by_draws(target, peak, DRAWS, WORTH, most, generator)
 
 
 def starts_of(bound: Cells) -> list[Floats]:

@@ -36,8 +36,9 @@ from discreet.markup import html_table
 from discreet.models.model import Model
 from discreet.notebook import Shown, with_picture
 from discreet.planning.learnt_event import learnt_regions
-from discreet.planning.work_ahead import auditing, require
+from discreet.planning.work_ahead import auditing
 from discreet.randomness import RandomBits, SeededBits
+from discreet.reading.patience import require
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 Projection = Callable[[Counts], Counts]

@@ -24,11 +24,12 @@ from discreet.models import Categories
 from discreet.models.model import MadeUp
 from discreet.notebook import Shown
 from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
-from discreet.planning.work_ahead import planning, require
+from discreet.planning.work_ahead import planning
 from discreet.progress import shown
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
 from discreet.reading.counts.count_sums import MANY
+from discreet.reading.patience import require
 from discreet.releases import simulate
 
 REPEATS = 60

@@ -26,9 +26,7 @@ from discreet.models.programs.program import Cells
 from discreet.notebook import Shown
 from discreet.randomness import SeededBits
 from discreet.reading.case import Case, Observed
-from discreet.reading.cells.likelihood import Likelihood
-from discreet.reading.cells.target import Target
-from discreet.reading.engines.cell_models import CellModelsEngine, seen
+from discreet.reading.engines.cell_models import CellModelsEngine
 
 RELEASES, PLACES = 40, 5
 """Simulated releases at each parameter value, and parameter values drawn from the prior."""
@@ -130,7 +128,7 @@ class Forecasts:
 
 def _refusal(mechanism: Mechanism, why: str) -> str:
     where = f"epsilon {float(mechanism.guarantee.epsilon):g} with {mechanism.size} records"
-    return f"Not to be read at {where}, so publish refuses it before any charge: {why}."
+    return f"Cannot be read at {where}, so publish refuses it before any charge: {why}."
 
 
 def _placed(bound: Cells, at: Mapping[str, float]) -> Floats:
@@ -167,7 +165,7 @@ def _at(
 
 def _score(mechanism: Mechanism, output: Counts, theta: Floats) -> Floats:
     case = Case(mechanism.model, mechanism.size, (Observed(mechanism, np.asarray(output), "made up"),))
-    told = Target(mechanism.model.bound, seen(Likelihood.of_case(case), mechanism.model)).told(theta)[1]
+    told = CellModelsEngine().target(case).told(theta)[1]
     return np.asarray(told[0])
 
 

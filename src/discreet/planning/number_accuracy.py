@@ -17,8 +17,9 @@ from discreet.inference.infer import infer
 from discreet.inference.posteriors.row import DAYS
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.numbers import POPULATION
-from discreet.planning.work_ahead import planning, require
+from discreet.planning.work_ahead import planning
 from discreet.randomness import SeededBits
+from discreet.reading.patience import require
 from discreet.releases import Release
 
 STUDIES = 8

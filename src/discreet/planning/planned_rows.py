@@ -8,8 +8,9 @@ import numpy as np
 from discreet.inference.infer import infer
 from discreet.inference.posteriors.row import Row
 from discreet.mechanisms import Mechanism
-from discreet.planning.work_ahead import planning, require
+from discreet.planning.work_ahead import planning
 from discreet.randomness import SeededBits
+from discreet.reading.patience import require
 from discreet.releases import simulate
 
 

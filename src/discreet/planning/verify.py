@@ -5,7 +5,7 @@ from math import inf, nextafter
 
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, VerificationError
-from discreet.exact import exact_text
+from discreet.exact import exact_text, spent_text
 from discreet.guarantees import (
     ONE_RECORD,
     Concentrated,
@@ -24,8 +24,9 @@ from discreet.mechanisms import Mechanism, Plan
 from discreet.planning.certificate import Certificate
 from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
-from discreet.planning.work_ahead import require, verifying
+from discreet.planning.work_ahead import verifying
 from discreet.reading import Case
+from discreet.reading.patience import require
 from discreet.releases import Release
 from discreet.releases.release import mechanism_document
 
@@ -155,7 +156,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     sums = [[read_amount(entry.body[part]) for part in ("limit", "spent")] for entry in (charge, outcome)]
     if not sums[0][0].covers(sums[0][1]):
         raise VerificationError(f"Entry {charge.sequence} spent more than the limit. Do not trust this ledger.")
-    under = f" for {read_amount(charge.body['cost']).words()}" if ledger.metric is not None else ""
+    under = f" for {read_amount(charge.body['cost']).words(spent_text)}" if ledger.metric is not None else ""
     price = f"charged as entry {charge.sequence}{under}, digest matches"
     return [
         f"looked up: the newest of {length} entries builds on entry {charge.sequence} and its record",

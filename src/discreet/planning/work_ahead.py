@@ -8,11 +8,9 @@ them. Drawing one number of noise takes some thousands of operations.
 from collections.abc import Sequence
 from math import prod
 
-from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model
 from discreet.reading import Case, Exactness, Work, engine_for
-from discreet.reading.patience import patience_for
 
 PLANNED = 20.0
 """A plan reads many made-up studies: it may take as many operations as this many of the largest readings."""
@@ -21,14 +19,6 @@ _NUMBER = 5e3  # operations to draw one number that is not noise of a known law
 _DATA_SETS = 32  # about how many data sets an audit draws from
 _TWINS = 1e10  # most operations of all comparisons of small twins
 _ROW = 2e4  # operations for each number of a kind of record that is replaced
-
-
-def require(work: Work, patience: float, undone: str) -> None:
-    """Refuse work that is more than is allowed, and say what was not done and what allows it."""
-    if not isinstance(patience, int | float) or not 0 < patience < float("inf"):
-        raise DeclarationError(f"patience must be a number above 0, such as 10; got {patience!r}. {undone}")
-    if (why := work.refusal_for(patience)) is not None:
-        raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {patience_for(work)}")
 
 
 def verifying(mechanism: Mechanism) -> Work:

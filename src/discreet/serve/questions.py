@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Update, insert, select, update
 
 from discreet.documents import canonical_json, read_json
 from discreet.errors import BudgetError, DeclarationError
-from discreet.exact import exact_text
+from discreet.exact import exact_text, left_text, spent_text
 from discreet.guarantees import Guarantee
 from discreet.releases.release import NO_READING, is_label
 from discreet.serve.audit import note
@@ -262,6 +262,7 @@ def require_room(cost: Guarantee, label: str, budget: dict[str, object]) -> None
     remaining = left.get("epsilon") if isinstance(left, dict) else None
     if isinstance(remaining, str) and cost.epsilon > Fraction(remaining):
         raise BudgetError(
-            f"Cannot ask {label!r}: it needs epsilon = {exact_text(cost.epsilon)}, but only {remaining} of the "
-            "budget is left. Nothing was asked and nothing was charged. Lower epsilon, or ask the steward."
+            f"Cannot ask {label!r}: it needs epsilon = {spent_text(cost.epsilon)}, but only "
+            f"{left_text(Fraction(remaining))} of the budget is left. Nothing was asked and nothing was "
+            "charged. Lower epsilon, or ask the steward."
         )

@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from hashlib import sha256
@@ -10,6 +10,8 @@ from hashlib import sha256
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from discreet.errors import DeclarationError
+from discreet.exact import exact, left_text, spent_text
 from discreet.serve.front import Asking, Front
 from discreet.serve.problems import Problem
 from discreet.serve.roles import ASK, AUDIT, DECIDE, PEOPLE, READ, Person
@@ -33,6 +35,23 @@ def moment(at: float | None) -> str:
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def as_spent(text: str) -> str:
+    """Return an amount that is spent, needed or promised for people, given as documents write it."""
+    return _shown(text, spent_text)
+
+
+def as_left(text: str) -> str:
+    """Return an amount that is left or allowed for people, given as documents write it."""
+    return _shown(text, left_text)
+
+
+def _shown(text: str, amount: Callable[[Fraction], str]) -> str:
+    try:
+        return amount(exact(text))
+    except DeclarationError:  # a front that was taken over may have written anything
+        return text
+
+
 def page(asking: Asking, template: str, /, **known: object) -> Response:
     """Return a page for whoever asks."""
     return rendered(asking.front, asking.request, asking.person, template, known)
@@ -49,7 +68,7 @@ def rendered(
     """Return a template with what every page shows."""
     menu = [(path, name) for path, name, right in _MENU if person is not None and person.may(right)]
     text = front.templates.get_template(template).render(
-        **known, person=person, menu=menu, here=request.url.path, moment=moment,
+        **known, person=person, menu=menu, here=request.url.path, moment=moment, as_spent=as_spent, as_left=as_left,
         may_decide=person is not None and person.may(DECIDE), may_ask=person is not None and person.may(ASK),
     )  # fmt: skip
     return HTMLResponse(text, status)
@@ -85,13 +104,13 @@ def bars(budget: dict[str, object]) -> dict[str, object]:
     starts = [Fraction(each["spent"][name]) - Fraction(each["cost"][name]) for each in shown]
     parts = [
         {"left": float(100 * start / most), "width": float(100 * Fraction(each["cost"][name]) / most),
-         "label": each["label"], "cost": each["cost"][name], "outcome": each["outcome"]}
+         "label": each["label"], "cost": as_spent(each["cost"][name]), "outcome": each["outcome"]}
         for start, each in zip(starts, shown, strict=True)
     ]  # fmt: skip
     if shown and starts[0] > 0:
         first = {"left": 0.0, "width": float(100 * starts[0] / most), "label": "earlier charges", "outcome": ""}
-        parts.insert(0, first | {"cost": f"{float(starts[0]):g}"})
+        parts.insert(0, first | {"cost": spent_text(starts[0])})
     left = Fraction(limit[name]) - Fraction(spent[name])
     share = float(100 * Fraction(spent[name]) / most)
-    words = {"spent": spent[name], "limit": limit[name], "left": f"{float(left):.6g}"}
+    words = {"spent": as_spent(spent[name]), "limit": as_left(limit[name]), "left": left_text(left)}
     return {"name": name, "parts": parts, "share": share, **words}

@@ -9,7 +9,7 @@ from fractions import Fraction
 from html import escape
 from math import floor, log10
 
-from discreet.exact import exact_text
+from discreet.exact import left_text, spent_text
 from discreet.guarantees import Ledger
 from discreet.guarantees.lines import Filter, Line, lines_of
 from discreet.markup import one_line
@@ -61,13 +61,13 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
     facts = [f"Protects {created['unit']}; neighbours: {ledger.change}.", f"Ledger {ledger.place}"]
     facts += [f"Id {ledger.id}; {ledger.head.sequence} entries, head {ledger.head.digest[:16]}..."] if ledger.id else []
     facts += [f"Moved to {ledger.moved_to}: no further charges are made here."] if ledger.moved_to else []
-    figures = [(f"{part} spent", f"{_short(getattr(spent, part))} of {_short(getattr(limit, part))}") for part in
+    figures = [(f"{part} spent", f"{spent_text(getattr(spent, part))} of {left_text(getattr(limit, part))}") for part in
                limit.document() if getattr(limit, part)]  # fmt: skip
-    figures += [(f"{name} left", _short(getattr(limit - spent, name)))]
+    figures += [(f"{name} left", left_text(getattr(limit - spent, name)))]
     if ledger.accountant.value == "zcdp":
-        figures += [("limit as declared", ledger.declared_limit.words())]
+        figures += [("limit as declared", ledger.declared_limit.words(left_text))]
     if (period := ledger.this_period if ledger.id else None) is not None:
-        figures += [(f"{name} left in {period[0]}", _short(getattr(period[1], name)))]
+        figures += [(f"{name} left in {period[0]}", left_text(getattr(period[1], name)))]
     number = f"{len(everything)}" if len(shown) == len(everything) else f"{len(shown)} shown of {len(everything)}"
     figures += [("charges", number)]
     return "\n".join(
@@ -102,7 +102,7 @@ def _row(line: Line, parts: Sequence[str]) -> str:
     words = [(line.at or "not known").replace("T", " ").rstrip("Z"), line.label, line.group or "everyone", line.data]
     amounts = [getattr(line.cost, part) for part in parts] + [getattr(line.spent, parts[0])]
     cells = [f'<td class="figure">{line.sequence}</td>', *(f"<td>{_text(word)}</td>" for word in words)]
-    cells += [f'<td class="figure" data-key="{float(each)!r}">{_text(_short(each))}</td>' for each in amounts]
+    cells += [f'<td class="figure" data-key="{float(each)!r}">{_text(spent_text(each))}</td>' for each in amounts]
     unseen = "" if line.outcome == "published" else ' class="unseen"'
     return f"<tr>{''.join(cells)}<td{unseen}>{_text(line.outcome)}</td></tr>"
 
@@ -156,11 +156,6 @@ def _y(value: float, most: float) -> float:
 
 def _figure(is_figure: bool) -> str:
     return ' class="figure"' if is_figure else ""
-
-
-def _short(number: Fraction) -> str:
-    text = exact_text(number)
-    return text if len(text) <= 12 else f"{float(number):.6g}"
 
 
 def _text(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
+from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.asked import Declared
@@ -34,7 +35,7 @@ class Question:
     """One question of a study: what to publish, by which mechanism, under which label.
 
     `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if the study
-    declares that there will be no posterior.
+    declares that there will be no posterior. `is_per_unit` tells whether it declares epsilon for each unit of a metric.
     """
 
     name: str
@@ -43,6 +44,12 @@ class Question:
     unit: Unit
     reason: str = ""
     reading: str | None = None
+    is_per_unit: bool = False
+
+    @property
+    def metric(self) -> MetricGuarantee | None:
+        """Return the guarantee under a metric, if epsilon was declared for each of its units."""
+        return self.mechanism.guarantee.metric if self.is_per_unit else None
 
     @property
     def model(self) -> Any:
@@ -117,7 +124,8 @@ def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: 
             f"questions.{name}.reading is {declared.reading!r}; it must be {NO_READING!r}, for a release without a "
             "posterior, or be left out."
         )
-    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading)
+    is_per_unit = declared.epsilon_per_unit is not None
+    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading, is_per_unit)
 
 
 def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:

@@ -78,7 +78,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         if self.laws is self.joint:
             return self
         found = copy(self)
-        found.laws = found.joint
+        found.laws, found._known_rows = found.joint, {}
         found.__dict__.pop("cell_laws", None)
         return found
 

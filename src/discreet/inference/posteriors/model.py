@@ -10,11 +10,11 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.named_laws import NamedLaws
 from discreet.inference.posteriors.posterior import SHOWN_LEVEL, Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.trees import Group
-from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.models.modelled_table import ModelledTable
 from discreet.reading.cells.model_reading import ModelReading
@@ -25,7 +25,7 @@ SCALED = (0.8, 1.25)
 _SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
-class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
+class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=ModelReading):
     """The posterior of the parameters of a program, with the noise of the release accounted for."""
 
     is_information_at_hand = True
@@ -51,29 +51,11 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     def quantity(self, name: str) -> WeightedDraws:
         """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
-        return self.reading.law(self._place(name))
+        return self._law(name)
 
-    def _place(self, name: str) -> int:
-        if name not in self.names:
-            raise DeclarationError(f"There is no quantity {name!r}. The quantities are {', '.join(self.names)}.")
-        return self.names.index(name)
-
-    @property
-    def mean(self) -> dict[str, float]:
-        """Return the mean of every quantity."""
-        return {name: law.mean for name, law in self._laws.items()}
-
-    @property
-    def sd(self) -> dict[str, float]:
-        """Return the standard deviation of every quantity."""
-        return {name: law.sd for name, law in self._laws.items()}
-
-    def interval(self, level: float = SHOWN_LEVEL) -> dict[str, Interval]:
-        """Return the equal-tailed interval of every quantity: sampling and privacy together."""
-        return {name: law.interval(level) for name, law in self._laws.items()}
-
-    @property
-    def _laws(self) -> dict[str, WeightedDraws]:
+    @cached_property
+    def laws(self) -> dict[str, WeightedDraws]:
+        """Return the law of every quantity."""
         return {name: self.reading.law(place) for place, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:

@@ -17,6 +17,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.frames import frame_of
+from discreet.inference.posteriors.named_laws import SHOWN_LEVEL as SHOWN_LEVEL
 from discreet.inference.posteriors.pictures import Distribution, Graph, Intervals
 from discreet.inference.posteriors.row import STAR, Law, Row
 from discreet.inference.posteriors.shown import MOST_IN_A_NOTEBOOK, heading_of, intervals_of, notebook_of, screen_of
@@ -31,7 +32,6 @@ from discreet.records.columns import Column
 from discreet.releases.release import Release
 
 _DRAWS = 4_000
-SHOWN_LEVEL = 0.9
 ONES_READ_AS_NONE = (
     "The declared prior, 1 everywhere, was the default of version 0.1, so it was read as if none had been declared. "
     "prior='declared' gives the old reading."

@@ -19,11 +19,11 @@ from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, units_of
 from discreet.inference.new_targets import new_targets
 from discreet.inference.posteriors.account import Account, bounds_in_words, levels_in_words
+from discreet.inference.posteriors.named_laws import NamedLaws
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.states import States
-from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.models.linear_regression import LinearRegression
@@ -43,11 +43,12 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
+class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression], shows=MomentReading):
     """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
 
     subject = "a regression"
     answers = frozenset({"predictions"})
+    called = "coefficient", "coefficients"
 
     def __init__(
         self,
@@ -206,28 +207,9 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         return self.reading.effective_size
 
     @cached_property
-    def _laws(self) -> dict[str, NormalMixture]:
+    def laws(self) -> dict[str, NormalMixture]:
+        """Return the law of every coefficient."""
         return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
-
-    @property
-    def mean(self) -> dict[str, float]:
-        """Return the expected coefficients."""
-        return {name: law.mean for name, law in self._laws.items()}
-
-    @property
-    def sd(self) -> dict[str, float]:
-        """Return the standard deviations of the coefficients."""
-        return {name: law.sd for name, law in self._laws.items()}
-
-    def interval(self, level: float = 0.9) -> dict[str, Interval]:
-        """Return the equal-tailed interval of every coefficient."""
-        if level not in self._intervals:
-            self._intervals[level] = {name: law.interval(level) for name, law in self._laws.items()}
-        return self._intervals[level]
-
-    @cached_property
-    def _intervals(self) -> dict[float, dict[str, Interval]]:
-        return {}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
         """Return roughly the share of each interval's width that is due to privacy, which exact moments would save.
@@ -237,16 +219,12 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         widths = {name: interval.width for name, interval in self.interval(level).items()}
         return {
             name: max(0.0, 1 - law.known_width(level) / widths[name]) if widths[name] > 0 else 0.0
-            for name, law in self._laws.items()
+            for name, law in self.laws.items()
         }
 
     def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
-        if name not in self.model.names:
-            raise DeclarationError(
-                f"There is no coefficient {name!r}. The coefficients are {', '.join(self.model.names)}."
-            )
-        return self._laws[name]
+        return self._law(name)
 
     @property
     def noise(self) -> WeightedDraws:

@@ -17,6 +17,7 @@ from discreet.inference.posteriors.laws import JointAnswers, Laws
 from discreet.inference.posteriors.outweighed import outweighed_level
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.summaries import summaries_of
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
@@ -65,6 +66,7 @@ class TablePosterior(EventPosterior[Categories]):
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:
         super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
         self.joint = JointLaws(readings)
         self.readings = self.joint.readings
         self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
@@ -77,8 +79,11 @@ class TablePosterior(EventPosterior[Categories]):
         """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for each cell, named by its event: means add up to 1, and each interval is the cell's own."""
-        return self.some_rows(range(len(self.model.cells)), level)
+        """Return one row for each cell, with the event that it is as its name: means add up, intervals are its own."""
+        outside = tails(level)
+        if outside not in self._known_rows:  # tables, pictures and statements ask for the same
+            self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
+        return self._known_rows[outside]
 
     def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of some cells; no others are computed."""

@@ -129,7 +129,8 @@ class BetaMixture(Proportion):
         """Return the logit of a quantile that is not near 1.
 
         Newton's method on the logit of x, where quantiles of all sizes are alike, started from one similar Beta;
-        halving where it would leave the bracket.
+        halving where it would leave the bracket. Whether a step still matters is judged before the bracket is looked
+        at: at the root the step is 0, and the bracket ends there.
         """
         target = np.atleast_1d(wanted)
         low, high = np.full_like(target, -_FARTHEST), np.full_like(target, _FARTHEST)
@@ -141,9 +142,10 @@ class BetaMixture(Proportion):
             low, high = np.where(miss < 0, at, low), np.where(miss >= 0, at, high)
             with np.errstate(all="ignore"):
                 newton = at - miss * np.exp(-self.log_density(x) - np.log(x) - np.log1p(-x))
-            following = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
-            done = np.abs(following - at) <= 1e-13 * np.maximum(1, np.abs(at))
-            at = following
+            enough = 1e-13 * np.maximum(1, np.abs(at))
+            done = (np.abs(newton - at) <= enough) | (high - low <= enough)
+            outside = ~done & ~((newton > low) & (newton < high))
+            at = np.where(outside, (low + high) / 2, np.where(np.isnan(newton), at, np.clip(newton, low, high)))
             if done.all():
                 break
         return np.asarray(at.reshape(wanted.shape))

@@ -129,7 +129,7 @@ class Likelihood(CellFunction):
 
     def __init__(self, *releases: Published) -> None:
         found = in_order(releases)
-        _refuse_repeated(found)
+        refuse_repeated(found)
         case = Case.of(found)
         model = _table_of(case)  # refused before any table is listed
         self._table = inner_of(case)
@@ -209,7 +209,7 @@ class Likelihoods:
             name: each if isinstance(each, CellFunction) else Likelihood(each) for name, each in releases.items()
         }
         published = [release for each in self._by_name.values() for release in getattr(each, "releases", ())]
-        _refuse_repeated(published)
+        refuse_repeated(published)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -295,7 +295,8 @@ def _drawn(observed: Observed, size: int) -> DrawnCells:
     return DrawnCells(rows, size, found.low.astype(float)) if found.is_linear else found
 
 
-def _refuse_repeated(releases: Sequence[Published]) -> None:
+def refuse_repeated(releases: Sequence[Published]) -> None:
+    """Refuse a release that was given twice."""
     for place, one in enumerate(releases):
         if any(one is two or one == two for two in releases[place + 1 :]):
             raise DeclarationError(

@@ -9,18 +9,14 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConvergenceWarning
-from discreet.mathematics.densities import ON_A_GRID, WeightedPoints, along, by_draws, on_a_grid, peak_of
+from discreet.mathematics.densities import ON_A_GRID, WeightedPoints
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE
-from discreet.models.modelled_table import ModelledTable, starts_of
+from discreet.models.modelled_table import DRAWS, MANY_DRAWS, MOST_DRAWS, ModelledTable, points_of
 from discreet.models.programs.program import Cells
 from discreet.reading.cells.target import Populations, Target
 
-DRAWS, MOST_DRAWS, WORTH = 1_500, 20_000, 1_000.0
-"""First draws of a proposal, most draws of all proposals, and the effective sample size aimed for."""
-MANY_DRAWS, MANY_WORTH = 2_500, 1_000.0
-"""The same where a spread is learnt from many effects."""
 CHAINED = 110_000.0
 """About how many likelihood values the chains of a Hamiltonian sampler take; a derivative counts as two."""
 
@@ -123,17 +119,10 @@ def read_target(
     Where these cannot be trusted, a Hamiltonian sampler is used if one is installed; otherwise there is a warning.
     `allowed` is how many likelihood values may be computed: any beyond the minimum go to further draws and chains.
     """
-    cells, generator = target.cells, np.random.default_rng(seed)
+    cells = target.cells
     most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))
-    if cells.spreads:
-        proposal = along(target, cells.spreads[0], starts_of(cells)[0])
-        found = by_draws(target, proposal, MANY_DRAWS, MANY_WORTH, most, generator)
-    else:
-        peak = peak_of(target, starts_of(cells))
-        if cells.dimension <= 2:
-            return ModelReading(model, target, on_a_grid(target, peak), how)
-        found = by_draws(target, peak, DRAWS, WORTH, most, generator)
-    if found.shape <= MOST_SHAPE:
+    found = points_of(target, cells, most, seed)
+    if found.found == ON_A_GRID or found.shape <= MOST_SHAPE:
         return ModelReading(model, target, found, how)
     from discreet.reading.cells import chains  # which loads a sampler that may not be installed
 

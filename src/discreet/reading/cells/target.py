@@ -7,6 +7,7 @@ are m + t u_j in population j, u_j ~ Normal(0, 1), on the unconstrained scale; a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -63,12 +64,87 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Populations:
-    """A program for each of several populations, and which parameters differ between them.
+class Layout:
+    """Where the parameters of several populations stand, given those of a program and which of them differ.
 
-    The parameters are the shared ones; then, for each exchangeable one, the mean, the log spread, and one step for
-    every population.
+    First those that are shared; then of each exchangeable one the mean, the log spread, and one step for every
+    population.
     """
+
+    one: Cells
+    populations: tuple[str, ...]
+    exchangeable: tuple[str, ...]
+
+    def check(self) -> None:
+        """Refuse parameters that the program does not have."""
+        for name in self.exchangeable:
+            if name not in self.one.names:
+                raise DeclarationError(
+                    f"{name!r} cannot vary between populations: the parameters of this model are "
+                    f"{', '.join(self.one.names)}. Nothing was read."
+                )
+
+    @cached_property
+    def _places(self) -> tuple[list[int], list[int]]:
+        """Return the program's places of shared parameters, and of exchangeable ones."""
+        names = self.one.names
+        moving = [names.index(name) for name in self.exchangeable]
+        return [place for place in range(len(names)) if place not in moving], moving
+
+    def _starts(self) -> list[tuple[int, int]]:
+        """Return every exchangeable parameter's place in the program, and where its mean stands here."""
+        shared, moving = self._places
+        return [(place, len(shared) + k * (len(self.populations) + 2)) for k, place in enumerate(moving)]
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Return names, laws and what is shown, of all populations together."""
+        one, shared = self.one, self._places[0]
+        laws, names = [one.laws[i] for i in shared], [one.names[i] for i in shared]
+        shown, spreads = list(names), []
+        for place, start in self._starts():
+            own = one.names[place]
+            spreads.append(start + 1)
+            laws += [one.laws[place], law_of(SPREAD, own), *[Normal(0, 1)] * len(self.populations)]
+            names += [own, f"spread of {own}", *(f"{own} of {name} in spreads" for name in self.populations)]
+            shown += [f"{own} (common)", f"spread of {own}", *(f"{own} of {name}" for name in self.populations)]
+        spreads += [shared.index(place) for place in one.spreads if place in shared]
+        return Cells(
+            one.columns, tuple(names), tuple(laws), lambda theta: theta, None, (), tuple(shown), self._shown,
+            one.unit, tuple(spreads),
+        )  # fmt: skip
+
+    def _shown(self, theta: Floats) -> Floats:
+        columns = [self.one.laws[place].natural(theta[:, k]) for k, place in enumerate(self._places[0])]
+        for place, start in self._starts():
+            law, mean, spread = self.one.laws[place], theta[:, start], np.exp(theta[:, start + 1])
+            steps = theta[:, start + 2 : start + 2 + len(self.populations)]
+            columns += [law.natural(mean), spread, *law.natural(mean[:, None] + spread[:, None] * steps).T]
+        return np.stack(columns, axis=1)
+
+    def own(self, theta: Floats, number: int) -> Floats:
+        """Return rows of the parameters of one population."""
+        shared = self._places[0]
+        found = np.empty((len(theta), self.one.dimension))
+        found[:, shared] = theta[:, : len(shared)]
+        for place, start in self._starts():
+            found[:, place] = theta[:, start] + np.exp(theta[:, start + 1]) * theta[:, start + 2 + number]
+        return found
+
+    def pull_back(self, theta: Floats, slope: Floats, number: int) -> Floats:
+        """Return the derivative by all parameters, given that by those of one population."""
+        shared = self._places[0]
+        found = np.zeros_like(theta)
+        found[:, : len(shared)] = slope[:, shared]
+        for place, start in self._starts():
+            spread, step, by = np.exp(theta[:, start + 1]), theta[:, start + 2 + number], slope[:, place]
+            found[:, start], found[:, start + 1], found[:, start + 2 + number] = by, by * spread * step, by * spread
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Populations:
+    """A program for each of several populations, and which parameters differ between them."""
 
     parts: Mapping[str, Target]
     exchangeable: tuple[str, ...]
@@ -87,62 +163,15 @@ class Populations:
         """Return nothing: each population has counts of its own."""
         return None
 
-    @property
-    def _first(self) -> Cells:
-        return next(iter(self.parts.values())).cells
-
-    def check(self) -> None:
-        """Refuse programs that do not have the same parameters."""
-        for name, part in self.parts.items():
-            if part.cells.names != self._first.names:
-                first = next(iter(self.parts))
-                raise DeclarationError(
-                    f"The model has different parameters for {name!r} than for {first!r}; all populations must share "
-                    "them."
-                )
-
-    @property
-    def _layout(self) -> tuple[list[int], list[int]]:
-        names = self._first.names
-        moving = [names.index(name) for name in self.exchangeable]
-        return [place for place in range(len(names)) if place not in moving], moving
+    @cached_property
+    def layout(self) -> Layout:
+        """Return where the parameters stand."""
+        return Layout(next(iter(self.parts.values())).cells, self.populations, self.exchangeable)
 
     @property
     def cells(self) -> Cells:
-        """Return names, laws and what is shown, for all populations together."""
-        first, (shared, moving), count = self._first, self._layout, len(self.parts)
-        laws, names = [first.laws[i] for i in shared], [first.names[i] for i in shared]
-        shown, spreads = list(names), []
-        for place in moving:
-            spreads.append(len(names) + 1)
-            own = first.names[place]
-            laws += [first.laws[place], law_of(SPREAD, own), *[Normal(0, 1)] * count]
-            names += [own, f"spread of {own}", *(f"{own} of {name} in spreads" for name in self.parts)]
-            shown += [f"{own} (common)", f"spread of {own}", *(f"{own} of {name}" for name in self.parts)]
-        return Cells(
-            first.columns, tuple(names), tuple(laws), lambda theta: theta, None, (), tuple(shown), self._shown,
-            first.unit, tuple(spreads),
-        )  # fmt: skip
-
-    def _shown(self, theta: Floats) -> Floats:
-        first, (shared, moving), count = self._first, self._layout, len(self.parts)
-        columns = [first.laws[place].natural(theta[:, k]) for k, place in enumerate(shared)]
-        for k, place in enumerate(moving):
-            start, law = len(shared) + k * (count + 2), first.laws[place]
-            mean, spread = theta[:, start], np.exp(theta[:, start + 1])
-            steps = theta[:, start + 2 : start + 2 + count]
-            columns += [law.natural(mean), spread, *law.natural(mean[:, None] + spread[:, None] * steps).T]
-        return np.stack(columns, axis=1)
-
-    def own(self, theta: Floats, number: int) -> Floats:
-        """Return rows of the parameters of one population."""
-        (shared, moving), count = self._layout, len(self.parts)
-        found = np.empty((len(theta), len(shared) + len(moving)))
-        found[:, shared] = theta[:, : len(shared)]
-        for k, place in enumerate(moving):
-            start = len(shared) + k * (count + 2)
-            found[:, place] = theta[:, start] + np.exp(theta[:, start + 1]) * theta[:, start + 2 + number]
-        return found
+        """Return names, laws and what is shown, of all populations together."""
+        return self.layout.cells
 
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
@@ -151,22 +180,14 @@ class Populations:
     def told_values(self, theta: Floats) -> Floats:
         """Return the sum of all log likelihoods alone."""
         parts = enumerate(self.parts.values())
-        return np.asarray(sum(part.told_values(self.own(theta, number)) for number, part in parts))
+        return np.asarray(sum(part.told_values(self.layout.own(theta, number)) for number, part in parts))
 
     def told(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return the sum of all log likelihoods, and its derivative."""
-        (shared, moving), count = self._layout, len(self.parts)
         value, slope = np.zeros(len(theta)), np.zeros_like(theta)
         for number, part in enumerate(self.parts.values()):
-            told, pulled = part.told(self.own(theta, number))
-            value = value + told
-            slope[:, : len(shared)] += pulled[:, shared]
-            for k, place in enumerate(moving):
-                start, by = len(shared) + k * (count + 2), pulled[:, place]
-                spread, step = np.exp(theta[:, start + 1]), theta[:, start + 2 + number]
-                slope[:, start] += by
-                slope[:, start + 1] += by * spread * step
-                slope[:, start + 2 + number] += by * spread
+            told, pulled = part.told(self.layout.own(theta, number))
+            value, slope = value + told, slope + self.layout.pull_back(theta, pulled, number)
         return value, slope
 
     def __call__(self, theta: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ vectors of class counts are enumerated. That is exact, and feasible for two clas
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb
 
 import numpy as np
@@ -17,7 +17,8 @@ from discreet.certificates import compositions
 from discreet.reading.counts.row_counts import groups, log_prior_constant, log_prior_factors
 from discreet.reading.counts.table_counts import TableCounts
 
-NEGLIGIBLE = 41.0  # larger radii carry less than e^-41 of the sum
+_KEPT = 1024  # running sums, which many draws share
+NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
 
 
 class DistanceRow:
@@ -32,6 +33,7 @@ class DistanceRow:
         self._factors = np.exp(logs - peaks[:, None])
         self.log_scale = float(peaks.sum()) + tilt * steps + log_prior_constant(alpha, size)
         self._distances = np.abs(noisy[:, None] - steps)
+        self._running_sums = lru_cache(_KEPT)(self._summed_up)
 
     @cached_property
     def _sums(self) -> list[Floats]:
@@ -64,16 +66,20 @@ class DistanceRow:
         """Draw the row given its total and its distance: the last level first."""
         counts = np.empty(len(self.noisy), dtype=np.int64)
         for level in range(len(self.noisy) - 1, 0, -1):
-            own = np.arange(total + 1)
-            left = distance - self._distances[level, : total + 1]
-            if level > 1:
-                weights = np.where(left >= 0, self._sums[level - 2][total - own, np.maximum(left, 0)], 0.0)
-            else:
-                weights = np.where(left == self._distances[0, total - own], self._factors[0, total - own], 0.0)
-            place = _pick(self._factors[level, : total + 1] * weights, generator)
-            counts[level], total, distance = place, total - place, int(left[place])
+            place = _pick(self._running_sums(level, total, distance), generator)
+            counts[level], total, distance = place, total - place, distance - int(self._distances[level, place])
         counts[0] = total
         return counts
+
+    def _summed_up(self, level: int, total: int, distance: int) -> Floats:
+        """Return running sums of the weights of 0, 1, ... records in a level; the total is of it and those before."""
+        own = np.arange(total + 1)
+        left = distance - self._distances[level, : total + 1]
+        if level > 1:
+            weights = np.where(left >= 0, self._sums[level - 2][total - own, np.maximum(left, 0)], 0.0)
+        else:
+            weights = np.where(left == self._distances[0, total - own], self._factors[0, total - own], 0.0)
+        return np.cumsum(self._factors[level, : total + 1] * weights)
 
 
 class JointCounts(TableCounts):
@@ -164,30 +170,41 @@ class JointCounts(TableCounts):
         for place, draws in groups(which):
             for tables, rows in zip(features, self._rows, strict=True):
                 sums = self._partial_sums(rows, self._vectors[place])
+                distances = _SharedDistance(rows, self._vectors[place], sums)
                 for draw in draws:
-                    tables[draw] = self._draw_table(rows, self._vectors[place], sums, int(radii[draw]), generator)
+                    tables[draw] = distances.draw(int(radii[draw]), generator)
         return self._vectors[which], features
 
-    def _draw_table(
-        self,
-        rows: list[DistanceRow],
-        vector: Counts,
-        sums: list[tuple[int, Floats]],
-        radius: int,
-        generator: np.random.Generator,
-    ) -> Counts:
-        """Draw the table's distance within the ball, then each row's share of it, last row first."""
-        first, weights = sums[-1]
-        left = first + 2 * _pick(weights[: max(0, (2 * radius - first) // 2 + 1)], generator)
+
+class _SharedDistance:
+    """Draws of one table, given the totals of its rows: its distance within the ball, then each row's share of it."""
+
+    def __init__(self, rows: list[DistanceRow], totals: Counts, sums: list[tuple[int, Floats]]) -> None:
+        self._rows, self._totals, self._sums = rows, [int(total) for total in totals], sums
+        self._within = lru_cache(_KEPT)(self._sums_within)
+        self._share = lru_cache(_KEPT)(self._sums_of_share)
+
+    def _sums_within(self, radius: int) -> Floats:
+        first, weights = self._sums[-1]
+        return np.cumsum(weights[: max(0, (2 * radius - first) // 2 + 1)])
+
+    def _sums_of_share(self, place: int, left: int) -> tuple[int, Floats]:
+        """Return the parity of a row's distances and running sums of their weights: rows before have what is left."""
+        parity, own = self._rows[place].law(self._totals[place])
+        start, before = self._sums[place - 1]
+        most = (left - parity - start) // 2
+        return parity, np.cumsum(own[: most + 1] * before[most::-1])
+
+    def draw(self, radius: int, generator: np.random.Generator) -> Counts:
+        """Draw the table, its last row first."""
+        left = self._sums[-1][0] + 2 * _pick(self._within(radius), generator)
         drawn = []
-        for place in range(len(rows) - 1, -1, -1):
+        for place in range(len(self._rows) - 1, -1, -1):
             distance = left
             if place:
-                parity, own = rows[place].law(int(vector[place]))
-                start, before = sums[place - 1]
-                most = (left - parity - start) // 2
-                distance = parity + 2 * _pick(own[: most + 1] * before[most::-1], generator)
-            drawn.append(rows[place].draw(int(vector[place]), distance, generator))
+                parity, share = self._share(place, left)
+                distance = parity + 2 * _pick(share, generator)
+            drawn.append(self._rows[place].draw(self._totals[place], distance, generator))
             left -= distance
         return np.stack(drawn[::-1])
 
@@ -202,10 +219,9 @@ def products(size: int, classes: int, tables: int, radius: float) -> float:
     return comb(size + classes - 1, classes - 1) * tables * max(1, classes - 1) * radius**2 / 2
 
 
-def _pick(weights: Floats, generator: np.random.Generator) -> int:
-    """Draw an index with probability proportional to its weight."""
-    table = np.cumsum(weights)
-    return min(int(np.searchsorted(table, generator.random() * table[-1], side="right")), len(table) - 1)
+def _pick(sums: Floats, generator: np.random.Generator) -> int:
+    """Draw a place with probability ~ its weight, from the running sums of all weights."""
+    return min(int(sums.searchsorted(generator.random() * sums[-1], side="right")), len(sums) - 1)
 
 
 def _log_sum(logs: Floats) -> float:

@@ -1,8 +1,11 @@
 """Tables with a program: the release as a likelihood of cell probabilities, and the program's parameters behind it."""
 
+from collections.abc import Sequence
+
 from discreet.models.modelled_table import ModelledTable
+from discreet.models.programs.program import Cells
 from discreet.reading.case import MOST_OPERATIONS, Case, Engine, Work
-from discreet.reading.cells.likelihood import CellFunction, Likelihood, why_no_likelihood
+from discreet.reading.cells.likelihood import Likelihood, why_no_likelihood
 from discreet.reading.cells.model_reading import ModelReading, needed, read_target
 from discreet.reading.cells.target import Target
 from discreet.reading.published import Exactness
@@ -23,9 +26,19 @@ class CellModelsEngine(Engine, place=28):
 
     def work(self, case: Case[ModelledTable]) -> Work:
         """Return the work of all values of the likelihood that are needed."""
-        cells, bound = len(case.model.cells), case.model.bound
-        of = f"reading {bound.dimension} parameters from {cells} cells"
-        return Work(of, needed(bound) * self._each(case), 3.0 * cells * self._width(case))
+        return self.work_together([case], case.model.bound)
+
+    def work_together(self, cases: Sequence[Case[ModelledTable]], cells: Cells) -> Work:
+        """Return the work of reading a program's parameters from one population, or from several together."""
+        count = sum(len(case.model.cells) for case in cases)
+        of = f"reading {cells.dimension} parameters from {count} cells"
+        of += f" of {len(cases)} populations" if len(cases) > 1 else ""
+        held = sum(3.0 * len(case.model.cells) * self._width(case) for case in cases)
+        return Work(of, needed(cells) * sum(map(self._each, cases)), held)
+
+    def values_allowed(self, cases: Sequence[Case[ModelledTable]]) -> float:
+        """Return how many values of the likelihood, one of each case, may be worked out."""
+        return cases[0].patience * MOST_OPERATIONS / sum(map(self._each, cases))
 
     def _width(self, case: Case[ModelledTable]) -> float:
         """Return about how many counts the window of a cell has."""
@@ -41,13 +54,11 @@ class CellModelsEngine(Engine, place=28):
         return 3e5 + 100 * cells * width + inside
 
     def read(self, case: Case[ModelledTable]) -> ModelReading:
-        """Return the posterior of the program's parameters; the same case always gives the same reading."""
-        likelihood = seen(Likelihood.of_case(case), case.model)
-        allowed = case.patience * MOST_OPERATIONS / self._each(case)
-        return read_target(case.model, Target(case.model.bound, likelihood), likelihood.method, allowed=allowed)
+        """Return the posterior of the program's parameters; the same case is always read alike."""
+        target = self.target(case)
+        return read_target(case.model, target, target.likelihood.method, allowed=self.values_allowed([case]))
 
-
-def seen(likelihood: Likelihood, model: ModelledTable) -> CellFunction:
-    """Return the likelihood that a program needs: with the shares of the given columns integrated out, if any are."""
-    given = model.bound.given
-    return likelihood.given(*given) if given else likelihood
+    def target(self, case: Case[ModelledTable]) -> Target:
+        """Return prior times likelihood: with the shares of the given columns integrated out, if any are."""
+        likelihood, given = Likelihood.of_case(case), case.model.bound.given
+        return Target(case.model.bound, likelihood.given(*given) if given else likelihood)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import isfinite
 
 from discreet.errors import DeclarationError
-from discreet.exact import exact_text
+from discreet.exact import left_text, spent_text
 from discreet.guarantees import Amount, Body, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
     WIDTH,
@@ -25,12 +25,16 @@ MOST_CHARGES = 40
 
 
 def width_chart(
-    rows: Sequence[Mapping[str, float]], title: str, unit: str | None = None, chosen: float | None = None
+    rows: Sequence[Mapping[str, float]],
+    title: str,
+    unit: str | None = None,
+    chosen: float | None = None,
+    of: str = "epsilon",
 ) -> Spec:
     """Draw the expected width of an interval against epsilon, and the width that exact statistics would give.
 
     Each row has the keys 'epsilon', 'width' and 'non_private'. Widths are shares unless a unit is named. `chosen` is
-    the epsilon that was decided on; a line marks it.
+    the epsilon that was decided on; a line marks it. `of` names what epsilon is counted in.
     """
     values = [{key: float(row[key]) for key in ("epsilon", "width", "non_private")} for row in rows]
     values.sort(key=lambda row: row["epsilon"])
@@ -38,7 +42,7 @@ def width_chart(
         raise DeclarationError("A chart of widths needs at least one row, each with an epsilon above 0.")
     few = len(values) <= 12
     ticks = {"values": [row["epsilon"] for row in values]} if few else {}
-    axis = {"title": "epsilon, on a logarithmic scale (more privacy to the left)", "format": "~g", "grid": False}
+    axis = {"title": f"{of}, on a logarithmic scale (more privacy to the left)", "format": "~g", "grid": False}
     x = measured("epsilon", scale={"type": "log", "nice": False}, axis={**axis, **ticks, "labelSeparation": 8})
     scale: Spec = {"title": "Expected width of the interval", "format": "%"}
     if unit is not None:
@@ -84,7 +88,7 @@ def budget_chart(ledger: Ledger) -> Spec:
     spent, limit = read_amount(newest["spent"]), read_amount(newest["limit"])
     name = next(iter(limit.document()))
     gone, most = getattr(spent, name), getattr(limit, name)
-    left = _bar("left to spend", gone, max(most, gone), most)
+    left = _bar("left to spend", gone, max(most, gone), most) | {"cost": left_text(max(most, gone) - gone)}
     rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"], name), left]
     rows = [row | {"place": place} for place, row in enumerate(rows)]
     names = [lines_of(row["label"], 44, most=2) for row in rows]
@@ -129,7 +133,7 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     ]
     title = {
         "text": f"{number} releases together",
-        "subtitle": [f"at delta = {exact_text(totals.delta)}; the plan must be fixed before the first draw"],
+        "subtitle": [f"at delta = {spent_text(totals.delta)}; the plan must be fixed before the first draw"],
     }
     return chart(rows, title, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
@@ -138,9 +142,9 @@ def _budget_title(name: str, ledger: Ledger, spent: Amount, limit: Amount, decla
     unit = next(iter(limit.document()))
     gone, most = getattr(spent, unit), getattr(limit, unit)
     over = "; the limit was later lowered below this" if gone > most else ""
-    lines = [f"{unit}: {_amount(gone)} of {_amount(most)} spent{over}"]
-    lines += [f"delta: {_amount(spent.delta)} of {_amount(limit.delta)} spent"] if limit.delta else []
-    lines += [f"zCDP, converted from a limit of {declared.words()}"] if unit == "rho" else []
+    lines = [f"{unit}: {spent_text(gone)} of {left_text(most)} spent{over}"]
+    lines += [f"delta: {spent_text(spent.delta)} of {left_text(limit.delta)} spent"] if limit.delta else []
+    lines += [f"zCDP, converted from a limit of {declared.words(left_text)}"] if unit == "rho" else []
     lines += lines_of(f"protects {ledger.created['unit']} (neighbours: {ledger.change})", 80)
     return {"text": lines_of(f"Privacy budget: {name}", 68), "subtitle": lines}
 
@@ -158,11 +162,5 @@ def _charges(bodies: list[Body], name: str) -> list[Spec]:
 
 
 def _bar(label: str, start: Fraction, end: Fraction, limit: Fraction) -> Spec:
-    cost = _amount(end - start)
+    cost = spent_text(end - start)
     return {"label": label, "start": float(start), "end": float(end), "limit": float(limit), "cost": cost}
-
-
-def _amount(number: Fraction) -> str:
-    """Return a number exactly, or nearly if that would take too much room."""
-    text = exact_text(number)
-    return text if len(text) <= 12 else f"about {float(number):.5g}"

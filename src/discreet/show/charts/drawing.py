@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from discreet.errors import DiscreetError
-from discreet.exact import exact_text
+from discreet.exact import spent_text
 from discreet.inference import Posterior
 from discreet.records.values import text_of
 from discreet.show.charts.svg_room import with_room
@@ -96,8 +96,8 @@ def reading_title(posterior: Posterior) -> Spec:
     given = [release.guarantee for release in posterior.releases]
     delta = sum((guarantee.delta for guarantee in given), Fraction(0))
     who = first.model.protects.removeprefix("one ")
-    facts = [f"{posterior.size:,} {who}s", f"epsilon = {' + '.join(exact_text(each.epsilon) for each in given)}"]
-    facts += [f"delta = {exact_text(delta)}"] if delta else []
+    facts = [f"{posterior.size:,} {who}s", f"epsilon = {' + '.join(spent_text(each.epsilon) for each in given)}"]
+    facts += [f"delta = {spent_text(delta)}"] if delta else []
     facts += [f"neighbours: {first.change}"]
     unit = lines_of(f"for {first.unit.description} with up to {first.unit.rows} records", 80)
     besides = [line for each in given if each.metric for line in lines_of(f"besides {each.metric.per_unit_words}", 80)]

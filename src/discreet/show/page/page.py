@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from discreet.errors import DiscreetError
-from discreet.exact import exact_text
+from discreet.exact import spent_text
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior
 from discreet.markup import one_line
@@ -87,8 +87,8 @@ def _facts(posterior: Posterior) -> str:
     who = posterior.releases[0].model.protects.removeprefix("one ")
     facts = [
         (f"{who}s", f"{posterior.size:,}"),
-        ("epsilon", " + ".join(exact_text(each.epsilon) for each in given)),
-        *([("delta", " + ".join(exact_text(each.delta) for each in given))] if any(e.delta for e in given) else []),
+        ("epsilon", " + ".join(spent_text(each.epsilon) for each in given)),
+        *([("delta", " + ".join(spent_text(each.delta) for each in given))] if any(e.delta for e in given) else []),
         ("protects", posterior.releases[0].unit.description),
         ("mechanism", ", ".join(dict.fromkeys(type(r.mechanism).__name__ for r in posterior.releases))),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from discreet.exact import exact_text
+from discreet.exact import spent_text
 from discreet.inference import Posterior
 from discreet.markup import one_line
 from discreet.planning import Certificate
@@ -52,12 +52,12 @@ were read with discreet {escape(__version__)}.</p></section>"""
 
 def _cited(release: Release) -> str:
     given = release.guarantee
-    delta = f", delta = {exact_text(given.delta)}" if given.delta else ""
+    delta = f", delta = {spent_text(given.delta)}" if given.delta else ""
     entry = f" Entry {release.receipt.sequence} of its privacy ledger." if release.receipt is not None else ""
     made_up = " Simulated." if release.simulated else ""
     return (
         f"“{release.label}”. Differentially private release by {type(release.mechanism).__name__}, epsilon = "
-        f"{exact_text(given.epsilon)}{delta}, protecting {release.unit.description}.{entry}{made_up} SHA-256 "
+        f"{spent_text(given.epsilon)}{delta}, protecting {release.unit.description}.{entry}{made_up} SHA-256 "
         f"{release.digest}."
     )
 

@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from discreet.errors import DeclarationError
-from discreet.exact import exact_text
+from discreet.exact import spent_text
 from discreet.guarantees import Evidence, Guarantee
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior
@@ -111,7 +111,7 @@ def guaranteed(guarantee: Guarantee) -> list[str]:
     """Say what epsilon and delta promise a person, with odds."""
     factor = _power(guarantee.epsilon)
     bound = f"**{_power_in_words(guarantee.epsilon)}** (rounded up)"
-    numbers = f"**epsilon = {exact_text(guarantee.epsilon)}, delta = {exact_text(guarantee.delta)}.** "
+    numbers = f"**epsilon = {spent_text(guarantee.epsilon)}, delta = {spent_text(guarantee.delta)}.** "
     imagine = "Imagine that the protected content had been different, in any way whatsoever. "
     if guarantee.delta:
         words = (
@@ -234,5 +234,7 @@ def _odds(factor: Decimal) -> str:
 def _power_in_words(epsilon: Fraction) -> str:
     """Return e^epsilon with four digits, rounded up."""
     shown = _odds(_power(epsilon))
-    text = exact_text(epsilon)
+    text = spent_text(epsilon)
+    if " " in text:
+        return f"e^epsilon = {shown}"
     return f"e^({text}) = {shown}" if "/" in text else f"e^{text} = {shown}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isclose
 
-from discreet.exact import exact_text
+from discreet.exact import spent_text
 from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
 from discreet.inference.posteriors.row import STAR
@@ -117,7 +117,7 @@ def _together(posterior: Posterior) -> str:
         total = sum((release.guarantee.epsilon for release in posterior.releases), Fraction(0))
         text += (
             f" These results were inferred from **{len(posterior.releases)} releases together**, whose epsilons add "
-            f"up to {exact_text(total)}."
+            f"up to {spent_text(total)}."
         )
     return text
 

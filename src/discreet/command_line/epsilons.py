@@ -1,0 +1,85 @@
+"""The epsilons that a plan compares, and how they are named: under a metric, the unit stands beside every number."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from discreet.errors import DeclarationError
+from discreet.exact import exact
+from discreet.mechanisms import with_fields
+from discreet.study import Question
+
+USUAL = "0.05,0.1,0.2,0.5,1,2"
+_TIMES = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+
+
+class Epsilons:
+    """Values of epsilon for one question: as it declares them, for any change of a record or for each unit of a metric.
+
+    Wherever it is computed with, epsilon is that for any change. Noise is proportional, so one ratio leads from one to
+    the other.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self._mechanism, self._metric = question.mechanism, question.metric
+        self._any_change = question.mechanism.guarantee.epsilon
+        self._ratio = Fraction(1) if self._metric is None else self._metric.epsilon / self._any_change
+
+    def values(self, written: str | None) -> list[Fraction]:
+        """Return the epsilons to compare, for any change: as written; else the usual ones, or near the declared one."""
+        if written is None and self._metric is not None:
+            return [value for times in _TIMES if self._is_possible(value := times * self._any_change)]
+        return [exact(text, "--epsilon") / self._ratio for text in (written or USUAL).split(",")]
+
+    def _is_possible(self, value: Fraction) -> bool:
+        try:
+            with_fields(self._mechanism, epsilon=value)
+        except DeclarationError:
+            return False
+        return True
+
+    @property
+    def unit(self) -> str:
+        """Return what epsilon is counted in: 'epsilon', or 'epsilon per 1 of age'."""
+        return "epsilon" if self._metric is None else f"epsilon per {self._short}"
+
+    @property
+    def _short(self) -> str:
+        """Return the unit without what is said of rounding, which `sentence` says once."""
+        assert self._metric is not None
+        return self._metric.known_metric.unit.partition(", ")[0]
+
+    @property
+    def sentence(self) -> list[str]:
+        """Say in full what the question declares under a metric; nothing if it does not."""
+        return [] if self._metric is None else [f"Declared: {self._metric.words}"]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Return the headings of `cells`."""
+        return (self.unit,) if self._metric is None else (self.unit, "any change")
+
+    def cells(self, epsilon: float) -> tuple[str, ...]:
+        """Return one value for a table; under a metric for each unit, and for any change whatever."""
+        return (f"{epsilon:g}",) if self._metric is None else (f"{self.declared(epsilon):.4g}", f"{epsilon:.4g}")
+
+    def declared(self, epsilon: float) -> float:
+        """Return an epsilon for any change as the question would declare it."""
+        return epsilon * float(self._ratio)
+
+    def words(self, epsilon: float, digits: str = ".2g") -> str:
+        """Return one value in words."""
+        if self._metric is None:
+            return f"epsilon = {epsilon:{digits}}"
+        per = f"epsilon = {self.declared(epsilon):{digits}} per {self._short}"
+        return f"{per} (for any change whatever: {epsilon:{digits}})"
+
+    def facts(self, epsilon: float) -> dict[str, object]:
+        """Return what a document says beside `epsilon`: nothing, or the unit and epsilon for each of it."""
+        if self._metric is None:
+            return {}
+        return {"epsilon_per_unit": self.declared(epsilon), "of": self._metric.known_metric.unit}
+
+
+def documents(epsilons: Epsilons, rows: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Return rows of a document, each with its unit."""
+    return [dict(row) | epsilons.facts(float(str(row["epsilon"]))) for row in rows]
