@@ -154,8 +154,7 @@ def nothing(accountant: Accountant) -> Amount:
 def limit_of(accountant: Accountant, epsilon: Exact, delta: Exact) -> Amount:
     """Return a limit stated as epsilon and delta in the accountant's currency.
 
-    For ZCDP nine tenths of delta serve the conversion of rho, one tenth is left for releases whose rho holds up to a
-    delta only.
+    For ZCDP nine tenths of delta convert rho; one tenth is left for releases whose rho holds only up to a delta.
     """
     stated = Budget(positive(epsilon, "epsilon"), probability(delta, "delta"))
     if 0 < stated.delta < Fraction(1, 10**30):

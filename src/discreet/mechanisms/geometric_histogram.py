@@ -6,8 +6,7 @@ whose norm on sum-zero vectors is d(u) = ||u||_1 / 2. The output z has the publi
     P(z | k) = e^(-epsilon d(z - k)) / Z,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon.
 
 Neighbours have d(k - k') = 1, so by the triangle inequality no output is more than e^epsilon times likelier under one
-than under the other: pure epsilon-differential privacy, and tight. With two levels it is the two-sided geometric
-mechanism.
+than under the other: pure epsilon-differential privacy, and tight. With two levels it is two-sided geometric noise.
 """
 
 from dataclasses import dataclass

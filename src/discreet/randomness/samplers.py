@@ -2,8 +2,7 @@
 
 All samplers consume uniform 64-bit words from one `RandomBits` object and use integers only, so no floating-point
 rounding ever enters what is published. `SystemBits` are the operating system's secure bits, the only ones that
-`publish` accepts; `SeededBits` repeat, and serve simulation. The samplers do not know which of the two they are
-given.
+`publish` accepts; `SeededBits` repeat, and serve simulation. The samplers do not know which of the two they get.
 
 The running time of a sampler depends on its parameters and on the noise that it draws, not on the secret to which noise
 is added; but whoever can time a draw learns something about the noise, and with the output about the secret.

@@ -3,8 +3,7 @@
 Engines see nothing but a case: which numbers were published about which tables, with which noise. Before anything is
 published, the same questions are asked of a case without outputs, so whatever decides about a charge is public by
 construction. The answer is the same on every machine: work is counted from sizes, levels and noise rates, never in
-time. One operation costs about as much as adding a product to an array, some nanoseconds; work without long arrays
-counts more.
+time. One operation is about the addition of a product to an array, some nanoseconds; without long arrays, more.
 """
 
 from abc import ABC, abstractmethod

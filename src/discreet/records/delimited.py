@@ -10,9 +10,8 @@ The last line may lack its line feed, except in a file with a single column: the
 bytes at all and look like one record less. So such files are refused whatever they hold.
 
 Bytes are processed in blocks, by NumPy. If quotes only open, close or double, counting them tells what lies inside. If
-there are others, a block is split field by field, with the same result.
-Each field then becomes a code, many at once and eight bytes at a time; what is found by a hash is compared byte by byte
-with what is declared.
+there are others, a block is split field by field, with the same result. Each field then becomes a code, many at once
+and eight bytes at a time; what is found by a hash is compared byte by byte with what is declared.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence

@@ -79,9 +79,8 @@ class TablePosterior(EventPosterior[Categories]):
         """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for each cell, with the event that it is as its name: means add up, intervals are its own."""
-        outside = tails(level)
-        if outside not in self._known_rows:  # tables, pictures and statements ask for the same
+        """Return one row for each cell, named by its event: means add up to 1, and each interval is the cell's own."""
+        if (outside := tails(level)) not in self._known_rows:  # tables, pictures and statements ask for the same
             self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
         return self._known_rows[outside]
 
