@@ -16,6 +16,7 @@ ROOT = Path(dc.__file__).parent
 ORDER = (
     ("version", "errors", "on_demand", "arrays", "rounding"),
     ("exact", "markup", "progress"),
+    ("amounts",),
     ("documents", "notebook"),
     ("mathematics",),
     ("randomness", "records"),

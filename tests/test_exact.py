@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.amounts import left_text, spent_text
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text, left_text, spent_text
+from discreet.exact import Exact, exact, exact_text
 
 
 @pytest.mark.parametrize(

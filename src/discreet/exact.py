@@ -16,8 +16,6 @@ Exact = str | int | float | Decimal | Fraction
 """What a user may write for an exact number."""
 
 _LONGEST_TEXT = 60  # characters; nobody states an epsilon with more digits
-_SHORT_DECIMAL, _SHORT_FRACTION = 12, 5  # characters that people read without rounding
-_SHOWN = 5  # significant digits of amounts that are rounded for people
 _LONGEST_DENOMINATOR = 400  # digits; every float is such a fraction
 
 
@@ -77,29 +75,6 @@ def exact_text(value: Fraction) -> str:
     text = whole if not places else f"{whole[:-places]}.{whole[-places:]}".rstrip("0").rstrip(".")
     text = f"-{text}" if digits < 0 else text
     return min(text, fraction, key=len) if places > 20 else text
-
-
-def spent_text(number: Fraction) -> str:
-    """Return an amount that is spent, needed or promised for people: exactly if that is short, else rounded up.
-
-    >>> spent_text(Fraction("0.1")), spent_text(Fraction(1, 3)), spent_text(Fraction(1215, 6656))
-    ('0.1', '1/3', '0.18255 (rounded up)')
-    """
-    return _short_text(number) or f"{exact_text(rounded_up(number, _SHOWN))} (rounded up)"
-
-
-def left_text(number: Fraction) -> str:
-    """Return an amount that is left or allowed for people: exactly if that is short, else rounded down.
-
-    >>> left_text(Fraction(4)), left_text(Fraction(25409, 6656))
-    ('4', '3.8174 (rounded down)')
-    """
-    return _short_text(number) or f"{exact_text(rounded_down(number, _SHOWN))} (rounded down)"
-
-
-def _short_text(number: Fraction) -> str | None:
-    text = exact_text(number)
-    return text if len(text) <= (_SHORT_FRACTION if "/" in text else _SHORT_DECIMAL) else None
 
 
 def positive(value: Exact, name: str) -> Fraction:

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line.main import main
-from discreet.exact import spent_text
 from discreet.guarantees import Accountant, read_amount
 from discreet.guarantees.metric import read_metric
 from discreet.guarantees.metric_budget import PerUnit
@@ -49,7 +48,7 @@ def test_epsilons_per_unit_add_up_and_no_more_than_the_limit_is_spent(ledger: dc
 def test_every_amount_names_its_unit(ledger: dc.Ledger, tmp_path: Path) -> None:
     of_age(ledger, "0.2")
     for amount in (ledger.spent, ledger.limit, ledger.remaining, ledger.declared_limit):
-        assert "per 1 of age" in amount.words(spent_text)
+        assert "per 1 of age" in amount.words()
         assert "per 1 of age" in repr(amount)
     shown = CliRunner().invoke(main, ["ledger", str(tmp_path / "metric.db")])
     assert shown.exit_code == 0, shown.output

@@ -20,8 +20,9 @@ class Epsilons:
     """
 
     def __init__(self, question: Question) -> None:
-        self._mechanism, self._metric = question.mechanism, question.metric
-        self._any_change = question.mechanism.guarantee.epsilon
+        self._mechanism, promised = question.mechanism, question.mechanism.guarantee
+        self._metric = promised.metric if question.is_per_unit else None
+        self._any_change = promised.epsilon
         self._ratio = Fraction(1) if self._metric is None else self._metric.epsilon / self._any_change
 
     def values(self, written: str | None) -> list[Fraction]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from discreet.amounts import left_text, spent_text
 from discreet.command_line.checking import (
     check_quotes,
     fit_of_columns,
@@ -35,7 +36,7 @@ from discreet.command_line.screen import (
 )
 from discreet.command_line.shares import plan_shares
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
-from discreet.exact import exact, exact_text, left_text, spent_text
+from discreet.exact import exact, exact_text
 from discreet.guarantees import Accountant, Amount
 from discreet.guarantees.signatures import SigningKey
 from discreet.inference import Posterior

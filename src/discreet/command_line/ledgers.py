@@ -7,9 +7,9 @@ from typing import cast
 
 import click
 
+from discreet.amounts import left_text, spent_text
 from discreet.command_line.screen import as_json, helpful, require_folder, say, show_json, show_table
 from discreet.errors import DeclarationError, LedgerError
-from discreet.exact import left_text, spent_text
 from discreet.guarantees import Ledger, Totals
 from discreet.guarantees.chain import Chain
 from discreet.guarantees.heads import Head, check_witness

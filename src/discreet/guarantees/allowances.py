@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from discreet.amounts import left_text, spent_text
 from discreet.errors import BudgetError, DeclarationError
-from discreet.exact import Exact, exact, exact_text, left_text, positive, spent_text
+from discreet.exact import Exact, exact, exact_text, positive
 from discreet.guarantees.chain import now
 from discreet.guarantees.entries import Body, Carried, Period
 from discreet.guarantees.guarantee import EVERYONE, Adjacency, Amount, read_amount, together

@@ -6,6 +6,8 @@ from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
 from typing import Self
 
+from discreet.exact import exact_text
+
 
 @dataclass(frozen=True, repr=False)
 class AmountInWords(ABC):
@@ -32,8 +34,8 @@ class AmountInWords(ABC):
         """Return nothing of this kind."""
         return self.with_numbers(Fraction(0) for _ in self.numbers)
 
-    def words(self, text: Callable[[Fraction], str]) -> str:
-        """Return the amount for people, with numbers as `spent_text` or `left_text` show them."""
+    def words(self, text: Callable[[Fraction], str] = exact_text) -> str:
+        """Return the amount in words: exactly, or as `spent_text` or `left_text` show numbers to people."""
         return ", ".join(f"{name} = {value}" for name, value in self.texts(text).items())
 
     def texts(self, text: Callable[[Fraction], str]) -> dict[str, str]:

@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
+from discreet.amounts import left_text, spent_text
 from discreet.errors import DeclarationError, LedgerError
-from discreet.exact import Exact, left_text, positive, probability, spent_text
+from discreet.exact import Exact, positive, probability
 from discreet.guarantees.adjacency import Adjacency
 from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier

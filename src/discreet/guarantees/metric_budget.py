@@ -64,8 +64,9 @@ class PerUnit(Amount):
 
     def _like(self, other: "PerUnit") -> "PerUnit":
         if not self.is_like(other):
-            both = f"{self.words(exact_text)} and {other.words(exact_text)}"
-            raise LedgerError(f"{both} are under different metrics, so they cannot be added.")
+            raise LedgerError(
+                f"{self.words()} and {other.words()} are under different metrics, so they cannot be added."
+            )
         return other
 
     def __add__(self, other: "PerUnit") -> "PerUnit":

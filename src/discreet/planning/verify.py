@@ -3,9 +3,10 @@
 from fractions import Fraction
 from math import inf, nextafter
 
+from discreet.amounts import spent_text
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, VerificationError
-from discreet.exact import exact_text, spent_text
+from discreet.exact import exact_text
 from discreet.guarantees import (
     ONE_RECORD,
     Concentrated,

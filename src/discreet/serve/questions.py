@@ -15,9 +15,10 @@ from fractions import Fraction
 
 from sqlalchemy import Connection, Update, insert, select, update
 
+from discreet.amounts import left_text, spent_text
 from discreet.documents import canonical_json, read_json
 from discreet.errors import BudgetError, DeclarationError
-from discreet.exact import exact_text, left_text, spent_text
+from discreet.exact import exact_text
 from discreet.guarantees import Guarantee
 from discreet.releases.release import NO_READING, is_label
 from discreet.serve.audit import note

@@ -10,8 +10,9 @@ from hashlib import sha256
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from discreet.amounts import left_text, spent_text
 from discreet.errors import DeclarationError
-from discreet.exact import exact, left_text, spent_text
+from discreet.exact import exact
 from discreet.serve.front import Asking, Front
 from discreet.serve.problems import Problem
 from discreet.serve.roles import ASK, AUDIT, DECIDE, PEOPLE, READ, Person

@@ -9,7 +9,7 @@ from fractions import Fraction
 from html import escape
 from math import floor, log10
 
-from discreet.exact import left_text, spent_text
+from discreet.amounts import left_text, spent_text
 from discreet.guarantees import Ledger
 from discreet.guarantees.lines import Filter, Line, lines_of
 from discreet.markup import one_line

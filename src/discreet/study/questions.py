@@ -12,7 +12,6 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
-from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.asked import Declared
@@ -45,11 +44,6 @@ class Question:
     reason: str = ""
     reading: str | None = None
     is_per_unit: bool = False
-
-    @property
-    def metric(self) -> MetricGuarantee | None:
-        """Return the guarantee under a metric, if epsilon was declared for each of its units."""
-        return self.mechanism.guarantee.metric if self.is_per_unit else None
 
     @property
     def model(self) -> Any:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
 
+from discreet.amounts import left_text, spent_text
 from discreet.errors import DeclarationError
-from discreet.exact import left_text, spent_text
 from discreet.guarantees import Amount, Body, Ledger, Totals, read_amount
 from discreet.show.charts.drawing import (
     WIDTH,

@@ -9,8 +9,8 @@ from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
+from discreet.amounts import spent_text
 from discreet.errors import DiscreetError
-from discreet.exact import spent_text
 from discreet.inference import Posterior
 from discreet.records.values import text_of
 from discreet.show.charts.svg_room import with_room

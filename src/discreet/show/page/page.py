@@ -12,8 +12,8 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from discreet.amounts import spent_text
 from discreet.errors import DiscreetError
-from discreet.exact import spent_text
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior
 from discreet.markup import one_line

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from discreet.exact import spent_text
+from discreet.amounts import spent_text
 from discreet.inference import Posterior
 from discreet.markup import one_line
 from discreet.planning import Certificate

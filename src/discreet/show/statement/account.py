@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
+from discreet.amounts import spent_text
 from discreet.errors import DeclarationError
-from discreet.exact import spent_text
 from discreet.guarantees import Evidence, Guarantee
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isclose
 
-from discreet.exact import spent_text
+from discreet.amounts import spent_text
 from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
 from discreet.inference.posteriors.row import STAR
