@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)")
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is verified or planned on a page is compared or simulated a little: both are tested elsewhere."""
     monkeypatch.setattr("discreet.planning.twins.MOST_COMPARISONS", 20_000)
-    monkeypatch.setattr("discreet.command_line.holding.accuracy_curve", partial(accuracy_curve, repeats=3))
+    monkeypatch.setattr("discreet.command_line.shares.accuracy_curve", partial(accuracy_curve, repeats=3))
     monkeypatch.chdir(tmp_path)
     for _ in run_page(page):
         pass

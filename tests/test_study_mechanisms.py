@@ -154,7 +154,7 @@ def test_every_mechanism_goes_the_whole_road_from_a_study_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, keys: tuple[str, ...]
 ) -> None:
     few = partial(accuracy_curve, repeats=3)  # made-up studies; how accurate they are is tested elsewhere
-    monkeypatch.setattr("discreet.command_line.holding.accuracy_curve", few)
+    monkeypatch.setattr("discreet.command_line.shares.accuracy_curve", few)
     path = study_of(tmp_path, *keys, mechanism=kind)
     question = dc.Study(path).question("q")
     assert type(question.mechanism).__name__ == kind.partition(".")[0]

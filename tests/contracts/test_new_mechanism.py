@@ -17,7 +17,7 @@ import conftest
 from cumulative_counts import CumulativeCounts
 
 import discreet as dc
-from discreet.command_line import holding, main
+from discreet.command_line import main, shares
 from discreet.planning import accuracy_curve
 from discreet.show import charts
 from discreet.show.statement import statement
@@ -75,7 +75,7 @@ epsilon = "2"
 mechanism = "CumulativeCounts"
 ''')
 assert dc.Study("study.toml").question("pain").mechanism == mechanism
-holding.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
+shares.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
 publish = ["publish", "study.toml", "--ask", "pain", "--out", "pain.json"]
 for words in (["plan", "study.toml"], publish, ["verify", "pain.json"], ["infer", "pain.json"]):
     done = CliRunner().invoke(main, words)

@@ -120,10 +120,10 @@ epsilon = "2"
 COMMANDS = """
 from functools import partial
 from click.testing import CliRunner
-from discreet.command_line import holding, main
+from discreet.command_line import main, shares
 from discreet.planning import accuracy_curve
 
-holding.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
+shares.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
 for words in (
     "init hits.csv --out template.toml",
     "check study.toml",
