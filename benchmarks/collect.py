@@ -44,6 +44,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "engine": ("engine.py", "Reading other graphs, and choices among candidates"),
     "alarm": ("alarm.py", "A network of 37 variables"),
     "regression_reading": ("regression_reading.py", "Reading regressions"),
+    "programs": ("programs.py", "A release as a likelihood"),
     "certificates": ("certificates.py", "Certificates"),
     "hellinger_draws": ("hellinger_draws.py", "Draws among candidate posteriors"),
     "ledger": ("ledger.py --sizes 10,1000,10000 --turns 3", "The ledger in a file"),
