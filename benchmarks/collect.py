@@ -38,7 +38,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "memory": ("counting.py --only memory --rows 50000000", "Memory of counting"),
     "spark": ("spark.py 7", "Counting on Spark"),
     "moments": ("moments.py", "Sums for regressions"),
-    "number_sums": ("number_sums.py 4000000", "Sums of numbers by group"),
+    "number_sums": ("number_sums.py 10000000", "Sums of numbers by group"),
     "inference": ("inference.py", "Reading tables, and planning"),
     "networks": ("networks.py", "Reading naive Bayes and trees"),
     "engine": ("engine.py", "Reading other graphs, and choices among candidates"),
