@@ -28,6 +28,8 @@ HERE = Path(__file__).parent
 KEPT = HERE / "figures.json"
 PAGE = HERE.parent / "docs" / "performance.md"
 BEGIN, END = "<!-- figures of benchmarks/figures.json begin -->", "<!-- figures end -->"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""As in tests: threads of linear algebra that wait for a core count as CPU time."""
 LIMIT = 420
 """Seconds after which one script is stopped."""
 
@@ -64,7 +66,7 @@ def run(name: str) -> dict[str, Any]:
         try:
             done = subprocess.run(
                 [sys.executable, *f"{HERE}/{command}".split()],
-                env=os.environ | {FILE: str(kept)},
+                env=os.environ | ONE_THREAD | {FILE: str(kept)},
                 timeout=LIMIT,
                 check=False,
             )
