@@ -192,20 +192,22 @@ def by_draws(
 ) -> WeightedPoints:
     """Return weighted draws: `count` at first, twice as many until they are worth so many independent ones.
 
-    While few of the first ones count, the proposal is moved to the mean and the covariance that they give, and drawn
-    from again, up to `ROUNDS` times. No more than `most` draws are made, those that are not kept included.
+    While few of them count, or a few count too much, the proposal is moved to the mean and the covariance that they
+    give, and drawn from again, up to `ROUNDS` times. At most `most` draws are made, those that are not kept included.
     """
     best, made = _Weighed.by(target, peak, count, generator), count
-    for _ in range(ROUNDS):
-        is_good = best.found.shape <= _GOOD_SHAPE and best.found.effective_size >= _GOOD_SHARE * len(best.points)
-        if is_good or made + count > most:
+    for turn in range(ROUNDS + 1):
+        stays = best.is_good or turn == ROUNDS
+        while stays and best.found.shape <= MOST_SHAPE and best.found.effective_size < worth:
+            if made + len(best.points) > most:
+                break
+            made += len(best.points)
+            best = best.together(_Weighed.by(target, best.peak, len(best.points), generator))
+        if best.is_good or turn == ROUNDS or made + count > most:
             break
         made += count
         other = _Weighed.by(target, _moved(best), count, generator)
-        best = other if other.found.effective_size > best.found.effective_size else best.widened()
-    while best.found.effective_size < worth and best.found.shape <= MOST_SHAPE and made + len(best.points) <= most:
-        made += len(best.points)
-        best = best.together(_Weighed.by(target, best.peak, len(best.points), generator))
+        best = other if other.is_good or other.found.effective_size > best.found.effective_size else best.widened()
     found = best.found
     return WeightedPoints(
         best.points, found.weights, best.densities, BY_DRAWS, found.shape, found.log_mean, found.log_mean_error
@@ -222,6 +224,11 @@ class _Weighed:
     densities: Floats
     found: Smoothed
     width: float = 1.1
+
+    @property
+    def is_good(self) -> bool:
+        """Tell whether the proposal can stay: its tails hold the target's, and enough draws count."""
+        return self.found.shape <= _GOOD_SHAPE and self.found.effective_size >= _GOOD_SHARE * len(self.points)
 
     @classmethod
     def by(cls, target: LogDensity, peak: Proposal, count: int, generator: np.random.Generator) -> "_Weighed":
