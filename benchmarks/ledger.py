@@ -233,9 +233,8 @@ def main() -> None:
         worst = max(found[size]["charge"] / found[size]["bare insert"] for size in sizes)
         print(f"charge, in bare inserts: at most {worst:.2f}")
         ways = [(work, processes) for work in (_charge_often, _insert_often) for processes in (1, 8)]
-        often = 8 * max(
-            20, min(300, int(SECONDS / 8 / found[sizes[-1]]["charge"] * 1000))
-        )  # disks differ by a factor of 20
+        in_time = int(SECONDS / 8 / found[sizes[-1]]["charge"] * 1000)  # disks differ by a factor of 20
+        often = 8 * max(20, min(300, in_time))
         turns = [[throughput(work, address, processes, often) for work, processes in ways] for _ in range(given.turns)]
         one, eight, bare_one, bare_eight = map(median, zip(*turns, strict=True))
         record(f"charges a second {where}, eight processes", eight, "1/s", f"one process {one:.0f}")
