@@ -50,7 +50,8 @@ class Running:
         limit = str(Fraction(COST) * room)
         (folder / "study.toml").write_text(STUDY.replace('epsilon = "2"', f'epsilon = "{limit}"', 1) + SERVE)
         self.study, self.log = dc.Study(folder / "study.toml"), folder / "log"
-        self.address = "127.0.0.1:8765"
+        with socket.create_server(("127.0.0.1", 0)) as free:  # several of these tests may run side by side
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
         words = (*PROGRAM, "serve", str(folder / "study.toml"), "--address", self.address)
         with self.log.open("w") as written:
             self.process = subprocess.Popen(words, stdout=written, stderr=subprocess.STDOUT)
