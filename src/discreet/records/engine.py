@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
 _MOST_STRANGERS = 1_000
+_NO_VALUE = -1  # in place of a code, which is never below 0
 _FEW = 3  # most columns of a table that the engine itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
 
@@ -197,22 +198,27 @@ class EngineSource:
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
         place = placed("v", (measure.low, measure.high), missing, unit)
-        own = "".join(f"{name}, " for name in names)
+        own, known = "".join(f"{name}, " for name in names), "count(a)" if plan.leaves_gaps_out else "count(*)"
         inner = (
             f"SELECT {own}{place} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
         )
+        if names and plan.leaves_gaps_out:  # a group of their own for records without a value: quicker than two counts
+            marked = f"CASE WHEN a IS NULL THEN {_NO_VALUE} ELSE {names[0]} END AS {own}a"
+            inner, known = f"SELECT {marked} FROM ({inner})", "count(*)"
         far = f"(a - {unit // 2}::DOUBLE)"
         square = f"floor({far} * {far} * {4 / unit!r}::DOUBLE + 0.5::DOUBLE)"  # (2 a - U)^2 / U, exact: a power of two
-        sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, count(a) AS known"
+        sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, {known} AS known"
         query = f"SELECT {own}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
         pairs = zip(codings.values(), names, strict=True)
-        places = [c.placed(np.ma.filled(found[name], c.gap).astype(np.intp)) for c, name in pairs]
+        numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in pairs]
+        has_value = numbers[0] != _NO_VALUE if names else np.ones(len(found["a"]), dtype=bool)
+        places = [c.placed(own[has_value]) for c, own in zip(codings.values(), numbers, strict=True)]
         shape = tuple(len(column.levels) for column in plan.groups)
         cells = np.ravel_multi_index(places, shape) if places else np.zeros(len(found["a"]), dtype=np.intp)
         totals = np.zeros((plan.cells, 3), dtype=np.int64)
-        parts = [np.ma.getdata(found[name]).astype(np.int64) for name in ("a", "b", "known")]
+        parts = [np.ma.getdata(found[name])[has_value].astype(np.int64) for name in ("a", "b", "known")]
         np.add.at(totals, cells, np.column_stack(parts))
         return totals, int(np.ma.getdata(found["records"]).sum())
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.records.columns import Column
-from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, text_of
+from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, float_text
 
 _WIDEST = 2**16  # longest range of whole numbers that is grouped as it is
 
@@ -284,4 +284,4 @@ def number_text(text: str) -> float | None:
         found = float(text)
     except ValueError:
         return None
-    return found if text_of(found) == text else None
+    return found if float_text(found) == text else None

@@ -48,12 +48,16 @@ def _text(value: object) -> str | None:
     if isinstance(value, bool | np.bool_) or type(value).__name__ == "bool_":
         return "true" if value else "false"
     if isinstance(value, Real | Decimal):
-        number = float(value)
-        if not abs(number) <= LARGEST_WHOLE:  # also when it is NaN
-            return None
-        return str(int(number)) if number.is_integer() else repr(number)
+        return float_text(float(value))
     day = _day(value) if _is_midnight(value) else None
     return None if day is None else date.fromordinal(day + 719163).isoformat()
+
+
+def float_text(number: float) -> str | None:
+    """Return the canonical string of a float; None if it is too large to be told from its neighbours."""
+    if not abs(number) <= LARGEST_WHOLE:  # also when it is NaN
+        return None
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _real(value: object) -> object:
