@@ -1,4 +1,4 @@
-"""The audit log: who did what and when, in lines that are only added, each with the hash of the last (hash chain).
+"""The audit log: who did what and when. Lines are only added, each with the hash of the one before (hash chain).
 
 It holds names of accounts, ids and labels, never a value of a record, a password or a token. Whoever may write to the
 database could forge the whole chain; a hash that somebody else has kept reveals that.

@@ -23,7 +23,7 @@ _TO_BEGIN = 120.0  # seconds that a new process has to get ready
 _KEPT = 200  # answers that are remembered
 _LINE = 8  # requests that may wait for the desk
 _LATE = "late"
-_BY_CHANCE = ("-", _LATE)  # refusals that may not happen again, so they are not remembered
+_BY_CHANCE = ("-", _LATE)  # refusals that need not happen again, so they are not remembered
 
 
 class BusyError(DiscreetError):

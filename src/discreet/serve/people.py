@@ -44,7 +44,7 @@ class Account:
     is_waiting: bool
 
     def document(self) -> dict[str, object]:
-        """Return its public facts by name."""
+        """Return its facts by name."""
         return {"name": self.name, "role": self.role, "closed": self.is_closed, "waiting_for_link": self.is_waiting}
 
 

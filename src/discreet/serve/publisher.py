@@ -139,7 +139,7 @@ class Publisher:
         return read_declaration(self.study, asked.keys)
 
     def _in_slot(self, asked: Asked, read: Read, request: str) -> None:
-        """Give a question its slot: whatever happens in it, nothing can be seen of it before its end."""
+        """Give a question its slot: whatever happens in it, the outcome can be seen only at its end."""
         begun, serving = self.clock(), self.study.serving  # a question that is taken again gets a whole slot
         with self.queue.writing() as connection:
             mine = update(questions).where(questions.c.number == asked.number)
