@@ -70,7 +70,7 @@ def test_refusals_are_in_words_and_what_is_over_budget_is_not_asked(server: Serv
         page.fill("#epsilon", "1")
         page.wait_for_selector("#plan .refusal")
         ann.go("/people")
-        assert "right to people" in page.inner_text("[role=alert]")
+        assert "right 'people'" in page.inner_text("[role=alert]")
         assert not server.front.questions.seen_by(server.person("steward"))
 
 
@@ -257,5 +257,5 @@ def test_other_models_and_queries_are_asked_by_their_own_fields(weighing: Served
         page.click("form.ask > p > button")
         page.wait_for_selector("text=queued")
         answered(weighing, ann)
-        assert "the chance of that draw" in page.inner_text("main")
+        assert "the randomness of that draw" in page.inner_text("main")
         assert ann.complaints() == []

@@ -1,6 +1,6 @@
-"""A client of `discreet serve`: the same verbs as its pages, for programs with a token.
+"""A client for `discreet serve`: what its pages can do, for programs with a token.
 
-It needs nothing but Python. A token goes over TLS or to this machine, never through a redirect.
+It needs nothing but Python. A token is sent over TLS, or to this machine, and never follows a redirect.
 """
 
 import json
@@ -20,7 +20,7 @@ _ENDED = ("answered", "refused", "failed", "declined", "withdrawn")
 
 
 class ServerError(DiscreetError):
-    """A server refused, in its own words; `status` is that of HTTP."""
+    """A server refused, or did not answer; the message is its own, and `status` is the HTTP status, or 0."""
 
     def __init__(self, status: int, words: str) -> None:
         self.status = status
@@ -35,14 +35,16 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 class Client:
-    """A program's way to a server: `Client("https://data.example", token)`."""
+    """A connection of a program to a server: `Client("https://data.example", token)`."""
 
     def __init__(self, address: str, token: str, timeout: float = 60.0) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise DeclarationError(f"A server's address is such as https://data.example; got {address!r}.")
+            raise DeclarationError(f"A server's address must be a URL such as https://data.example; got {address!r}.")
         if parts.scheme == "http" and not _is_here(parts.hostname):
-            raise DeclarationError("A token is sent over https, or to this machine. Nothing was sent.")
+            raise DeclarationError(
+                "A token is sent only over https, or to this machine. Nothing was sent. Use an https address."
+            )
         self.address = f"{parts.scheme}://{parts.netloc}"
         self._token, self._timeout = token, timeout
         self._opener: OpenerDirector = build_opener(_NoRedirects)
@@ -55,15 +57,15 @@ class Client:
         return self._get("study")
 
     def budget(self) -> Answer:
-        """Return what was spent, what is left, and for what."""
+        """Return what has been spent, on what, and what is left."""
         return self._get("budget")
 
     def plan(self, query: Mapping[str, object] | None = None, /, **keys: object) -> Answer:
-        """Return cost, mechanism with its reason, and expected width of a question; nothing is spent."""
+        """Return the cost of a question, its mechanism and why, and the expected widths; nothing is spent."""
         return self._post("plans", _asked(keys, query))
 
     def ask(self, query: Mapping[str, object] | None = None, /, *, key: str | None = None, **keys: object) -> Answer:
-        """Ask a question by the keys of a study file, and return it as it stands; with a `key`, safe to repeat."""
+        """Ask a question, given by the keys of a study file, and return its state; safe to repeat with a `key`."""
         return self._post("questions", _asked(keys, query), {} if key is None else {"Idempotency-Key": key})
 
     def question(self, name: str) -> Answer:
@@ -75,7 +77,7 @@ class Client:
         return _listed(self._get("questions", state=state), "questions")
 
     def wait(self, name: str, seconds: float = 600.0, every: float = 1.0) -> Answer:
-        """Return a question when it has ended; refuse to wait longer than so many seconds."""
+        """Wait until a question has ended and return it; give up after so many seconds."""
         until = time.monotonic() + seconds
         while (found := self.question(name))["state"] not in _ENDED:
             if time.monotonic() > until:
@@ -84,11 +86,11 @@ class Client:
         return found
 
     def decide(self, name: str, approve: bool, words: str = "") -> Answer:
-        """Approve or decline a question that waits."""
+        """Approve or decline a waiting question."""
         return self._post(f"questions/{quote(name, safe='')}/decision", {"approve": approve, "words": words})
 
     def withdraw(self, name: str) -> Answer:
-        """Take back a question of your own that waits."""
+        """Withdraw one of your own waiting questions."""
         return self._post(f"questions/{quote(name, safe='')}/withdrawal", {})
 
     def releases(self) -> list[Answer]:
@@ -96,13 +98,13 @@ class Client:
         return _listed(self._get("releases"), "releases")
 
     def release(self, name: str) -> Release:
-        """Return a release, read strictly; read it with `infer`, check it with `verify`."""
+        """Return a release, whose document is checked strictly; read it with `infer`, verify it with `verify`."""
         return Release.from_json(self._sent("GET", f"releases/{quote(name, safe='')}"))
 
     def reading(
         self, name: str, level: float = 0.9, event: str | None = None, by: str | None = None, group: str | None = None
     ) -> Answer:
-        """Return what a release says, worked out by the server."""
+        """Return what a release says, as computed by the server."""
         path = f"releases/{quote(name, safe='')}/reading"
         return self._get(path, level=f"{level!r}", event=event, by=by, group=group)
 
@@ -153,7 +155,7 @@ def _listed(answer: Answer, name: str) -> list[Answer]:
 
 
 def _words(problem: HTTPError) -> str:
-    """Return the words of a problem+json, or the status if there are none."""
+    """Return the message of a problem+json response, or its status if there is none."""
     try:
         return str(json.loads(problem.read())["detail"])
     except (ValueError, KeyError, TypeError):

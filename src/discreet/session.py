@@ -6,7 +6,7 @@ theta_t from the posterior and answers q_t(theta_t). The published loop has no e
 number of questions about the *same* draw cost nothing more.
 
 Questions are declared, not programmed: they name events and numbers, and are checked before anything is charged. For
-the holder's own use a function of the parameters is accepted too; a server must accept declared questions only.
+the holder's own use, a function of the parameters is accepted too; a server must accept declared questions only.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,18 +39,18 @@ class Mean:
     """The drawn parameters themselves: the probability of every cell, or the one parameter of a family."""
 
     def answer(self, model: Model, theta: Parameters) -> object:
-        """Return q(theta) = theta, by cell; of a network, its tables by the name of the variable."""
+        """Return q(theta) = theta, by cell; for a network, its tables by variable."""
         return model.by_name(theta)
 
 
 @dataclass(frozen=True)
 class Probability:
-    """The probability of an event: a cell, a list of cells, or text such as 'ward=A, fall=yes'; of a network, text."""
+    """The probability of an event: a cell, a list of cells, or text such as 'ward=A, fall=yes'; in a network, text."""
 
     event: object
 
     def answer(self, model: Model, theta: Parameters) -> float:
-        """Return q(theta) = sum of theta over the event; in a network, by elimination of all other variables."""
+        """Return q(theta) = sum of theta over the event; in a network, by variable elimination."""
         return model.chance(self.event, theta)
 
 
@@ -120,7 +120,7 @@ class Draw:
 
     @property
     def parameters(self) -> Any:
-        """Return the drawn parameters; of a network, its tables by the name of the variable."""
+        """Return the drawn parameters; for a network, its tables by variable."""
         draw = Observed(self.release.mechanism, self.release.counts, self.release.label).draw
         if draw is None:
             raise DeclarationError(f"{self.release.label!r} holds no draw from a posterior.")
@@ -158,7 +158,7 @@ class QuerySession:
         return f"QuerySession({self.mechanism!r}, ledger={self.ledger!r})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise SecretError("A session holds secret statistics: it is not stored or sent. Open another one instead.")
+        raise SecretError("A session holds secret statistics, so it cannot be stored or sent. Open a new one instead.")
 
     def draw(self, request: str | None = None) -> Draw:
         """Charge the ledger and return a fresh draw; refused, and not charged, when the budget is gone.
@@ -172,9 +172,9 @@ class QuerySession:
         return Draw(release)
 
     def ask(self, query: Query, request: str | None = None) -> Any:
-        """Answer one declared question from a fresh draw. A question that makes no sense is refused uncharged."""
+        """Answer one declared question from a fresh draw. A question that makes no sense is refused and not charged."""
         if not isinstance(query, Query):
-            raise QueryError("A fresh draw answers declared questions, such as Probability('fall=yes').")
+            raise QueryError("A fresh draw answers only declared questions, such as Probability('fall=yes').")
         check_query(query, self.mechanism.model)
         return self.draw(request).answer(query)
 
@@ -187,7 +187,7 @@ def check_query(query: Query, model: Model) -> None:
 def _answered(query: object, model: Model, theta: Parameters) -> object:
     """Return the answer, or a refusal in words; no other exception is chained to it."""
     if not isinstance(query, Query) and not callable(query):
-        raise QueryError(f"A {type(query).__name__} is no question; ask Mean(), Probability(event) and the like.")
+        raise QueryError(f"A {type(query).__name__} is not a question; ask Mean(), Probability(event) and the like.")
     problem = ""
     try:
         answer = query.answer(model, theta) if isinstance(query, Query) else query(deepcopy(theta))
@@ -215,4 +215,4 @@ def _makes_sense(answer: object) -> bool:
 
 
 def _named(query: object) -> str:
-    return type(query).__name__ if isinstance(query, Query) else "of your own"
+    return type(query).__name__ if isinstance(query, Query) else "that you wrote"

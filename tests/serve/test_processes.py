@@ -113,7 +113,7 @@ def test_the_client_has_the_verbs_of_the_pages(server: Served) -> None:
             client.withdraw(str(waiting["id"]))
         assert steward.audit()[0]["what"] == "declined"
         assert client.budget()["currency"] == "epsilon"
-        with pytest.raises(ServerError, match="right to audit") as refusal:
+        with pytest.raises(ServerError, match="right 'audit'") as refusal:
             client.audit()
         assert refusal.value.status == 403
     with pytest.raises(ServerError, match="does not answer"):
@@ -195,7 +195,7 @@ def test_the_desk_of_a_confined_front_works_apart_and_ends_what_takes_too_much(s
     assert "longer than the 0 seconds" in late
     assert known == "True 2 None"  # the plan and the refusal are known, and what was late once may be tried again
     assert "more memory than a server allows" in large
-    assert "end of the process that works things out" in ended
+    assert "end of the process that computes plans and readings" in ended
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def test_an_answer_of_a_fresh_draw_is_paid_for_each_time(server: Served) -> None
     assert [each["state"] for each in answers] == ["answered", "answered"]
     assert all(0 <= each["answer"] <= 1 for each in answers)
     assert spent(server) == 1
-    assert "the chance of that draw" in server.browser("analyst").get(f"/questions/{both[0]['id']}")
+    assert "the randomness of that draw" in server.browser("analyst").get(f"/questions/{both[0]['id']}")
 
 
 @pytest.mark.parametrize(

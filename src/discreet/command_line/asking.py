@@ -1,4 +1,4 @@
-"""The command `ask`: a third party's declared query, answered from a draw of the posterior that is paid for."""
+"""The command `ask`: a declared query of a third party, answered from a draw of the posterior that was charged."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ _LARGEST_SHOWN = 12
 @click.command()
 @study_file
 @click.argument("query")
-@click.option("--draw", "number", type=click.IntRange(min=1), help="Answer from an earlier draw, free of charge.")
+@click.option("--draw", "number", type=click.IntRange(min=1), help="Answer from this earlier draw, free of charge.")
 @click.option(
     "--from", "released", type=click.Path(path_type=Path), help="Answer from this published draw; needs no data."
 )
@@ -94,7 +94,7 @@ def _show(label: str, answer: object, facts: Mapping[str, object], words: list[s
 
 
 def _plain(answer: object) -> object:
-    """Return an answer as JSON has it."""
+    """Return an answer as JSON can hold it."""
     if isinstance(answer, CountDistribution):
         return {"mean": answer.mean, "probabilities": answer.probabilities.tolist()}
     if isinstance(answer, Mapping):
@@ -107,7 +107,7 @@ def _name(cell: object) -> str:
 
 
 def _lines(answer: object) -> list[str]:
-    """Return an answer in lines: one number, one for each name, or what is expected of further records."""
+    """Return an answer in lines: one number, one line for each name, or how many further records are expected."""
     if isinstance(answer, CountDistribution):
         return [f"{answer.mean:.4g} expected"]
     if isinstance(answer, Mapping):

@@ -1,4 +1,4 @@
-"""What `check` shows the data holder: how the records fit the declarations. None of it is private."""
+"""What `check` shows the data holder: how the records fit the declarations. No noise protects any of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from discreet.study import Question
 
 
 class FitOfColumn(TypedDict):
-    """How many records go to the level for outside values, which ones mostly, and which levels have none."""
+    """How many records are at the level for outside values, the most frequent of these, and which levels are empty."""
 
     outside: int
     undeclared: Sequence[tuple[object, int]]
@@ -27,7 +27,7 @@ class FitOfColumn(TypedDict):
 
 
 class FitOfNumbers(TypedDict):
-    """How many values lie below and above the bounds, how many are no numbers, and which ones mostly."""
+    """How many values lie below and above the bounds, how many are not numbers, and the most frequent of these."""
 
     below: int
     above: int
@@ -37,7 +37,7 @@ class FitOfNumbers(TypedDict):
 
 @dataclass(frozen=True)
 class FitOfSize:
-    """Whether there are as many records, or persons, as declared: by name, and in words."""
+    """Whether there are as many records, or persons, as declared: as facts by name, and in words."""
 
     fits: bool
     facts: Mapping[str, int]
@@ -56,7 +56,7 @@ def check_quotes(source: object) -> None:
 
 
 def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict[str, FitOfColumn]]:
-    """Return the number of records, and for each column what goes to its level for outside values."""
+    """Return the number of records, and for each column what goes to the level for outside values."""
     tables = source.count_families([[column] for column in columns])
     found: dict[str, FitOfColumn] = {}
     for column, counts in zip(columns, tables, strict=True):
@@ -69,7 +69,7 @@ def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict
 
 
 def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[str, FitOfNumbers]]:
-    """Return the number of records, and for each column how many lie below, above, or are no numbers."""
+    """Return the number of records, and for each column how many values lie below, lie above, or are not numbers."""
     bands = [_around(each) for each in bounds]
     found: dict[str, FitOfNumbers] = {}
     records = 0
@@ -85,7 +85,7 @@ def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[
 
 
 def fit_of_size(source: Source, questions: Sequence[Question], records: int, size: int) -> FitOfSize:
-    """Return whether there are as many records as declared, or no more ids than declared persons."""
+    """Return whether there are as many records as declared; where persons are declared, no more ids than persons."""
     for question in questions:
         if isinstance(question.model, BoundedNumber) and question.model.persons is not None:
             return _fit_of_persons(source, question.model.persons, question.bounds[0], records)
@@ -117,7 +117,7 @@ def _fit_of_persons(source: Source, persons: Persons, bounds: Bounds, records: i
 
 
 def _around(bounds: Bounds) -> Column:
-    """Return bands below, within and above bounds; a value on the upper bound is within."""
+    """Return bands below, within and above the bounds; a value at the upper bound is within."""
     low, high = float(bounds.low), nextafter(float(bounds.high), inf)
     if not bounds.dates:
         return Column.banded(bounds.name, (-LARGEST_WHOLE, low, high, LARGEST_WHOLE), "no number")
@@ -137,7 +137,7 @@ def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, FitOfColu
         )
         for column in columns
     ]
-    heads = ("column", "home", "records there", "most frequent undeclared values", "levels without records")
+    heads = ("column", "level", "records there", "most frequent undeclared values", "levels without records")
     show_table("Undeclared and missing values, by the level they go to", heads, rows)
 
 

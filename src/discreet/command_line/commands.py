@@ -1,8 +1,8 @@
 """Commands that are loaded when they are called, from this package and from others that are installed beside it.
 
-`discreet --help` shows a line about each command without loading any. A command of ours is a `Command`: where it
-stands, and that line. Another distribution adds a command by an entry point in the group `discreet.commands`, and its
-line is the summary of that distribution. An entry point cannot replace a command of ours.
+`discreet --help` shows a line about each command without loading any. A command of this package is a `Command`: where
+to find it, and that line. Another distribution adds a command by an entry point in the group `discreet.commands`, and
+its line is the summary of that distribution. An entry point cannot replace a command of this package.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ import click
 
 ENTRY_POINTS = "discreet.commands"
 KNOWN_ELSEWHERE = {"reproduce": "discreet-papers"}
-"""Commands of ours that are distributions of their own, so that a missing one can be told from a misspelt one."""
+"""Our commands in other distributions, so that one that is not installed can be told from one that is misspelt."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command and its group or function by name, with one line that says what it does."""
+    """A command: the module and the name of its function or group, and one line that says what it does."""
 
     module: str
     name: str
@@ -32,12 +32,12 @@ class Command:
 
 
 class CommandsOnDemand(click.Group):
-    """A group whose commands are loaded when they are called. A subclass lists them in `on_demand`."""
+    """A group that loads a command only when it is called. A subclass lists its commands in `on_demand`."""
 
     on_demand: ClassVar[Mapping[str, Command]] = {}
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """Return the names of all commands, those of other distributions included, and load none."""
+        """Return the names of all commands, including those of other distributions, without loading any."""
         return sorted({*super().list_commands(context), *self.on_demand, *_added()})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
@@ -50,7 +50,7 @@ class CommandsOnDemand(click.Group):
     def resolve_command(
         self, context: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command, and say what to install if it belongs to a distribution that is not there."""
+        """Find a command, and say what to install if it belongs to a distribution that is not installed."""
         name = words[0] if words else ""
         if name in KNOWN_ELSEWHERE and name not in self.list_commands(context):
             raise click.ClickException(_refusal(name, KNOWN_ELSEWHERE[name]))

@@ -1,6 +1,6 @@
 """What `plan --compare` and `verify --mechanism` show: a ranking of mechanisms, and a mechanism put to the test.
 
-Neither touches data. A mechanism is read from its document, the `mechanism` of a release or a file of its own.
+Neither touches any data. A mechanism is read from its document: the `mechanism` of a release, or a file of its own.
 """
 
 import json
@@ -23,9 +23,9 @@ from discreet.study import Question
 
 
 def compare_mechanisms(question: Question, level: float, plot: Path | None, as_json: bool) -> None:
-    """Rank what could publish a question of categories, or about a number."""
+    """Rank the mechanisms that could publish a question."""
     guarantee = question.mechanism.guarantee
-    with working("writing all mechanisms out", as_json):
+    with working("comparing all mechanisms", as_json):
         ranking = compare(question.mechanism.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
     if plot is not None:
         if isinstance(ranking, ProgramRanking):
@@ -62,7 +62,7 @@ def _show_ranking(ranking: Ranking, label: str) -> None:
 
 
 def examine_file(path: Path, draws: int, plot: Path | None, patience: float, as_json: bool) -> None:
-    """Put the mechanism of a file to the test: its law by `verify`, its sampler by `audit`."""
+    """Put the mechanism in a file to the test: its distribution by `verify`, its sampler by `audit`."""
     mechanism = read_mechanism_file(path)
     with working("comparing neighbours and drawing", as_json):
         certificate, found = _certificate(mechanism, patience), audit(mechanism, draws, patience=patience)
@@ -93,7 +93,7 @@ def read_mechanism_file(path: Path) -> Mechanism:
 
 
 def _certificate(mechanism: Mechanism, patience: float) -> Certificate | str:
-    """Return the certificate of a mechanism, or why its promise does not hold."""
+    """Return the certificate of a mechanism, or why its guarantee does not hold."""
     try:
         return verify(mechanism, patience=patience)
     except VerificationError as problem:

@@ -1,4 +1,4 @@
-"""The reader's command `criticise`, which asks whether the released tables fit the graph."""
+"""The reader's command `criticise`, which checks whether the released tables fit the graph (model criticism)."""
 
 import warnings
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from discreet.show import charts
 
 @click.command()
 @click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--prior", help="The prior to read under: declared, learnt, none, a number, or JSON.")
+@click.option("--prior", help="The prior to read with: declared, learnt, none, a number, or JSON.")
 @click.option(
     "--replicates", type=int, default=1_000, show_default=True, help="How many simulated studies to compare with."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the made-up studies.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the simulated studies.")
 @click.option(
     "--risk",
     type=float,

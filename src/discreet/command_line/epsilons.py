@@ -1,4 +1,4 @@
-"""The epsilons that a plan compares, and how they are named: under a metric, the unit stands beside every number."""
+"""The epsilons that a plan compares, and how they are shown: under a metric, every number is given with its unit."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -13,10 +13,9 @@ _TIMES = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 
 
 class Epsilons:
-    """Values of epsilon for one question: as it declares them, for any change of a record or for each unit of a metric.
+    """Values of epsilon for one question, as it declares them: for any change of a record, or per unit of a metric.
 
-    Wherever it is computed with, epsilon is that for any change. Noise is proportional, so one ratio leads from one to
-    the other.
+    Computations use epsilon for any change. The two are proportional, so one ratio converts between them.
     """
 
     def __init__(self, question: Question) -> None:
@@ -26,7 +25,7 @@ class Epsilons:
         self._ratio = Fraction(1) if self._metric is None else self._metric.epsilon / self._any_change
 
     def values(self, written: str | None) -> list[Fraction]:
-        """Return the epsilons to compare, for any change: as written; else the usual ones, or near the declared one."""
+        """Return the epsilons to compare, for any change: as given; by default usual ones, or near the declared."""
         if written is None and self._metric is not None:
             return [value for times in _TIMES if self._is_possible(value := times * self._any_change)]
         return [exact(text, "--epsilon") / self._ratio for text in (written or USUAL).split(",")]
@@ -45,13 +44,13 @@ class Epsilons:
 
     @property
     def _short(self) -> str:
-        """Return the unit without what is said of rounding, which `sentence` says once."""
+        """Return the unit without the remark on rounding, which `sentence` makes once."""
         assert self._metric is not None
         return self._metric.known_metric.unit.partition(", ")[0]
 
     @property
     def sentence(self) -> list[str]:
-        """Say in full what the question declares under a metric; nothing if it does not."""
+        """Say in full what the question declares under a metric, if it does."""
         return [] if self._metric is None else [f"Declared: {self._metric.words}"]
 
     @property
@@ -60,7 +59,7 @@ class Epsilons:
         return (self.unit,) if self._metric is None else (self.unit, "any change")
 
     def cells(self, epsilon: float) -> tuple[str, ...]:
-        """Return one value for a table; under a metric for each unit, and for any change whatever."""
+        """Return one value for a table; under a metric two, per unit and for any change whatever."""
         return (f"{epsilon:g}",) if self._metric is None else (f"{self.declared(epsilon):.4g}", f"{epsilon:.4g}")
 
     def declared(self, epsilon: float) -> float:
@@ -75,12 +74,12 @@ class Epsilons:
         return f"{per} (for any change whatever: {epsilon:{digits}})"
 
     def facts(self, epsilon: float) -> dict[str, object]:
-        """Return what a document says beside `epsilon`: nothing, or the unit and epsilon for each of it."""
+        """Return what a document says beside `epsilon`: nothing, or epsilon per unit and the unit."""
         if self._metric is None:
             return {}
         return {"epsilon_per_unit": self.declared(epsilon), "of": self._metric.known_metric.unit}
 
 
 def documents(epsilons: Epsilons, rows: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
-    """Return rows of a document, each with its unit."""
+    """Return the rows of a document, each with epsilon per unit under a metric."""
     return [dict(row) | epsilons.facts(float(str(row["epsilon"]))) for row in rows]

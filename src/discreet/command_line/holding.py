@@ -51,12 +51,14 @@ from discreet.study.template import template
 
 study_file = click.argument("study", type=click.Path(path_type=Path))
 _MADE_UP = "[bold yellow]A rehearsal on made-up data. The truth is shown because it is made up.[/]"
-EYES = "For the data holder's eyes only: what follows is about the records and is not private."
+EYES = "For the data holder's eyes only: what follows describes the records, and no noise protects it."
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), default=Path("study.toml"), show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("study.toml"), show_default=True, help="The file to write."
+)
 @click.option("--table", help="The table to read, if a DuckDB file holds several.")
 @click.option("--separator", help="What separates the values of a CSV file, if not a comma.")
 @as_json
@@ -77,7 +79,7 @@ def init(data: Path, out: Path, table: str | None, separator: str | None, as_jso
     return say(
         f"Wrote {out} for a table of {len(names)} column{'s' * (len(names) != 1)}. Now declare the size, the levels "
         "and a question in it.",
-        "Make sure that the column names in it really are names: in a table without a header they would be a record.",
+        "Make sure that the column names in it really are names: without a header, they would be the first record.",
         f"Then run: discreet check {out}",
     )
 
@@ -125,13 +127,13 @@ def check(study: Path, as_json: bool) -> None:
 @click.option("--ask", "name", help="The question to plan; by default the first one.")
 @click.option(
     "--epsilon", "epsilons",
-    help=f"Values to compare, by default {USUAL}; under epsilon_per_unit per unit, by default near the declared one.",
+    help=f"Values to compare, by default {USUAL}; with epsilon_per_unit: per unit, by default near the declared one.",
 )  # fmt: skip
 @click.option("--sizes", default="", help="Sample sizes to compare at the declared epsilon, such as 500,5000.")
 @click.option(
     "--width", type=float, help="The interval width you want: says which epsilon, or how many records, would give it."
 )
-@click.option("--level", type=float, default=0.9, show_default=True)
+@click.option("--level", type=float, default=0.9, show_default=True, help="The credible level of the intervals.")
 @click.option("--compare", is_flag=True, help="Rank all mechanisms at the question's guarantee by what readers learn.")
 @click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")
 @patient
@@ -193,7 +195,7 @@ def plan(
 
 
 def _plan_without_posterior(question: Question, as_json: bool) -> None:
-    """Show what a question costs that was declared to have no reading: there is no accuracy to tell of."""
+    """Show what a question costs that is declared to have no reading, and so has no accuracy to predict."""
     cost = question.mechanism.guarantee.for_rows(question.unit.rows)
     if as_json:
         facts = {"epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta)}
@@ -205,13 +207,13 @@ def _sizes(text: str) -> list[int]:
     try:
         return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
     except DeclarationError:
-        raise DeclarationError(f"--sizes takes whole numbers with commas between; got {text!r}.") from None
+        raise DeclarationError(f"--sizes takes whole numbers separated by commas; got {text!r}.") from None
 
 
 @click.command()
 @study_file
 @click.option("--ask", "name", help="The question to rehearse; by default the first one.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The seed of the made-up data.")
 @as_json
 @helpful
 def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
@@ -288,7 +290,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         *no_posterior(question),
         f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",
-        *([] if release.guarantee.metric is None else [f"Besides: {release.guarantee.metric.words}"]),
+        *([] if release.guarantee.metric is None else [f"In addition: {release.guarantee.metric.words}"]),
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
         f"Read it with: discreet infer {target}"
         if question.no_posterior is None
@@ -297,7 +299,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
 
 
 def _first(amount: Amount) -> str:
-    """Return the leading figure of an amount that is left or allowed, with its name."""
+    """Return the first figure of an amount that is left or allowed, with its name."""
     name, value = next(iter(amount.texts(left_text).items()))
     return f"{name} = {value}"
 
@@ -338,7 +340,7 @@ def _show_batch(study: Study, plot: Path | None, as_json: bool) -> None:
     if saved > 0:
         say(f"As one plan they cost epsilon = {float(epsilon):g} ({rule}) instead of {float(totals.basic):g}.")
     if not totals.delta:
-        say("With delta = 0 epsilons simply add. Declare a delta in [budget], such as 1e-6, to see what it saves.")
+        say("With delta = 0, epsilons simply add up. Declare a delta in [budget], such as 1e-6, to see what it saves.")
     say("A plan is charged once and published as a whole: discreet publish STUDY --batch")
     if plot is not None:
         say(f"Wrote {plot}.")

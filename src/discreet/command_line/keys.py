@@ -1,4 +1,4 @@
-"""The commands `key`: make a pair of keys, and sign a release with it."""
+"""The commands `key`: make a key pair, and sign a release with it."""
 
 from pathlib import Path
 

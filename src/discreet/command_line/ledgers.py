@@ -1,4 +1,4 @@
-"""The commands `ledger` and what they show: totals, charges, the check of the chain, heads, upgrades, moves."""
+"""The commands `ledger` and what they show: totals, charges, a check of the chain, heads, upgrades and moves."""
 
 import csv
 from collections.abc import Sequence
@@ -40,10 +40,10 @@ def show_totals(totals: Totals, title: str, binding: str) -> None:
 
 
 class _WithDefault(click.Group):
-    """A group that shows a ledger if no other command is named."""
+    """A group whose default command is `show`."""
 
     def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
-        """Put in the name of the command that is meant."""
+        """Insert the name of the default command if none is given."""
         named = bool(words) and (words[0] in self.commands or words[0] in context.help_option_names)
         return super().parse_args(context, words if named or not words else ["show", *words])
 
@@ -221,7 +221,7 @@ def check(book: str, witness: Path | None, key: Path | None, as_json: bool) -> N
     if heads:
         signed = "" if key is None else ", and signed by the key"
         kept = f"all {len(heads)} heads that" if len(heads) > 1 else "the one head that"
-        last = f"the latest is of {heads[-1].at}, entry {heads[-1].sequence}"
+        last = f"the latest is from {heads[-1].at}, at entry {heads[-1].sequence}"
         say(f"It agrees with {kept} the witness keeps{signed}; {last}.")
     return None
 

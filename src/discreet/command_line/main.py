@@ -1,4 +1,4 @@
-"""The command `discreet`, which loads each of its commands when it is called."""
+"""The command `discreet`, which loads each of its subcommands only when that is called."""
 
 from typing import ClassVar
 

@@ -54,7 +54,7 @@ def plan_network(
 
 
 def no_posterior(question: Question) -> list[str]:
-    """Say that there will be no posterior, if that was declared and is so."""
+    """Say that there will be no posterior, if the study declares that and it is true."""
     if question.no_posterior is None:
         return []
     return [f"There will be no posterior, as the study declares (reading = 'none'): {question.no_posterior}."]
@@ -78,7 +78,7 @@ def _expectation(question: Question, mechanism: Mechanism, found: ExpectedNetwor
     if found is None:
         why = "reading this one takes too long" if mechanism.model.target else "only naive Bayes networks are simulated"
         return [
-            f"How wide intervals will be is not planned here: {why}. "
+            f"The width of intervals is not planned here: {why}. "
             f"One made-up study shows it: discreet rehearse STUDY --ask {question.name}"
         ]
     epsilon = exact_text(mechanism.guarantee.epsilon)

@@ -23,7 +23,7 @@ def plan_number(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Show the widths of both rows for several epsilons or sizes, what a bound costs, and what a wished width needs."""
+    """Show the widths of both rows for several epsilons or sizes, what bounds cost, and what a desired width needs."""
     mechanism, model = question.mechanism, question.model
     who = model.protects.removeprefix("one ") + "s"
     others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
@@ -64,8 +64,8 @@ def plan_number(
     say(
         *named.sentence,
         f"Averages over made-up {who} spread between the bounds; the first width is due to privacy alone.",
-        f"Noise is proportional to how far the bounds are apart ({ends}): bounds half as far apart would "
-        "make it half as wide, and cut off what lies beyond.",
+        f"Noise is proportional to the distance between the bounds ({ends}): bounds half as far apart would halve it, "
+        "but cut off (clip) what lies beyond them.",
         *_wish(stated, width, needed, named, who),
         *_wish_of_population(stated, width, sampled, named, who),
         *_poor(stated, high - low, who),
@@ -81,7 +81,7 @@ def _figures(row: NumberWidths) -> tuple[str, ...]:
 
 
 def _wish(stated: NumberWidths, width: float | None, needed: float | None, named: Epsilons, who: str) -> list[str]:
-    """Say which epsilon, or which bounds, give a wished width for the records."""
+    """Say which epsilon, or which bounds, would give the desired width for the records."""
     if width is None:
         return []
     first = (
@@ -97,7 +97,7 @@ def _wish(stated: NumberWidths, width: float | None, needed: float | None, named
 def _wish_of_population(
     stated: NumberWidths, width: float | None, needed: float | None, named: Epsilons, who: str
 ) -> list[str]:
-    """Say which epsilon, or how many records, give a wished width for the population."""
+    """Say which epsilon, or how many records, would give the desired width for the population."""
     if width is None:
         return []
     if needed is not None:
@@ -112,7 +112,7 @@ def _wish_of_population(
 
 
 def _poor(stated: NumberWidths, span: float, who: str) -> list[str]:
-    """Warn if intervals will be most of the range."""
+    """Warn if intervals will cover most of the range."""
     if stated.unit == "probability" or stated.records < 0.5 * span:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The reader's command `predict`: one variable of new records, from what is known of them."""
+"""The reader's command `predict`: one variable of new records, from what is known about them."""
 
 import csv
 import warnings
@@ -21,7 +21,7 @@ _MOST_SHOWN = 20
 @click.argument("release", type=click.Path(path_type=Path))
 @click.argument("records", type=click.Path(path_type=Path))
 @click.option("--target", help="The variable to predict; the class of a naive Bayes network needs no name.")
-@click.option("--unknown", multiple=True, help='A value that stands for a missing one, such as "?" or "" (repeat it).')
+@click.option("--unknown", multiple=True, help='A value that means "unknown", such as "?" or ""; may be repeated.')
 @click.option(
     "--level",
     type=float,
@@ -29,7 +29,7 @@ _MOST_SHOWN = 20
     show_default=True,
     help="The probability that a regression's intervals contain the truth (credible level).",
 )
-@click.option("--prior", help="The prior to read under: declared, learnt, none, a number, or JSON.")
+@click.option("--prior", help="The prior to read with: declared, learnt, none, a number, or JSON.")
 @click.option("--own", type=click.Path(path_type=Path), help="Also learn from your own records, in this file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the predictions as CSV, one line for each record.")
 @patient
@@ -51,7 +51,7 @@ def predict(
 
     RECORDS is a CSV file with a header. A variable without a column is unknown, and so is a value that --unknown names;
     any other undeclared value, including an empty one, goes to the level declared for such values. Unknown values are
-    summed out, and predictions are averaged over the noise of the release.
+    summed over (marginalised), and predictions are averaged over the noise of the release.
 
     \b
     Example:  discreet predict risks.release.json patients.csv --target cancer --unknown "" --out risks.csv

@@ -15,7 +15,7 @@ def plan_program(question: Question, epsilons: Sequence[Exact], sizes: Sequence[
     mechanism = question.mechanism
     others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
     others += [with_fields(mechanism, size=size) for size in sizes]
-    with working("making up releases", as_json):
+    with working("simulating releases", as_json):
         forecasts = Forecasts.of(others)
     if as_json:
         facts = {"question": question.name, "mechanism": type(mechanism).__name__, "reason": question.reason}
@@ -32,7 +32,8 @@ def plan_program(question: Question, epsilons: Sequence[Exact], sizes: Sequence[
         )
     return say(
         *forecasts.refusals,
-        f"From the Fisher information of {RELEASES} made-up releases at each of some parameters from the prior; at a "
-        f"tiny epsilon this is not reliable. One made-up study: discreet rehearse STUDY --ask {question.name}",
+        f"Estimated from the Fisher information of {RELEASES} made-up releases at each of several parameters from the "
+        "prior; at a very small epsilon this is not reliable. One made-up study: discreet rehearse STUDY --ask "
+        f"{question.name}",
         *chosen_by(question),
     )

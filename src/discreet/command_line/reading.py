@@ -1,4 +1,4 @@
-"""The reader's commands: infer, verify, ledger."""
+"""The reader's commands infer and verify."""
 
 import csv
 import json
@@ -50,7 +50,7 @@ _ANSWERED_BY = {
     "--bif": "to_bif",
     "--synthesize": "synthesize",
 }
-"""Which method of a posterior answers an option, if it is among its `answers`."""
+"""The method of a posterior that answers each option, if it is among the posterior's `answers`."""
 _file = click.Path(path_type=Path)
 
 
@@ -67,7 +67,7 @@ _file = click.Path(path_type=Path)
     "--that", "statements", multiple=True, help="Show the probability of a statement, such as 'current > 0.3'."
 )
 @click.option("--event", help="Show the probability of an event, such as 'fall=yes'.")
-@click.option("--given", help="With --event: only among records with another event, such as 'ward=A'.")
+@click.option("--given", help="With --event: only among records in another event, such as 'ward=A'.")
 @click.option("--by", help="With --event: in each group, defined by the levels of this column.")
 @click.option(
     "--pool",
@@ -78,9 +78,9 @@ _file = click.Path(path_type=Path)
 @click.option(
     "--margin", "margin", multiple=True, help="Show and write this column alone, summed over the others (its margin)."
 )
-@click.option("--prior", help="The prior to read under: declared, learnt (one joint reading), none, a number, or JSON.")
+@click.option("--prior", help="The prior to read with: declared, learnt (one joint reading), none, a number, or JSON.")
 @click.option("--own", type=_file, help="Also use your own records, from a file with the same columns.")
-@click.option("--model", "program", help="Read a table by a model: a formula, 'falls ~ age + ward', or a family.")
+@click.option("--model", "program", help="Read a table with a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
 @click.option("--csv", "table", type=_file, help="Write the table as CSV, which Excel opens too.")
 @click.option("--draws", type=_file, help="Write 4,000 draws from the posterior as CSV, for R and others.")
@@ -173,7 +173,7 @@ def infer(
         posterior: Posterior = answer["--margin"](*margin) if margin else whole
     with working("writing", as_json), warnings.catch_warnings():
         for kind in TOLD:
-            warnings.simplefilter("ignore", kind)  # a picture asks again what was asked above
+            warnings.simplefilter("ignore", kind)  # a picture computes again what was asked above
         if plot is not None:
             picture = charts.comparison_chart(whole, event, by, level) if event and by else None
             charts.render(picture or charts.posterior_chart(posterior, level), plot)
@@ -214,7 +214,7 @@ def infer(
 
 
 def prior_of(text: str | None) -> object:
-    """Return the prior that is asked for: a number or an object of JSON if it is one, else its name."""
+    """Return the prior that is asked for: a number or a JSON object if it is one, else its name."""
     if text is None:
         return None
     try:
@@ -235,7 +235,7 @@ def _write_statement(release: Release, posterior: Posterior | None, path: Path, 
 
 
 def _state_without_posterior(release: Release, path: Path, why: str, as_json: bool) -> None:
-    """Write the statement of a release that nobody can read; it says so, and everything else."""
+    """Write the statement of a release that nobody can read; it says so beside everything else."""
     with working("writing", as_json):
         _write_statement(release, None, path)
     if as_json:
@@ -270,7 +270,7 @@ def _check_options(
 
 
 def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
-    """Return what answers each option; refuse options that this posterior has no answer to."""
+    """Return the method that answers each option; refuse options that this posterior cannot answer."""
     able = {option: getattr(posterior, name) for option, name in _ANSWERED_BY.items() if name in posterior.answers}
     for option in options:
         if option not in able:
@@ -282,7 +282,7 @@ def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callab
 
 
 def write_records(records: Mapping[str, Sequence[object]], path: Path) -> None:
-    """Write made-up records, which are as safe as the release."""
+    """Write synthetic records, which are as safe to share as the release."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(records)
@@ -332,9 +332,9 @@ def verify(
 ) -> None:
     """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
 
-    Every line says what was done: recomputed, compared, drawn, looked up, or by proof alone. With --mechanism no data
-    are involved: a mechanism, given by its document or by a release, is checked in the same way, and its sampler is
-    audited with draws on made-up data.
+    Every line says what was done: recomputed, compared, drawn or looked up; or that it rests on a proof alone. With
+    --mechanism no data are involved: a mechanism, given by its document or by a release, is checked in the same way,
+    and its sampler is audited with draws on made-up data.
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
@@ -362,7 +362,7 @@ def verify(
             {
                 "label": document.label,
                 "simulated": document.simulated,
-                "epsilon": certificate.epsilon if isfinite(certificate.epsilon) else None,  # no pure one
+                "epsilon": certificate.epsilon if isfinite(certificate.epsilon) else None,  # there is no pure epsilon
                 "exact": certificate.exact,
                 "delta": exact_text(certificate.guarantee.delta),
                 "adjacency": certificate.guarantee.adjacency.value,

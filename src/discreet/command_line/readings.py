@@ -1,4 +1,4 @@
-"""What the commands show of any reading: its rows, what belongs to all of them, and answers to questions."""
+"""What the commands show of any reading: its rows, remarks about all of them, and warnings."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.text_table import text_table
 
 MOST_SHOWN = 60
-"""A screen shows so many rows; a CSV file holds them all."""
+"""The most rows that a screen shows; a CSV file holds them all."""
 
 
 def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
-    """Print the rows of a reading, in a rehearsal beside the truth, and say how it was read."""
+    """Print the rows of a reading, beside the truth in a rehearsal, and say how it was read."""
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
     say(*filter(None, [posterior.combined, posterior.reading_line]))
@@ -32,7 +32,7 @@ def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | No
 
 
 def show_rows(title: str, rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> None:
-    """Print rows as a table. A screen is narrow: its last heading is short, and explained below the table."""
+    """Print rows as a table. Screens are narrow, so the last heading is short and is explained below the table."""
     headings, lines, words = text_table(rows, level, truth)
     show_table(title, [heading.removeprefix("due to ") for heading in headings], lines, words)
 
@@ -42,6 +42,6 @@ def _has_shares(rows: Sequence[Row]) -> bool:
 
 
 def show_warnings(notes: Sequence[str]) -> None:
-    """Print what `infer` warned of."""
+    """Print the warnings of `infer`."""
     for note in notes:
         console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)

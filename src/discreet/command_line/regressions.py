@@ -17,7 +17,7 @@ from discreet.study import Question
 def plan_regression(
     question: Question, epsilons: Sequence[Exact], sizes: Sequence[int], level: float, plot: Path | None, as_json: bool
 ) -> None:
-    """Show how wide the intervals of the coefficients will be, by which mechanism, and why that one."""
+    """Show how wide the intervals of the coefficients will be, and which mechanism was chosen and why."""
     mechanism = question.mechanism
     others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
     others += [with_fields(mechanism, size=size) for size in sizes]
@@ -64,7 +64,7 @@ def plan_regression(
 
 
 def _assumed_noise(mechanism: Mechanism) -> float:
-    """Return the standard deviation around the line that a plan takes for granted, in units of the target."""
+    """Return the standard deviation around the line that a plan assumes, in units of the target."""
     model = mechanism.model
     return float(model.typical_variance**0.5 * model.ranges[model.target].half)
 

@@ -26,7 +26,7 @@ from discreet.errors import (
     SourceError,
     VerificationError,
 )
-from discreet.progress import working as working  # commands import all that they show with from here
+from discreet.progress import working as working  # commands import everything for the screen from here
 
 EXIT_CODES: dict[type[DiscreetError], int] = {
     BudgetError: 3,
@@ -47,7 +47,7 @@ patient = click.option(
 
 
 def helpful(command: Callable[Given, None]) -> Callable[Given, None]:
-    """Turn refusals into words and exit codes. An unforeseen error is named, not quoted: it may have seen records."""
+    """Turn errors into messages and exit codes. An unforeseen error is named but not quoted: it may contain records."""
 
     @wraps(command)
     def wrapped(*arguments: Given.args, **options: Given.kwargs) -> None:
@@ -60,7 +60,7 @@ def helpful(command: Callable[Given, None]) -> Callable[Given, None]:
             raise
         except OSError as problem:
             words, code = f"{problem.strerror}: {problem.filename}", 1
-        except Exception as problem:  # noqa: BLE001 - its message and traceback may hold records
+        except Exception as problem:  # noqa: BLE001 - its message and traceback may contain records
             words, code = f"An unforeseen {type(problem).__name__} stopped this; its message is withheld.", 1
         _stop(words, code, bool(options.get("as_json")))
 
@@ -87,7 +87,7 @@ def say(*lines: str) -> None:
 
 
 def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> None:
-    """Print a table; the first column, or so many of them, are text, the others are figures."""
+    """Print a table; its first `words` columns are text, the others are figures."""
     table = Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim", box=SIMPLE_HEAD)
     for number, heading in enumerate(headings):
         table.add_column(escape(heading), justify="left" if number < words else "right", overflow="fold")
@@ -97,7 +97,7 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def require_folder(path: Path | None) -> None:
-    """Refuse early if a file could not be written because its folder is not there."""
+    """Refuse early if a file could not be written because its folder does not exist."""
     if path is not None and not path.absolute().parent.is_dir():
         raise DeclarationError(
             f"There is no folder {str(path.parent)!r} to write {path.name!r} into. Nothing was done."

@@ -1,4 +1,4 @@
-"""The commands of a server: serve both processes on one machine, or each of them, and make accounts."""
+"""The commands of a server: run both processes on one machine, or one of them, and create accounts."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ def _signer(key: Path | None) -> SigningKey | None:
 @_queue
 @_key
 @_reached
-@click.option("--front-user", help="As root: the user that the front runs as.")
+@click.option("--front-user", help="If you are root: the user that the front runs as.")
 @helpful
 def serve(
     study: Path,
@@ -73,7 +73,7 @@ def serve(
     from discreet.serve.start import Pair, Reached, default_queue
     from discreet.study import Study
 
-    Study(study)  # refused at once, in words, if it cannot be read
+    Study(study)  # so that a study that cannot be read is refused at once
     _signer(key)
     reached = Reached(address, public, tuple(proxies), user_header)
     reached.settings(reached.place[1])
@@ -126,7 +126,12 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
 
 @click.command("serve-account")
 @click.argument("name")
-@click.option("--role", required=True, type=click.Choice(["steward", "analyst", "auditor"]))
+@click.option(
+    "--role",
+    required=True,
+    type=click.Choice(["steward", "analyst", "auditor"]),
+    help="Stewards decide and invite, analysts ask, auditors read the log.",
+)
 @click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
 @click.option("--again", is_flag=True, help="Create a new sign-in link for an existing account.")
 @helpful
@@ -146,4 +151,4 @@ def serve_account(name: str, role: str, queue: str, again: bool) -> None:
         link = People(found).invite(name, role, "(command line)", again)
     finally:
         found.engine.dispose()
-    say(f"This path, after the front's address, works once and within a day: /welcome/{link}")
+    say(f"Add this path to the front's address. The link works only once and is valid for one day: /welcome/{link}")

@@ -27,7 +27,7 @@ def plan_shares(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Show mean widths for several epsilons or sizes, and what a wished width needs."""
+    """Show mean widths for several epsilons or sizes, and what a desired width needs."""
     mechanism = question.mechanism
     tails(level)
     if width is not None:

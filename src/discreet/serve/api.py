@@ -1,4 +1,4 @@
-"""The API for programs, /api/1: releases, questions, plans, budget and audit log, by tokens."""
+"""The API for programs, /api/1: releases, questions, plans, budget and audit log, for holders of a token."""
 
 from fractions import Fraction
 
@@ -49,7 +49,7 @@ def catalogue(front: Front) -> dict[str, object]:
 
 
 def planned(asking: Asking, keys: object) -> dict[str, object]:
-    """Return what a question costs, and by which mechanism, beside what is left of the budget and of the allowance."""
+    """Return the cost and the mechanism of a question, and what is left of the budget and of the allowance."""
     asking.work()
     front = asking.front
     found = front.desk.ask("plan", front.study, keys)
@@ -58,7 +58,7 @@ def planned(asking: Asking, keys: object) -> dict[str, object]:
 
 
 def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, object] | None:
-    """Return what is left, and what will be: below zero if it costs too much, unknown if charges do not add."""
+    """Return what is left now and afterwards: below zero if it costs too much, unknown if charges do not simply add."""
     left, name = budget.get("remaining"), str(budget.get("currency"))
     if not isinstance(left, dict):
         return None
@@ -69,7 +69,7 @@ def _remaining(budget: dict[str, object], plan: dict[str, object]) -> dict[str, 
 
 
 def planned_width(asking: Asking, keys: object) -> dict[str, object]:
-    """Return how wide the intervals of a question will be; in words why that is not foretold, if it is not."""
+    """Return how wide the intervals of a question will be, or say why that cannot be predicted."""
     asking.work()
     try:
         found = asking.front.desk.ask("width", asking.front.study, keys)
@@ -79,10 +79,10 @@ def planned_width(asking: Asking, keys: object) -> dict[str, object]:
 
 
 def ask(asking: Asking, keys: object, key: str | None) -> tuple[dict[str, object], bool]:
-    """Put a question into the queue; tell which, and whether it is new."""
+    """Put a question into the queue; return it, and whether it is new."""
     asking.work()
     front = asking.front
-    front.desk.ask("plan", front.study, keys)  # read elsewhere first, under a time limit
+    front.desk.ask("plan", front.study, keys)  # first read in another process, under a time limit
     read = read_declaration(front.declarations, keys)
     require_room(read.cost, read.question.label, front.budget)
     asked, is_new = front.questions.ask(asking.somebody, front.declarations, read, key)
@@ -90,7 +90,7 @@ def ask(asking: Asking, keys: object, key: str | None) -> tuple[dict[str, object
 
 
 def level_of(asking: Asking) -> float:
-    """Return the level of intervals that is asked for."""
+    """Return the level of the intervals that the request asks for."""
     try:
         level = float(asking.query("level") or LEVEL)
     except ValueError:
@@ -101,17 +101,17 @@ def level_of(asking: Asking) -> float:
 
 
 def reading_of(asking: Asking, text: str) -> dict[str, object]:
-    """Return the reading of a release, at the level and about the event and groups that are asked for."""
+    """Return the reading of a release at the level, and for the event and the groups, that the request asks for."""
     asking.work()
     chosen = [asking.query(name) for name in ("event", "by", "group")]
     if any(len(each or "") > 500 for each in chosen):
-        raise Problem(400, "Events, columns and groups are named in at most 500 characters.")
+        raise Problem(400, "The name of an event, a column or a group may have at most 500 characters.")
     found = asking.front.desk.ask("reading", text, level_of(asking), *chosen)
     return found if isinstance(found, dict) else {}
 
 
 def number_of(asking: Asking, name: str) -> int | None:
-    """Return a whole number of the address line."""
+    """Return a whole number from the query string of the address."""
     text = asking.query(name)
     if text is not None and not (text.isascii() and text.isdigit() and len(text) < 12):
         raise Problem(400, f"{name} must be a whole number.")

@@ -1,4 +1,4 @@
-"""The front as a web application: every route of the tables, the guard before each, and headers on every answer."""
+"""The front as a web application: all routes, each behind the guard, and security headers on every response."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -16,7 +16,7 @@ from discreet.serve.guard import Rule, guarded
 from discreet.serve.problems import Problem
 
 RULES: tuple[Rule, ...] = (*api.RULES, *pages.RULES)
-"""Every route that there is."""
+"""All routes of the server."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -42,7 +42,7 @@ def application(front: Front) -> ASGIApp:
     routes = [Route(path, _endpoint(front, rules), methods=_methods(rules)) for path, rules in methods.items()]
     handlers = {HTTPException: _lost(front), Exception: _lost(front)}
     app = Starlette(routes=routes, exception_handlers=handlers)
-    app.router.redirect_slashes = False  # it would send people to whatever name a request calls this server by
+    app.router.redirect_slashes = False  # a redirect would go to whatever host name the request gives
     return Headed(app, front.settings.is_secure)
 
 
@@ -67,7 +67,7 @@ def _endpoint(front: Front, rules: list[Rule]) -> Callable[[Request], Awaitable[
 
 
 def _lost(front: Front) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Return what answers requests that no route takes."""
+    """Return the handler of requests that no route takes."""
 
     async def lost(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -86,7 +86,7 @@ def _refused(front: Front, request: Request, problem: Problem, kind: str) -> Res
 
 
 class Headed:
-    """Headers for the browser's own guards, on every answer whatever it is."""
+    """Adds the headers that switch on the browser's own protection to every response."""
 
     def __init__(self, app: ASGIApp, is_secure: bool) -> None:
         self._app = app
@@ -94,7 +94,7 @@ class Headed:
         self._headers = HEADERS | secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, with headers."""
+        """Pass the request on, and add the headers to its response."""
 
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,7 +1,7 @@
-"""The pages on which people ask: a form that is made from what models say of themselves, with its plan beside it.
+"""The pages on which people ask: a form that is built from what models say about themselves, with the plan beside it.
 
 Fields of the chosen kind of question are called `its.KEY`, those of a query of a fresh draw `of.KEY`. What is filled in
-becomes the keys of a study file, and the parser of study files decides.
+becomes the keys of a study file, and the parser of study files decides whether it makes sense.
 """
 
 import secrets
@@ -30,7 +30,7 @@ _BEGIN = "Enter a label and an epsilon and fill in the fields to see the plan. P
 
 @dataclass(frozen=True)
 class Filled:
-    """A form as it was filled in: the kind of question, its own texts, and those that every question has."""
+    """A form as it was filled in: the kind of question, its own fields, and the fields that every question has."""
 
     model: str = _USUAL
     kind: str = ""
@@ -53,7 +53,7 @@ class Filled:
 
     @classmethod
     def prepared(cls, keys: Mapping[str, object], declarations: Declarations) -> "Filled":
-        """Return a question of the study as it would be filled in; keys that no field has are written out."""
+        """Return a question of the study as a filled-in form; keys without a field are written out as JSON."""
         plain = {name: str(keys[name]) for name in _PLAIN if name in keys}
         model = str(keys.get("model", _USUAL))
         forms = [declarations.forms.get(model), mechanism_form(plain.get("mechanism", ""))]
@@ -64,7 +64,7 @@ class Filled:
         return cls(model, "", plain, its, {}, canonical_json(more) if more else "")
 
     def forms(self, declarations: Declarations) -> dict[str, Form | None]:
-        """Return the forms of which this one is made."""
+        """Return the forms that make up this one."""
         own = mechanism_form(self.plain.get("mechanism", ""))
         return {"form": declarations.forms.get(self.model), "own": own, "query": query_forms().get(self.kind)}
 
@@ -102,7 +102,7 @@ def _form(asking: Asking) -> Response:
 
 
 def _fields(asking: Asking) -> Response:
-    """Show the form again, as it was filled in, with the fields of what is chosen now."""
+    """Show the form again, as it was filled in, with the fields of what has been chosen now."""
     return _shown(asking, Filled.sent(asking))
 
 

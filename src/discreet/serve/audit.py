@@ -1,7 +1,7 @@
-"""The audit log: who did what and when, in lines that are only added, each with the hash of the one before.
+"""The audit log: who did what and when. Lines are only added, each with the hash of the one before (hash chain).
 
-It holds names of accounts, ids and labels, never a value of a record, a password or a token. Whoever may write the
-database can make the chain anew; a head that somebody else keeps shows that.
+It holds names of accounts, ids and labels, never a value of a record, a password or a token. Whoever may write to the
+database could forge the whole chain; a hash that somebody else has kept reveals that.
 """
 
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ class Line:
 
 
 def digest_of(sequence: int, at: float, account: str, what: str, about: str, previous: str) -> str:
-    """Return the hash of a line: of the line before it and of all that it says."""
+    """Return the hash of a line, which covers the hash of the line before it and everything that the line says."""
     return sha256(canonical_json([previous, sequence, at, account, what, about]).encode()).hexdigest()
 
 
 def note(connection: Connection, at: float, account: str, what: str, about: str = "") -> None:
-    """Add a line, in the transaction of what it tells of: both are written, or none."""
+    """Add a line, in the same transaction as what it records: either both are written or neither is."""
     in_order(connection)
     newest = connection.execute(select(audit.c.sequence, audit.c.digest).order_by(audit.c.sequence.desc()).limit(1))
     head = newest.one_or_none()
@@ -61,7 +61,7 @@ def lines(queue: Queue, most: int = 200, before: int | None = None) -> list[Line
 
 
 def check(queue: Queue) -> int:
-    """Follow the whole chain and return its length; refuse one that was changed."""
+    """Check the whole chain and return its length; refuse a chain that was altered."""
     with queue.reading() as connection:
         found: Sequence[Line] = [
             Line(**row._mapping) for row in connection.execute(select(audit).order_by(audit.c.sequence))

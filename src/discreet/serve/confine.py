@@ -1,9 +1,9 @@
-"""The front takes rights away from itself: on Linux, by Landlock, before it listens to anybody.
+"""The front gives up rights before it starts listening (a sandbox): on Linux, with Landlock.
 
-From then on this process and all that it starts can read its own programs, read and write the folder of the queue, and
-nothing else on the disk: neither records nor the ledger, whatever code a stranger may get to run in it. It can open no
-connection but to a queue on a server. Where the system has no Landlock the separation is that of users, or none, and
-the front says so.
+From then on this process, and every process that it starts, can read its own programs, read and write the folder of the
+queue, and nothing else on the disk: neither the records nor the ledger, whatever code a stranger manages to run in it.
+It can open no connection except to a queue on a server. Where the system has no Landlock, the processes are separated
+only by their users, if at all, and the front says so.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-_CREATE, _ADD, _RESTRICT = 444, 445, 446  # numbers of system calls, the same on all machines
+_CREATE, _ADD, _RESTRICT = 444, 445, 446  # system call numbers, the same on all architectures
 _VERSION, _BENEATH, _PORT = 1, 1, 2
 _NO_NEW_PRIVILEGES = 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
@@ -29,14 +29,14 @@ _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random")
 
 
 def version() -> int:
-    """Return which Landlock the system has; 0 for none."""
+    """Return the version of Landlock that the system has; 0 for none."""
     if sys.platform != "linux":
         return 0
     return max(0, int(_call(_CREATE, None, 0, _VERSION)))
 
 
 def confine(folder: Path | None, connects_to: int | None = None) -> bool:
-    """Leave this process the queue's folder, or a connection to its port; tell whether that was possible."""
+    """Restrict this process to the queue's folder, or to connections to its port; tell whether that was possible."""
     if (known := version()) == 0:
         return False
     on_disk = _RIGHTS[max(each for each in _RIGHTS if each <= known)]
@@ -48,7 +48,7 @@ def confine(folder: Path | None, connects_to: int | None = None) -> bool:
     try:
         for place in {*map(Path, _SYSTEM), *_programs()}:
             _allow(ruleset, place, _READ & on_disk)
-        _allow(ruleset, Path(__file__).resolve().parents[2], _READ_DIR)  # to find this library there by its name
+        _allow(ruleset, Path(__file__).resolve().parents[2], _READ_DIR)  # so that this library can be imported
         for place in map(Path, _DEVICES):
             _allow(ruleset, place, _READ_FILE | _WRITE_FILE)
         if folder is not None:
@@ -63,7 +63,7 @@ def confine(folder: Path | None, connects_to: int | None = None) -> bool:
 
 
 def _programs() -> Iterable[Path]:
-    """Return where Python and its libraries lie, and this library itself."""
+    """Return where Python, its libraries and this library are."""
     named = sysconfig.get_paths()
     found = {Path(named[each]) for each in ("stdlib", "platstdlib", "purelib", "platlib", "scripts")}
     found |= {Path(each) for each in (*site.getsitepackages(), site.getusersitepackages())}
@@ -76,7 +76,7 @@ def _allow(ruleset: int, place: Path, rights: int) -> None:
     try:
         opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no right
+        return  # what does not exist needs no right
     try:
         files_alone = _EXECUTE | _WRITE_FILE | _READ_FILE | (1 << 14)
         usable = rights if os.path.isdir(place) else rights & files_alone

@@ -1,7 +1,7 @@
-"""The desk: a process beside the front that works out plans and readings, one at a time and under a time limit.
+"""The desk: a process beside the front (a worker) that computes plans and readings, one at a time, with a time limit.
 
-Such work takes seconds and is chosen by strangers. It must not stop the front from answering others, and it must end:
-a desk that is late is closed, and the next question gets a new one.
+Such work takes seconds, and strangers decide how much there is. It must not keep the front from answering others, and
+it must end: a desk that takes too long is closed, and the next request gets a new one.
 """
 
 import multiprocessing
@@ -19,29 +19,29 @@ from discreet.serve.slot import MEMORY, little_memory
 from discreet.serve.work import worked_out
 
 SECONDS = 45.0  # proxies usually wait for a minute
-_TO_BEGIN = 120.0  # seconds in which a new process has to be ready
+_TO_BEGIN = 120.0  # seconds that a new process has to get ready
 _KEPT = 200  # answers that are remembered
-_LINE = 8  # questions that may wait for the desk
+_LINE = 8  # requests that may wait for the desk
 _LATE = "late"
-_BY_CHANCE = ("-", _LATE)  # kinds of refusals that another time may not meet, so that they are not remembered
+_BY_CHANCE = ("-", _LATE)  # refusals that need not happen again, so they are not remembered
 
 
 class BusyError(DiscreetError):
-    """Too many questions wait for the same desk."""
+    """Too many requests are waiting for the same desk."""
 
 
 class Working(Protocol):
-    """What works things out for the front."""
+    """Whatever computes plans and readings for the front."""
 
     def ask(self, name: str, *arguments: object) -> object:
-        """Return what was worked out, or refuse in words."""
+        """Return the result, or refuse in words."""
 
 
 class Direct:
-    """A desk in this process, without a time limit: for tests and for trusted questions."""
+    """A desk in this process, without a time limit: for tests and for requests that are trusted."""
 
     def ask(self, name: str, *arguments: object) -> object:
-        """Work it out here."""
+        """Compute it in this process."""
         return _answer(*worked_out(name, arguments))
 
 
@@ -56,8 +56,8 @@ class Desk:
         self._known: OrderedDict[str, tuple[str, object]] = OrderedDict()
 
     def ask(self, name: str, *arguments: object) -> object:
-        """Let the desk work something out; the same question is worked out once."""
-        question = sha256(canonical_json([name, arguments]).encode()).hexdigest()  # documents are long
+        """Let the desk compute something; what was computed lately is remembered."""
+        question = sha256(canonical_json([name, arguments]).encode()).hexdigest()  # because documents are long
         if (known := self._known.get(question)) is not None:
             return _answer(*known)
         if not self._line.acquire(blocking=False):
@@ -84,7 +84,7 @@ class Desk:
                 return found
         except (EOFError, OSError):
             self.close()
-            return "-", "end of the process that works things out"
+            return "-", "end of the process that computes plans and readings"
         self.close()
         return _LATE, (
             f"This takes longer than the {self._seconds:g} seconds that a server spends on it, so it was stopped. "
@@ -97,7 +97,7 @@ class Desk:
         self._process = context.Process(target=_sit, args=(theirs, self._memory), daemon=True)
         self._process.start()
         theirs.close()
-        if not self._pipe.poll(_TO_BEGIN):  # what its beginning takes is not what the question takes
+        if not self._pipe.poll(_TO_BEGIN):  # its start does not count as time of the request
             raise EOFError
         self._pipe.recv()
 
@@ -112,7 +112,7 @@ class Desk:
 
 
 def _sit(pipe: Connection, memory: int) -> None:
-    """Say that it is ready, and work things out until nobody asks any more."""
+    """Report that the desk is ready, and compute what is asked until the front is gone."""
     pipe.send("ready")
     while True:
         try:
@@ -125,7 +125,7 @@ def _sit(pipe: Connection, memory: int) -> None:
 
 
 def _answer(kind: str, found: object) -> object:
-    """Return what was worked out, or raise the refusal that stands for it."""
+    """Return the result, or raise the refusal that took its place."""
     if not kind:
         return found
     refusal = getattr(errors, kind, DeclarationError)

@@ -1,7 +1,7 @@
 """What the publisher tells the front, in documents of the queue: the declarations, the budget, and that it is alive.
 
-The budget is written when answers become visible and not when they are charged, and without the moments of charges:
-how long records took to count stays unknown.
+The budget is written when answers become visible, not when they are charged, and without the times of the charges, so
+that nobody learns how long it took to count the records.
 """
 
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ Fact = dict[str, object]
 
 
 def tell(connection: Connection, name: str, document: Fact) -> None:
-    """Write a fact in place of what it was."""
+    """Write a fact in place of its earlier version."""
     connection.execute(delete(facts).where(facts.c.name == name))
     connection.execute(insert(facts).values(name=name, document=canonical_json(document)))
 
 
 def told(queue: Queue, name: str) -> Fact:
-    """Return a fact; nothing if it was never told."""
+    """Return a fact; an empty document if it was never written."""
     with queue.reading() as connection:
         found = connection.execute(select(facts.c.document).where(facts.c.name == name)).scalar_one_or_none()
     return {} if found is None else cast(Fact, read_json(found))
 
 
 def budget_of(ledger: Ledger) -> Fact:
-    """Return what everybody may see of a ledger: its limit, what is spent, and for what."""
+    """Return what everybody may see of a ledger: its limit, how much is spent, and on what."""
     head, created, period = ledger.head, ledger.created, ledger.this_period
     charges = [
         {"sequence": line.sequence, "label": line.label, "cost": line.cost.document(), "outcome": line.outcome,
@@ -59,7 +59,7 @@ def budget_of(ledger: Ledger) -> Fact:
 
 @dataclass(frozen=True)
 class Life:
-    """When the publisher last said that it is there."""
+    """When the publisher last reported that it is running (its heartbeat)."""
 
     at: float
 

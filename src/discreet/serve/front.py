@@ -1,4 +1,4 @@
-"""The front as an object: what every answer needs, and nothing that knows a record."""
+"""The front as an object: what every response needs, and nothing that knows any record."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ Networks = Sequence[IPv4Network | IPv6Network]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a front is reached: under which names, and through which proxies; whether a proxy says who somebody is."""
+    """How a front is reached: by which host names, through which proxies, and whether a proxy names the user."""
 
     hosts: frozenset[str]
     proxies: Networks = ()
@@ -65,13 +65,13 @@ class Published:
     text: str
 
     def document(self) -> dict[str, object]:
-        """Return what a list shows of it."""
+        """Return what a list of releases shows about it."""
         names = ("id", "label", "mechanism", "epsilon", "delta", "visible_at")
         return {name: getattr(self, name) for name in names}
 
 
 class Front:
-    """Everything that the front has."""
+    """Everything that the front works with."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Front:
         self.queue, self.desk, self.settings, self.clock = queue, desk, settings, clock
         self.people, self.keys = People(queue, clock, hasher), Keys(queue, clock)
         self.questions, self.buckets = Questions(queue, clock), Buckets(clock)
-        self._passwords = threading.BoundedSemaphore(4)  # each check takes much memory on purpose
+        self._passwords = threading.BoundedSemaphore(4)  # each check uses a lot of memory, on purpose
         self.templates = Environment(
             loader=PackageLoader("discreet.serve"), autoescape=select_autoescape(default=True, default_for_string=True),
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -93,7 +93,7 @@ class Front:
 
     @contextmanager
     def checking_a_password(self) -> Iterator[None]:
-        """Let few passwords be checked at once; whoever would wait long is sent away."""
+        """Allow only a few password checks at once; refuse whoever would have to wait long."""
         if not self._passwords.acquire(timeout=5):
             raise Problem(503, "Too many people are signing in at the moment. Nothing was done. Try again soon.")
         try:
@@ -103,14 +103,14 @@ class Front:
 
     @property
     def study(self) -> Fact:
-        """Return the public declarations, as the publisher tells them."""
+        """Return the document of the public declarations, as the publisher wrote it."""
         if not (found := told(self.queue, STUDY)):
             raise Problem(503, "The publisher has not yet announced what the study declares. Try again soon.")
         return found
 
     @property
     def declarations(self) -> Declarations:
-        """Return the public declarations, read."""
+        """Return the public declarations, parsed."""
         document = self.study
         text = canonical_json(document)
         if self._study is None or self._study[0] != text:
@@ -119,16 +119,16 @@ class Front:
 
     @property
     def budget(self) -> Fact:
-        """Return the budget, as the publisher tells it."""
+        """Return the budget, as the publisher last wrote it."""
         return told(self.queue, BUDGET)
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the publisher was heard of lately."""
+        """Tell whether the publisher has given a sign of life recently."""
         return self.clock() - Life.seen(self.queue).at < self.declarations.serving.visible_after + 20
 
     def allowance(self, person: Person) -> dict[str, str] | None:
-        """Return what an analyst may ask for without a steward, and how much of it is used."""
+        """Return how much an analyst may spend without a steward, and how much of it is used."""
         serving = self.declarations.serving
         if not serving.is_automatic or person.role != "analyst":
             return None
@@ -153,12 +153,12 @@ class Front:
 
 def _published(row: dict[str, object]) -> Published:
     row.pop("number")
-    return Published(text=str(row.pop("document")), **row)  # type: ignore[arg-type]  # a row of that table
+    return Published(text=str(row.pop("document")), **row)  # type: ignore[arg-type]  # the columns of a row are its fields
 
 
 @dataclass(frozen=True)
 class Asking:
-    """One request that has passed the guard: who asks, by which words, and what came along."""
+    """One request that has passed the guard: who sends it, from which address, and its body."""
 
     front: Front
     request: Request
@@ -168,7 +168,7 @@ class Asking:
 
     @property
     def somebody(self) -> Person:
-        """Return who asks."""
+        """Return who sends the request; refuse if nobody is signed in."""
         if self.person is None:
             raise Problem(401, "Sign in first.")
         return self.person
@@ -178,7 +178,7 @@ class Asking:
         return str(self.request.path_params[name])
 
     def query(self, name: str) -> str | None:
-        """Return a value of the address line, if it is there and not empty."""
+        """Return a value from the query string, or None if it is missing or empty."""
         return self.request.query_params.get(name) or None
 
     @property
@@ -192,7 +192,7 @@ class Asking:
 
     @property
     def json(self) -> dict[str, object]:
-        """Return the object of JSON that came along."""
+        """Return the JSON object in the body."""
         try:
             found = read_json(self.body.decode("utf-8"))
         except (DocumentError, UnicodeDecodeError):
@@ -202,12 +202,12 @@ class Asking:
         return cast(dict[str, object], found)
 
     def work(self) -> None:
-        """Count something that takes time to work out."""
+        """Count a request that takes time to compute, and refuse it if there were too many."""
         self.front.buckets.take("work", self.somebody.name, self.front.settings.rates.work)
 
 
 def form_of(body: bytes) -> dict[str, list[str]]:
-    """Return the fields of a form; what is none is refused."""
+    """Return the fields of a form; refuse a body that is not a form."""
     try:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=200, errors="strict")
     except ValueError:

@@ -1,7 +1,8 @@
-"""The guard at every route: size, host, origin, rate, who it is, what they may, and that their own page sent it.
+"""The guard at every route checks size, host, origin and rate, who asks, what they may do, and that the form is ours.
 
-Programs show a token and nothing else; browsers show a session cookie, and forms repeat the session's guard, which no
-other site can know. Nothing is looked up for a route before all of this has passed.
+Programs identify themselves by a token and nothing else; browsers by a session cookie, and their forms repeat the
+session's guard, a secret that no other site can know (a CSRF token). No route does anything before all checks have
+passed.
 """
 
 import hmac
@@ -30,7 +31,7 @@ Does = Callable[[Asking], Response]
 
 @dataclass(frozen=True)
 class Rule:
-    """One route: how it is asked, the one right that it needs (None: everybody may), what it does, and in words.
+    """One route: method and path, the one right that it needs (None: everybody may), what it does, and that in words.
 
     `kind` is "api", for programs with tokens, or "page", for browsers with sessions.
     """
@@ -68,13 +69,13 @@ def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: st
         person = _by_token(front, request) if rule.right is not None else None
     else:
         person, fresh = _by_session(front, request)
-        request.state.person = person  # a refusal is a page of theirs too
+        request.state.person = person  # so that the page of a refusal shows who is signed in
     if rule.right is not None:
         if person is None:
             return _sign_in_first(rule, request)
         front.buckets.take("account", person.name, front.settings.rates.anything)
         if not person.may(rule.right):
-            raise Problem(403, f"This needs the right to {rule.right}, which you do not have here. Nothing was done.")
+            raise Problem(403, f"This needs the right {rule.right!r}, which you do not have here. Nothing was done.")
         if rule.kind == "page" and request.method not in _SAFE:
             _require_guard(person, request, body)
     response = rule.does(Asking(front, request, person, body, address))
@@ -84,7 +85,7 @@ def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: st
 
 
 def require_known_way(front: Front, request: Request) -> str:
-    """Return the address that a request comes from; refuse names that are not ours and headers of strangers."""
+    """Return the address that a request comes from; refuse other host names, and headers that only a proxy may set."""
     settings = front.settings
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or hosts[0].lower() not in settings.hosts:
@@ -101,7 +102,7 @@ def require_known_way(front: Front, request: Request) -> str:
 
 
 def neighbourhood(address: str) -> str:
-    """Return whose rates an address counts for: itself, and in IPv6 its network of 64 bits, which one person has."""
+    """Return what an address is rate-limited as: itself; in IPv6 its /64 network, all of which one person has."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -110,7 +111,7 @@ def neighbourhood(address: str) -> str:
 
 
 async def _body(request: Request, rule: Rule) -> bytes:
-    """Read what came along, as far as a route takes anything, and no more than it takes."""
+    """Read the body, if the method has one, and no more of it than the route accepts."""
     if request.method in _SAFE:
         return b""
     found = bytearray()
@@ -118,17 +119,17 @@ async def _body(request: Request, rule: Rule) -> bytes:
         async for part in request.stream():
             found += part
             if len(found) > rule.most:
-                raise Problem(413, f"This route takes at most {rule.most} bytes. Nothing was done.")
+                raise Problem(413, f"This route accepts at most {rule.most} bytes. Nothing was done.")
     if reading.cancelled_caught:
         raise Problem(400, f"The request was not complete within {_PATIENCE:g} seconds. Nothing was done.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if found and kind != _CONTENT[rule.kind]:
-        raise Problem(415, f"This route takes {_CONTENT[rule.kind]}. Nothing was done.")
+        raise Problem(415, f"This route accepts only {_CONTENT[rule.kind]}. Nothing was done.")
     return bytes(found)
 
 
 def _require_own_origin(request: Request, is_secure: bool) -> None:
-    """Refuse a form that another site sent: browsers say where a form comes from."""
+    """Refuse a form that another site sent: browsers tell which site a form comes from."""
     origin, site = urlsplit(request.headers.get("origin", "")), request.headers.get("sec-fetch-site")
     is_said = "origin" in request.headers
     is_other = origin.netloc.lower() != request.headers["host"].lower() or (is_secure and origin.scheme != "https")
@@ -148,7 +149,7 @@ def _by_token(front: Front, request: Request) -> Person | None:
 
 
 def _by_session(front: Front, request: Request) -> tuple[Person | None, str | None]:
-    """Return who has the session; where a proxy says who it is, one is begun for them if need be."""
+    """Return who has the session; if a proxy names the user, begin a session for them where there is none."""
     secret = request.cookies.get(COOKIE)
     person = front.keys.by_session(secret) if secret else None
     header = front.settings.user_header
@@ -167,14 +168,14 @@ def _by_session(front: Front, request: Request) -> tuple[Person | None, str | No
 def _sign_in_first(rule: Rule, request: Request) -> Response:
     if rule.kind == "page" and request.method in _SAFE and "hx-request" not in request.headers:
         return RedirectResponse("/sign-in", 303)
-    raise Problem(401, "Sign in first: there is no session or token here that may be used. Nothing was done.")
+    raise Problem(401, "Sign in first: this request carries no valid session or token. Nothing was done.")
 
 
 def keep_session(response: Response, secret: str) -> None:
-    """Give a browser its session: over HTTPS alone, out of reach of scripts, and for no other site's links."""
+    """Give a browser its session cookie: sent over HTTPS only, hidden from scripts, and not sent from other sites."""
     response.set_cookie(COOKIE, secret, path="/", secure=True, httponly=True, samesite="strict")
 
 
 def forget_session(response: Response) -> None:
-    """Take a session away from a browser."""
+    """Remove the session cookie from a browser."""
     response.delete_cookie(COOKIE, path="/", secure=True, httponly=True, samesite="strict")

@@ -1,7 +1,8 @@
 """Sessions of browsers and tokens of programs: long random secrets of which the queue keeps hashes.
 
-A session is made anew at every sign-in, so that nobody can plant one; it ends when it was not used for a while, and
-at the latest after a day's work. A token has some of its owner's rights, an end, and can be revoked.
+Every sign-in begins a new session, so that nobody can plant one (session fixation). A session ends when it has not been
+used for a while, and after twelve hours at the latest. A token has some of its owner's rights, an expiry date, and can
+be revoked.
 """
 
 import secrets
@@ -19,13 +20,13 @@ from discreet.serve.schema import Queue, accounts, sessions, tokens
 
 IDLE, LONGEST = 30 * 60.0, 12 * 3600.0
 MOST_DAYS = 366
-_SEEN_EVERY = 60.0  # seconds between two notes that a session is used
-_PREFIX = "discreet_"  # so that scanners of code find tokens that were left there
+_SEEN_EVERY = 60.0  # seconds between two updates of when a session was last used
+_PREFIX = "discreet_"  # so that secret scanners find tokens that were left in code
 
 
 @dataclass(frozen=True)
 class Token:
-    """A token as its owner sees it: never its secret."""
+    """A token as its owner sees it, without its secret."""
 
     id: str
     name: str
@@ -41,7 +42,7 @@ class Keys:
         self.queue, self.clock = queue, clock
 
     def open_session(self, account: str, how: str) -> str:
-        """Begin a session for somebody who has shown who they are; return its secret."""
+        """Begin a session for somebody who has been identified; return its secret."""
         secret, now = secrets.token_urlsafe(32), self.clock()
         row = {"hash": hashed(secret), "account": account, "guard": secrets.token_urlsafe(32)}
         with self.queue.writing() as connection:
@@ -59,7 +60,7 @@ class Keys:
                 note(connection, self.clock(), row["account"], "signed out")
 
     def by_session(self, secret: str) -> Person | None:
-        """Return who has this session, if it has not ended."""
+        """Return whose session this is, or None if it has ended."""
         now = self.clock()
         with self.queue.reading() as connection:
             row = _one(connection, secret)
@@ -71,13 +72,13 @@ class Keys:
         return Person(row["account"], row["role"], RIGHTS[row["role"]], row["guard"])
 
     def named(self, account: str) -> bool:
-        """Tell whether there is an open account of this name."""
+        """Tell whether there is an open account with this name."""
         with self.queue.reading() as connection:
             row = connection.execute(select(accounts.c.is_closed).where(accounts.c.name == account)).one_or_none()
         return row is not None and not row.is_closed
 
     def make_token(self, person: Person, name: str, scopes: Sequence[str], days: int) -> tuple[str, str]:
-        """Make a token with some of a person's rights; return its id and its secret, which is shown this once."""
+        """Make a token with some of a person's rights; return its id and its secret, which is shown only once."""
         if not 1 <= len(name) <= 100 or not name.isprintable():
             raise DeclarationError("A token needs a name of 1 to 100 characters. No token was made.")
         allowed = [scope for scope in SCOPES if scope in RIGHTS[person.role]]
@@ -94,7 +95,7 @@ class Keys:
         return made, secret
 
     def by_token(self, secret: str) -> Person | None:
-        """Return who has this token, with the rights that it gives, if it may be used."""
+        """Return whose token this is, with the rights that it gives, or None if it is not valid."""
         wanted = select(tokens, accounts.c.role, accounts.c.is_closed).join(
             accounts, accounts.c.name == tokens.c.account
         )

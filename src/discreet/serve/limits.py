@@ -1,7 +1,7 @@
-"""Rates: how often somebody may do something, by buckets that fill up again as time goes by.
+"""Rate limits: how often somebody may do something, by buckets that fill up again as time goes by (token buckets).
 
-They are kept in the memory of one front: with several fronts each has its own. Locks after wrong passwords are in the
-queue and hold for all.
+They are kept in the memory of a front, so each of several fronts has its own. Locks after wrong passwords are kept in
+the queue and hold for all fronts.
 """
 
 import threading
@@ -15,7 +15,7 @@ _MOST_KEYS = 20_000
 
 
 class TooOftenError(DiscreetError):
-    """Somebody asks more often than they may."""
+    """Somebody sends requests more often than they may."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = max(1, round(seconds))
@@ -24,7 +24,7 @@ class TooOftenError(DiscreetError):
 
 @dataclass(frozen=True)
 class Rates:
-    """How many in a minute: attempts to sign in from an address, anything from an address or account, and work."""
+    """How many requests a minute: sign-ins from an address, anything from an account, plans and readings (`work`)."""
 
     sign_in: int = 10
     anything: int = 600
@@ -32,7 +32,7 @@ class Rates:
 
 
 class Buckets:
-    """One bucket for each key: it holds what may be done in a minute, and fills up within a minute."""
+    """One bucket for each key: it holds as many requests as are allowed in a minute, and refills within a minute."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock, self._lock = clock, threading.Lock()

@@ -1,4 +1,4 @@
-"""The API in the words of OpenAPI 3.1, made from the routes themselves: a route that is not there is not described."""
+"""The description of the API in OpenAPI 3.1, generated from the routes themselves, so that the two always agree."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _PARAMETERS: dict[str, tuple[Part, str]] = {
     "before": ({"type": "integer", "minimum": 0, "maximum": 10**11 - 1}, "Only lines with lower numbers."),
     "Idempotency-Key": (
         {"type": "string", "pattern": "^[!-~]{1,200}$"},
-        "A name of your choice for this question: the same key of the same account is the same question.",
+        "A name of your choice for this question: if your account sends the key again, it means the same question.",
     ),
 }
 _SCHEMAS: Part = {
@@ -71,7 +71,7 @@ _REFUSED = (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503)
 
 
 def openapi(rules: Sequence[Rule]) -> Part:
-    """Return the document."""
+    """Return the OpenAPI document."""
     paths: dict[str, Part] = {}
     for rule in rules:
         paths.setdefault(rule.path, {})[rule.method.lower()] = _operation(rule)

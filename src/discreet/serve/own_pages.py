@@ -1,4 +1,4 @@
-"""Pages about people: sign in and out, one-time links, one's own password and tokens, and a steward's accounts."""
+"""Pages about people: signing in and out, one-time links, your password and tokens, and for stewards all accounts."""
 
 from starlette.responses import RedirectResponse, Response
 
@@ -40,7 +40,7 @@ def _sign_out(asking: Asking) -> Response:
 def _welcome_form(asking: Asking) -> Response:
     name = asking.front.people.link_account(asking.path("link"))
     if name is None:
-        raise Problem(404, "This link was used before, is too old, or never was one. Ask a steward for another.")
+        raise Problem(404, "This link was used before, has expired, or never existed. Ask a steward for another.")
     return page(asking, "welcome.html", name=name, problem="")
 
 
@@ -48,7 +48,7 @@ def _welcome(asking: Asking) -> Response:
     front, link = asking.front, asking.path("link")
     name = front.people.link_account(link)
     if name is None:
-        raise Problem(404, "This link was used before, is too old, or never was one. Ask a steward for another.")
+        raise Problem(404, "This link was used before, has expired, or never existed. Ask a steward for another.")
     password = asking.field("password")
     if password != asking.field("again"):
         return again(asking, 422, "welcome.html", name=name, problem="The two passwords differ. Nothing was changed.")
@@ -119,7 +119,7 @@ RULES: tuple[Rule, ...] = (
     Rule("POST", "/sign-in", None, _sign_in, "Sign in.", is_sign_in=True),
     Rule("POST", "/sign-out", OWN, _sign_out, "Sign out."),
     Rule("GET", "/welcome/{link}", None, _welcome_form, "A form to choose a password.", is_sign_in=True),
-    Rule("POST", "/welcome/{link}", None, _welcome, "Choose a password by a one-time link.", is_sign_in=True),
+    Rule("POST", "/welcome/{link}", None, _welcome, "Choose a password with a one-time link.", is_sign_in=True),
     Rule("GET", "/you", OWN, _you, "Your tokens and your password."),
     Rule("POST", "/you/password", OWN, _password, "Change your password.", is_sign_in=True),
     Rule("POST", "/you/tokens", OWN, _make_token, "Make a token."),

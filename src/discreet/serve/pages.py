@@ -29,7 +29,7 @@ _STATIC = {
     "vendor/vega-lite-6.4.3.min.js": "text/javascript",
     "vendor/vega-interpreter-2.3.2.js": "text/javascript",
 }
-"""Every file that is given out; a path is looked up here and never on the disk."""
+"""All files that are served; a path is looked up here and never on the disk."""
 
 
 def _static(asking: Asking) -> Response:
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
     Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Withdraw a waiting question."),
     Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
     Rule("GET", "/releases", READ, _releases, "All releases."),
-    Rule("GET", "/releases/{id}", READ, _release, "One release, read."),
+    Rule("GET", "/releases/{id}", READ, _release, "One release and its reading."),
     Rule("GET", "/releases/{id}/chart", READ, _chart, "Its picture, as Vega-Lite."),
     Rule("GET", "/releases/{id}/document", READ, _document, "The release itself."),
     Rule("GET", "/releases/{id}/table", READ, _table, "Its rows as CSV."),

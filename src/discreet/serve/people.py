@@ -1,7 +1,8 @@
-"""Accounts: names, roles, passwords by Argon2, one-time links, and locks after wrong passwords.
+"""Accounts: names, roles, passwords hashed by Argon2, one-time links, and locks after wrong passwords.
 
-A wrong password is counted before it is checked, so that many guesses at once are many guesses. Whether a name exists
-cannot be told from the words or the time of a refusal: a password is always checked, if need be against nothing.
+An attempt is counted as wrong before its password is checked, so that guesses sent all at once are counted too. Neither
+the words nor the time of a refusal reveal whether an account exists: a password is always checked, if need be against
+the hash of a random one.
 """
 
 import re
@@ -30,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
 class SignInError(DeclarationError):
-    """Nobody was signed in."""
+    """A name, a password or a one-time link was refused."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,12 @@ class Account:
     is_waiting: bool
 
     def document(self) -> dict[str, object]:
-        """Return it by name."""
+        """Return its facts by name."""
         return {"name": self.name, "role": self.role, "closed": self.is_closed, "waiting_for_link": self.is_waiting}
 
 
 def hashed(secret: str) -> str:
-    """Return what is kept of a long random secret."""
+    """Return the hash of a long random secret, which is all that is stored of it."""
     return sha256(secret.encode()).hexdigest()
 
 
@@ -61,11 +62,11 @@ class People:
         self._nothing = self._hasher.hash(secrets.token_hex(16))
 
     def invite(self, name: str, role: str, by: str, again: bool = False) -> str:
-        """Make an account, or with `again` renew one, and return the secret of a one-time link to it."""
+        """Make an account, or with `again` take an existing one, and return the secret of a one-time link to it."""
         if not _NAME.fullmatch(name):
             raise DeclarationError(
-                "An account's name has 1 to 64 letters, digits, '.', '_', '@' or '-', and begins with a letter or a "
-                "digit. No account was made."
+                "An account's name must have 1 to 64 letters, digits, '.', '_', '@' or '-', and begin with a letter or "
+                "a digit. No account was made."
             )
         if role not in RIGHTS:
             raise DeclarationError(f"The role must be one of {', '.join(RIGHTS)}. No account was made.")
@@ -78,7 +79,7 @@ class People:
             return self._link(connection, name, by, "account made" if known is None else "link renewed")
 
     def renew(self, name: str, by: str) -> str:
-        """Return the secret of a new one-time link; a password stays until the link is used."""
+        """Return the secret of a new one-time link; the old password stays valid until the link is used."""
         with self.queue.writing() as connection:
             self._require(connection, name)
             return self._link(connection, name, by, "link renewed")
@@ -91,7 +92,7 @@ class People:
         return secret
 
     def link_account(self, secret: str) -> str | None:
-        """Return the account that a link opens, if it is fresh."""
+        """Return the account that a link opens, or None if it is used or expired."""
         with self.queue.reading() as connection:
             return self._fresh(connection, secret)
 
@@ -101,19 +102,19 @@ class People:
         return str(row["account"]) if row is not None and is_fresh else None
 
     def use_link(self, secret: str, password: str) -> str:
-        """Set the password of the account that a link opens; the link, its sessions and its locks are gone."""
+        """Set the password of the account that a link opens; the account's other links, sessions and locks end."""
         self.check_password(password)
         kept = self._hasher.hash(password)
         with self.queue.writing() as connection:
             if (name := self._fresh(connection, secret)) is None:
-                raise SignInError("This link was used before, is too old, or never was one. Nothing was changed.")
+                raise SignInError("This link was used before, has expired, or never existed. Nothing was changed.")
             connection.execute(update(links).where(links.c.account == name).values(used_at=self.clock()))
             self._keep(connection, name, kept)
             note(connection, self.clock(), name, "password set", "by a one-time link")
         return name
 
     def change_password(self, name: str, old: str, new: str) -> None:
-        """Set another password; all sessions of the account end."""
+        """Set a new password; all sessions of the account end."""
         self.check(name, old)
         self.check_password(new)
         kept = self._hasher.hash(new)
@@ -152,7 +153,7 @@ class People:
             raise SignInError(WRONG)
 
     def _counted(self, name: str) -> str | None:
-        """Count an attempt before it is checked; return what to check it against, if it may be checked."""
+        """Count an attempt before it is checked; return the hash to check it against, or None if it must fail."""
         with self.queue.writing() as connection:
             row, now = self._row(connection, name), self.clock()
             if row is None or row["is_closed"] or row["locked_until"] > now:
@@ -166,7 +167,7 @@ class People:
             return None if row["password"] is None else str(row["password"])
 
     def _as_if_counted(self, connection: Connection) -> None:
-        """Write something and take it away again: a disk takes its time, which would tell that nothing was counted."""
+        """Write something and delete it again, so that a missing write does not show in the time of a refusal."""
         mark = secrets.token_hex(32)
         connection.execute(insert(sessions).values(hash=mark, account="", guard="", made_at=0.0, seen_at=0.0))
         connection.execute(sessions.delete().where(sessions.c.hash == mark))
@@ -185,7 +186,7 @@ class People:
             note(connection, self.clock(), by, "account closed", f"{name} ({row['role']})")
 
     def all(self) -> list[Account]:
-        """Return all accounts by name."""
+        """Return all accounts, in the order of their names."""
         with self.queue.reading() as connection:
             rows = connection.execute(select(accounts).order_by(accounts.c.name)).mappings().all()
         return [Account(r["name"], r["role"], bool(r["is_closed"]), r["password"] is None) for r in rows]

@@ -1,6 +1,6 @@
-"""Refusals as HTTP knows them: each kind of error has a status, and words that are fit for strangers.
+"""Refusals in HTTP: each kind of error has a status, and words that strangers may see.
 
-Programs get problem+json (RFC 9457). What nobody foresaw is named by nothing but its number.
+Programs get problem+json (RFC 9457). About an unforeseen error, strangers learn nothing but its status, 500.
 """
 
 from starlette.responses import Response
@@ -19,8 +19,8 @@ TITLES = {
     403: "This is not allowed",
     404: "There is nothing here",
     405: "This method is not supported here",
-    409: "This conflicts with what is there",
-    413: "This is too much",
+    409: "This conflicts with what is already there",
+    413: "This request is too large",
     415: "This is not the right kind of content",
     422: "This was refused",
     429: "Too many requests",
@@ -42,8 +42,8 @@ _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
 UNFORESEEN = "Something unforeseen happened. It was logged, and this request was not charged."
 
 
-class Problem(DiscreetError):  # noqa: N818 - that is what HTTP calls it
-    """A refusal with its status."""
+class Problem(DiscreetError):  # noqa: N818 - as problem+json calls it
+    """A refusal with its HTTP status."""
 
     def __init__(self, status: int, words: str) -> None:
         self.status, self.words = status, words
@@ -63,7 +63,7 @@ class Problem(DiscreetError):  # noqa: N818 - that is what HTTP calls it
         return cls(found[0], str(error)) if found else cls(500, UNFORESEEN)
 
     def as_json(self) -> Response:
-        """Return problem+json."""
+        """Return the refusal as problem+json."""
         body = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.words}
         found = Response(canonical_json(body), self.status, media_type="application/problem+json")
         if self.status == 401:

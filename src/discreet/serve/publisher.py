@@ -1,14 +1,14 @@
-"""The publisher: takes questions from the queue one after the other and goes through `publish`.
+"""The publisher: takes questions from the queue one after the other and answers them through `publish`.
 
-Every question has a slot of the same length, `visible_after`. Its records are counted and its output is drawn by a
-process of its own, which ends at the public `time_limit` whatever it is doing. What became of it is written into the
-queue when the slot ends, and the next slot begins then, so every moment that can be seen follows from public facts.
-What public facts refuse takes no slot. A question that runs over its time could be seen; then no further one is taken
-until a steward has noted it.
+Every question has a time slot of the same length, `visible_after`. A separate process counts the records and draws the
+output; it is ended at the public `time_limit`, whatever it is doing. The outcome is written to the queue when the slot
+ends, and the next slot begins then, so every time that can be observed follows from public facts alone. A question that
+is refused because of public facts takes no slot. That a question exceeded its time limit can be observed; no further
+question is then taken until a steward has acknowledged it.
 
-A question is published under a name that is made of what it asks, so whatever dies in between, it is charged and
-answered once: what was running is taken again, and a release that is on record is given again. From here on the front
-is a stranger: what it wrote is read as what came from a stranger.
+A question is published under a name that is computed from what it asks. So whatever crashes in between, it is charged
+and answered once: a question that was running is taken again, and a release that is on record is returned again. The
+front is not trusted: whatever it wrote is read as if a stranger had sent it.
 """
 
 import time
@@ -46,15 +46,15 @@ from discreet.serve.schema import Queue, questions, releases
 from discreet.serve.slot import Outcome, in_a_process, little_memory
 from discreet.study import Study
 
-WITHHELD = "It could not be published. The reason is withheld: the steward finds it where the publisher runs."
+WITHHELD = "It could not be published. The reason is withheld here: a steward finds it in the publisher's output."
 OVERRUN = "It took longer than the public time limit and was stopped. A steward has to look at it."
-_EVERY = 5.0  # seconds between signs of life
+_EVERY = 5.0  # seconds between signs of life (heartbeats)
 
 Slot = Callable[[Callable[[], None], float], Outcome]
 
 
 class Publisher:
-    """What holds records and ledger, and answers the questions of a queue."""
+    """Holds the records and the ledger, and answers the questions of a queue."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Publisher:
         self._told_at = 0.0
 
     def prepare(self, front: str | None = None) -> None:
-        """Make the queue where there is none, open the ledger, and tell the front what the study declares."""
+        """Create the queue if there is none, open the ledger, and tell the front what the study declares."""
         self.queue.create(front)
         ledger = self.study.ledger()
         with self.queue.writing() as connection:
@@ -83,14 +83,14 @@ class Publisher:
             )
 
     def run(self, poll: float = 0.2, is_over: Callable[[], bool] = lambda: False) -> None:
-        """Answer questions until it is over."""
+        """Answer questions until `is_over` says so."""
         while not is_over():
             if not self.step():
                 self._live()
                 self._sleep(poll)
 
     def _live(self) -> None:
-        """Say now and then that the publisher is there, and what others have charged meanwhile."""
+        """Report now and then that the publisher is running, and what others have charged in the meantime."""
         if self.clock() - self._told_at < _EVERY:
             return
         self._told_at, ledger = self.clock(), self.study.ledger()
@@ -102,7 +102,7 @@ class Publisher:
                 tell(connection, BUDGET, budget_of(ledger))
 
     def step(self) -> bool:
-        """Take one question, if there is one, and see it to its end; tell whether there was one."""
+        """Take one question, if there is one, and finish it; tell whether there was one."""
         if (asked := self._next()) is None:
             return False
         try:
@@ -124,7 +124,7 @@ class Publisher:
         return True
 
     def _read(self, asked: Asked) -> Read:
-        """Read a question; one that takes too long, or fails without a word, is tried elsewhere first and refused."""
+        """Read a question, first in another process: one that takes too long there, or crashes it, is refused."""
         limit = self.study.serving.time_limit
 
         def trial() -> None:
@@ -139,8 +139,8 @@ class Publisher:
         return read_declaration(self.study, asked.keys)
 
     def _in_slot(self, asked: Asked, read: Read, request: str) -> None:
-        """Give a question its slot: whatever happens in it, what can be seen of it is seen at its end."""
-        begun, serving = self.clock(), self.study.serving  # what was running before has a slot of its own again
+        """Give a question its slot: whatever happens in it, the outcome can be seen only at its end."""
+        begun, serving = self.clock(), self.study.serving  # a question that is taken again gets a whole slot
         with self.queue.writing() as connection:
             mine = update(questions).where(questions.c.number == asked.number)
             connection.execute(mine.values(state=RUNNING, begun_at=begun))
@@ -164,7 +164,7 @@ class Publisher:
         self, asked: Asked, state: str, read: Read | None, request: str, words: str,
         *, charged: bool = False, overrun: bool = False, free: bool = False,
     ) -> None:  # fmt: skip
-        """Write down what became of a question, in one transaction with the budget and the log."""
+        """Write down the outcome of a question, in one transaction with the budget and the audit log."""
         now, ledger = self.clock(), self.study.ledger()
         values: dict[str, object] = {"state": state, "words": words, "visible_at": now, "is_overrun": int(overrun)}
         values["is_charged"] = int(charged or (state == ANSWERED and not free))
@@ -186,10 +186,10 @@ class Publisher:
         self._told_at = now
 
     def _recorded(self, ledger: Ledger, request: str) -> Release:
-        """Return the release that the ledger holds under a name, signed if the holder has a key."""
+        """Return the release that the ledger holds under this name, signed if the holder has a key."""
         entry = ledger.answered(request)
         if entry is None:
-            raise LedgerError("A release that was on record is there no more.")
+            raise LedgerError("A release that was on record is no longer there.")
         release = Release.from_json(ledger.releases(entry.sequence)[0])
         return release if self.key is None else release.signed(self.key)
 
@@ -201,11 +201,11 @@ class Publisher:
         }  # fmt: skip
 
     def _request(self, asked: Asked, read: Read) -> str:
-        """Return the name under which a question is charged: that of what it asks, or of a fresh draw its own."""
+        """Return the name under which a question is charged: from what it asks; for a fresh draw, from its own id."""
         return f"asked {asked.id}" if read.query is not None else self.study.asked_request(read.question)
 
     def _next(self) -> Asked | None:
-        """Return what was running when the publisher ended, else the oldest question; none while one ran over."""
+        """Return the question that was running when the publisher stopped, else the oldest; None after an overrun."""
         open_states = select(questions).where(questions.c.state.in_((RUNNING, QUEUED)))
         first = open_states.order_by(questions.c.state.desc(), questions.c.number).limit(1)
         with self.queue.reading() as connection:
@@ -216,7 +216,7 @@ class Publisher:
         return None if row is None else Asked(**row._mapping)
 
     def _is_beyond_allowance(self, asked: Asked, read: Read) -> bool:
-        """Tell whether a question that no steward decided needs one: the front's word is not enough."""
+        """Tell whether a question that no steward approved needs one after all: the front's word is not enough."""
         if asked.decided_by is not None:
             return False
         with self.queue.reading() as connection:
@@ -232,7 +232,7 @@ class Publisher:
             note(connection, self.clock(), PUBLISHER, "waits for a steward", f"{asked.id}: {asked.label}")
 
     def _require_room(self, ledger: Ledger, read: Read) -> None:
-        """Refuse what the ledger has no room for, before any record is looked at; its own lock decides in the end."""
+        """Refuse what exceeds the budget before any record is read; in the end the ledger decides, under its lock."""
         if ledger.accountant is Accountant.METRIC:
             return
         rows = self.study.unit.rows
@@ -243,7 +243,7 @@ class Publisher:
             raise BudgetError(shortfall(read.question.label, cost, spent, limit, "the ledger", rows, None))
 
     def _words(self, problem: object) -> str:
-        """Return what may be told about a problem; where files lie is no business of those who ask."""
+        """Return what may be said about a problem; those who ask need not know where files are."""
         if not isinstance(problem, DiscreetError) or isinstance(problem, SourceError | LedgerError):
             self._report(str(problem) if isinstance(problem, DiscreetError) else "A question ended without an answer.")
             return WITHHELD

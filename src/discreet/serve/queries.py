@@ -1,4 +1,4 @@
-"""Queries of a fresh draw (algorithm 1 of paper 002): the keys of [queries.NAME] in a study, without `of`.
+"""Queries that a fresh draw of the posterior answers: the keys of [queries.NAME] in a study, without `of`.
 
 {"kind": "mean"}
 {"kind": "probability", "event": "fall=yes"}
@@ -21,23 +21,23 @@ from discreet.study.keys import Maker
 from discreet.study.queries import KINDS
 
 MOST_RECORDS = 10_000
-"""Further records that a predictive query may ask about: its answer has a number for each."""
+"""The most further records that a predictive query may ask about: its answer has a probability for each number."""
 
 
 def read_query(written: object) -> Query:
-    """Read a query by the parser of study files, or refuse it in words."""
+    """Read a query with the parser of study files, or refuse it in words."""
     kind = written.get("kind") if isinstance(written, dict) else None
     if not isinstance(written, dict) or not isinstance(kind, str) or kind not in KINDS:
         raise DeclarationError(f"A query needs a kind, one of {', '.join(KINDS)}, and the keys of that kind.")
     records = written.get("records")
     if isinstance(records, int) and records > MOST_RECORDS:
-        raise DeclarationError(f"A query is about at most {MOST_RECORDS} further records; got {records}.")
+        raise DeclarationError(f"A query may be about at most {MOST_RECORDS} further records; got {records}.")
     maker: Maker[Query] = Maker(f"A query of kind {kind!r}", KINDS[kind], {})
     return maker.made({key: value for key, value in written.items() if key != "kind"})
 
 
 def require_draw(question: Question, query: Query) -> None:
-    """Refuse a query of what draws nothing, or that makes no sense: before anything is charged."""
+    """Refuse a query that no draw can answer, or that makes no sense, before anything is charged."""
     draw = Observed.before(question.mechanism).draw
     if draw is None or draw.number != 1:
         raise DeclarationError(
@@ -48,7 +48,7 @@ def require_draw(question: Question, query: Query) -> None:
         query.answer(question.model, question.model.even_parameters())
     except DiscreetError as problem:
         raise DeclarationError(f"The query cannot be answered: {problem}") from None
-    except Exception as problem:  # noqa: BLE001 - a query may fail in any way; no record is near
+    except Exception as problem:  # noqa: BLE001 - a query may fail in any way; no records are involved
         raise DeclarationError(f"The query cannot be answered: it fails with {type(problem).__name__}.") from None
 
 

@@ -3,8 +3,8 @@
     waiting -> queued -> running -> answered | refused | failed
     waiting -> declined | withdrawn
 
-A question is a declaration and never code. An idempotency key belongs to one account: the same key with the same
-question is the same question, and with another one is refused.
+A question is a declaration and never code. An idempotency key belongs to one account: sent again with the same
+question it finds that question, and with another question it is refused.
 """
 
 import secrets
@@ -33,15 +33,15 @@ WAITING, DECLINED, WITHDRAWN = "waiting", "declined", "withdrawn"
 QUEUED, RUNNING, ANSWERED, REFUSED, FAILED = "queued", "running", "answered", "refused", "failed"
 STATES = (WAITING, QUEUED, RUNNING, ANSWERED, REFUSED, FAILED, DECLINED, WITHDRAWN)
 MOST_OPEN = 100  # questions of one account that wait or are being answered
-MOST_A_DAY = 500  # questions that one account asks within a day, those that were taken back among them
+MOST_A_DAY = 500  # questions that one account may ask within a day, including those that were withdrawn
 _DAY = 86_400.0
 LONGEST = 16_384  # characters of a question
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Signs that turn the direction of writing: a label that has them may look like another one."""
+"""Characters that change the direction of writing: a label with them may look like another one."""
 
 
 class ConflictError(DeclarationError):
-    """What was asked does not go with what is there already."""
+    """What was asked conflicts with what is already there."""
 
 
 class MissingError(DeclarationError):
@@ -50,7 +50,7 @@ class MissingError(DeclarationError):
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of the queue."""
+    """A question in the queue."""
 
     number: int
     id: str
@@ -85,7 +85,7 @@ class Asked:
         return None if self.answer is None else read_json(self.answer)
 
     def document(self) -> dict[str, object]:
-        """Return what those who may see it see."""
+        """Return what people who may see the question see of it."""
         shown = ("id", "account", "label", "mechanism", "epsilon", "delta", "state", "words", "asked_at", "decided_by",
                  "decided_at", "begun_at", "visible_at", "release")  # fmt: skip
         return {name: getattr(self, name) for name in shown} | self.keys | {
@@ -95,7 +95,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Read:
-    """A question that was read: what it publishes, what it costs, and its canonical text."""
+    """A question that was parsed: what it publishes, what it costs, and its canonical text."""
 
     question: Question
     query: object
@@ -103,14 +103,16 @@ class Read:
 
     @property
     def cost(self) -> Guarantee:
-        """Return what it promises, and so costs, for a whole unit."""
+        """Return what it promises, and therefore costs, for a whole unit such as a person with several rows."""
         return self.question.mechanism.guarantee.for_rows(self.question.unit.rows)
 
 
 def read_declaration(declarations: Declarations, keys: object) -> Read:
-    """Read what was asked by the parser of study files, or refuse it in words. Public facts decide alone."""
+    """Read what was asked with the parser of study files, or refuse it in words. Only public facts matter here."""
     if not isinstance(keys, dict) or not set(keys) <= {"question", "query"} or "question" not in keys:
-        raise DeclarationError("Asked is an object with the keys `question` and, for a fresh draw, `query`.")
+        raise DeclarationError(
+            "A question is sent as an object with the key `question` and, for a fresh draw, `query`."
+        )
     question = declarations.asked(keys["question"])
     if not is_label(question.label) or set(question.label) & _TURNING:
         raise DeclarationError(
@@ -128,7 +130,7 @@ def read_declaration(declarations: Declarations, keys: object) -> Read:
         raise DeclarationError(f"Nobody could read the release, because {question.refusal}. Change the question.")
     declaration = canonical_json({name: value for name, value in keys.items() if value is not None})
     if len(declaration) > LONGEST:
-        raise DeclarationError(f"A question has at most {LONGEST} characters; this one has {len(declaration)}.")
+        raise DeclarationError(f"A question may have at most {LONGEST} characters; this one has {len(declaration)}.")
     return Read(question, query, declaration)
 
 
@@ -139,7 +141,7 @@ class Questions:
         self.queue, self.clock = queue, clock
 
     def ask(self, person: Person, declarations: Declarations, read: Read, key: str | None) -> tuple[Asked, bool]:
-        """Put a question into the queue, or find it there under its key; tell which question, and if it is new."""
+        """Put a question into the queue, or find it there under its key; return it, and whether it is new."""
         if key is not None and not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
             raise DeclarationError("An idempotency key must have 1 to 200 plain characters. Nothing was asked.")
         cost, now = read.cost, self.clock()
@@ -174,19 +176,21 @@ class Questions:
         return used(own) + cost.epsilon <= declarations.serving.allowance
 
     def decide(self, person: Person, question: str, approve: bool, words: str) -> Asked:
-        """Let a steward approve or decline a question that waits."""
+        """Let a steward approve or decline a waiting question."""
         if len(words) > 1000 or (not approve and not words.strip()):
-            raise DeclarationError("A refusal must give a reason in 1 to 1000 characters. Nothing was decided.")
+            raise DeclarationError(
+                "Whoever declines must give a reason, and no message may exceed 1000 characters. Nothing was decided."
+            )
         state = QUEUED if approve else DECLINED
         change = {"state": state, "words": words.strip(), "decided_by": person.name, "decided_at": self.clock()}
         return self._change(person, question, (WAITING,), change, "approved" if approve else "declined")
 
     def withdraw(self, person: Person, question: str) -> Asked:
-        """Let an analyst take back a question that waits."""
+        """Let an analyst withdraw a waiting question."""
         return self._change(person, question, (WAITING,), {"state": WITHDRAWN}, "withdrawn")
 
     def acknowledge(self, person: Person, question: str) -> Asked:
-        """Let a steward note that a question took too long; then the next ones are taken."""
+        """Let a steward acknowledge that a question took too long; after that, the next ones are taken."""
         return self._change(person, question, (FAILED,), {"is_overrun": 0}, "overrun noted")
 
     def _change(
@@ -201,7 +205,7 @@ class Questions:
             return self._one(connection, question)
 
     def get(self, question: str, person: Person) -> Asked:
-        """Return a question that a person may see: their own, or any for those who are not analysts."""
+        """Return a question if this person may see it: analysts see their own, all others see every question."""
         with self.queue.reading() as connection:
             return self._one(connection, question, person)
 
@@ -221,7 +225,7 @@ class Questions:
             return used(self._of(connection, account))
 
     def overruns(self) -> list[Asked]:
-        """Return the questions that took too long and that no steward has noted yet."""
+        """Return the questions that took too long and that no steward has acknowledged yet."""
         with self.queue.reading() as connection:
             wanted = select(questions).where(questions.c.is_overrun == 1)
             return [Asked(**row._mapping) for row in connection.execute(wanted)]
@@ -243,7 +247,7 @@ class Questions:
 
 
 def used(own: Sequence[Asked], before: int | None = None) -> Fraction:
-    """Return the epsilon of an account's questions that no steward decided, as far as it is or may be charged."""
+    """Return the total epsilon of an account's questions that no steward approved and that are, or may be, charged."""
     counted = [
         each for each in own
         if each.decided_by is None and (before is None or each.number < before)
@@ -251,14 +255,14 @@ def used(own: Sequence[Asked], before: int | None = None) -> Fraction:
     ]  # fmt: skip
     try:
         return sum((Fraction(each.epsilon) for each in counted), Fraction(0))
-    except (ValueError, ZeroDivisionError):  # a front that was taken over may have written anything
+    except (ValueError, ZeroDivisionError):  # a compromised front may have written anything
         raise DeclarationError(
             "Earlier questions cannot be added up: the queue contains an amount that is not a number."
         ) from None
 
 
 def require_room(cost: Guarantee, label: str, budget: dict[str, object]) -> None:
-    """Refuse early what the budget, as it was last shown, cannot pay; the ledger decides in the end."""
+    """Refuse early what exceeds the budget as it was last shown; in the end the ledger decides."""
     left = budget.get("remaining")
     remaining = left.get("epsilon") if isinstance(left, dict) else None
     if isinstance(remaining, str) and cost.epsilon > Fraction(remaining):

@@ -1,4 +1,4 @@
-"""How pages are made: templates that escape everything, with what each of them needs to know."""
+"""How pages are made: from templates that escape everything, given the facts that each of them shows."""
 
 import base64
 import re
@@ -32,41 +32,41 @@ _MOST_BARS = 60
 
 
 def moment(at: float | None) -> str:
-    """Return a moment in words, to the second."""
+    """Return a time as text, to the second."""
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def as_spent(text: str) -> str:
-    """Return an amount that is spent, needed or promised for people, given as documents write it."""
+    """Return an amount that is spent, needed or promised, given as documents write it, in digits for people."""
     return _shown(text, spent_text)
 
 
 def as_left(text: str) -> str:
-    """Return an amount that is left or allowed for people, given as documents write it."""
+    """Return an amount that is left or allowed, given as documents write it, in digits for people."""
     return _shown(text, left_text)
 
 
 def _shown(text: str, amount: Callable[[Fraction], str]) -> str:
     try:
         return amount(exact(text))
-    except DeclarationError:  # a front that was taken over may have written anything
+    except DeclarationError:  # a compromised front may have written anything
         return text
 
 
 def page(asking: Asking, template: str, /, **known: object) -> Response:
-    """Return a page for whoever asks."""
+    """Return a page for whoever sent the request."""
     return rendered(asking.front, asking.request, asking.person, template, known)
 
 
 def again(asking: Asking, status: int, template: str, /, **known: object) -> Response:
-    """Return a form once more, with the status of what was wrong with it."""
+    """Return a form again, with the HTTP status of what was wrong with it."""
     return rendered(asking.front, asking.request, asking.person, template, known, status)
 
 
 def rendered(
     front: Front, request: Request, person: Person | None, template: str, known: Mapping[str, object], status: int = 200
 ) -> Response:
-    """Return a template with what every page shows."""
+    """Return a filled-in template, with what every page shows."""
     menu = [(path, name) for path, name, right in _MENU if person is not None and person.may(right)]
     text = front.templates.get_template(template).render(
         **known, person=person, menu=menu, here=request.url.path, moment=moment, as_spent=as_spent, as_left=as_left,
@@ -76,7 +76,7 @@ def rendered(
 
 
 def refused(front: Front, request: Request, problem: Problem) -> Response:
-    """Return a refusal as a page, or as a part of one for a page that asks on its own."""
+    """Return a refusal as a page, or as part of a page if a script of that page sent the request."""
     person: Person | None = getattr(request.state, "person", None)
     template = "refusal.html" if "hx-request" in request.headers else "problem.html"
     status = 200 if "hx-request" in request.headers and problem.status in (409, 422) else problem.status
@@ -84,7 +84,7 @@ def refused(front: Front, request: Request, problem: Problem) -> Response:
 
 
 def stands_alone(text: str) -> Response:
-    """Return a page with one style of its own and no script, under a policy that allows just that."""
+    """Return a page that has its own style and no script, under a content security policy that allows just that."""
     found = _STYLE.search(text)
     own = base64.b64encode(sha256((found[1] if found else "").encode()).digest()).decode()
     response = HTMLResponse(text)
@@ -95,7 +95,7 @@ def stands_alone(text: str) -> Response:
 
 
 def bars(budget: dict[str, object]) -> dict[str, object]:
-    """Return the budget as parts of a bar, in percent: what each of the last charges took, and what is left."""
+    """Return the budget as parts of a bar, in percent: what each of the latest charges took, and what is left."""
     limit, spent, charges = budget.get("limit"), budget.get("spent"), budget.get("charges")
     if not isinstance(limit, dict) or not isinstance(spent, dict) or not isinstance(charges, list):
         return {"name": "epsilon", "parts": [], "spent": "0", "limit": "0", "left": "0", "share": 0.0}

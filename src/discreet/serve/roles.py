@@ -1,4 +1,4 @@
-"""Who may do what: three roles, and the rights of each. A route names one right; what is not named is refused."""
+"""Who may do what: three roles, and the rights of each. A route names the right that it needs."""
 
 from dataclasses import dataclass
 
@@ -6,22 +6,22 @@ STEWARD, ANALYST, AUDITOR = "steward", "analyst", "auditor"
 
 READ, ASK, DECIDE, AUDIT, PEOPLE, OWN = "read", "ask", "decide", "audit", "people", "own"
 """See the catalogue, plans, the budget and releases; ask; decide about questions; see the audit log; invite and close
-accounts; one's own session, password and tokens."""
+accounts; manage your own session, password and tokens."""
 
 RIGHTS: dict[str, frozenset[str]] = {
     STEWARD: frozenset({READ, DECIDE, AUDIT, PEOPLE, OWN}),
     ANALYST: frozenset({READ, ASK, OWN}),
     AUDITOR: frozenset({READ, AUDIT, OWN}),
 }
-"""Whoever decides does not ask, and whoever looks at the log does neither."""
+"""Whoever decides cannot ask, and auditors do neither (separation of duties)."""
 
 SCOPES = (READ, ASK, DECIDE, AUDIT)
-"""What a token may be given of its owner's rights: never people, nor tokens and passwords."""
+"""The rights that a token can have: never those over accounts, passwords or other tokens."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who is signed in: by a session, whose `guard` its forms must repeat, or by a token."""
+    """Somebody who is signed in: by a session, whose `guard` every form must repeat, or by a token."""
 
     name: str
     role: str

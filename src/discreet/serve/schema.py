@@ -1,8 +1,8 @@
 """The queue: one database between front and publisher, in a file of its own or on a PostgreSQL server.
 
-It holds questions, releases, people and what happened. It holds no record and no secret but hashes: of passwords by
-Argon2, of sessions, tokens and links by SHA-256, as these are long and random. Lines of the audit log are only added,
-which triggers see to.
+It holds questions, releases, accounts and the audit log. It holds no records, and of secrets only their hashes: Argon2
+for passwords, SHA-256 for sessions, tokens and links, which are long and random. Lines of the audit log can only be
+added; database triggers make sure of that.
 """
 
 import os
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 metadata = MetaData()
 
 facts = Table("facts", metadata, Column("name", String(40), primary_key=True), Column("document", Text, nullable=False))
-"""What the publisher tells the front: the declarations, the budget, and that it is alive."""
+"""What the publisher tells the front: the declarations, the budget, and that it is running."""
 
 questions = Table(
     "questions",
@@ -159,9 +159,9 @@ FRONT_RIGHTS = {
     "tokens": "SELECT, INSERT, UPDATE",
     "audit": "SELECT, INSERT",
 }
-"""What the front's role may do on a server; nothing else, and nothing in the schema of a ledger."""
+"""All that the front's role may do on a database server; it may do nothing in the schema of a ledger."""
 
-_LOCKS = 1_147_758  # the advisory lock of writers that need an order: the audit log's
+_LOCKS = 1_147_758  # the advisory lock of writers whose order matters: those of the audit log
 
 
 class QueueError(DiscreetError):
@@ -178,11 +178,11 @@ class Queue:
 
     @property
     def shown(self) -> str:
-        """Return where it lies, without a password."""
+        """Return where it is, without a password."""
         return self.place if self.is_file else self.engine.url.render_as_string(hide_password=True)
 
     def create(self, front: str | None = None) -> None:
-        """Make the tables that are not there yet; on a server, give the front's role its rights and no others."""
+        """Create missing tables; on a server, grant the front's role its rights and no others."""
         with self.writing() as connection:
             metadata.create_all(connection)
             for statement in _KEPT_IN_A_FILE if self.is_file else _KEPT_ON_A_SERVER:
@@ -195,14 +195,14 @@ class Queue:
                 connection.exec_driver_sql(f"GRANT USAGE ON SEQUENCE questions_number_seq TO {role}")
 
     def require(self) -> None:
-        """Refuse a place where no queue is."""
+        """Refuse a place where there is no queue."""
         with self.reading() as connection:
             if not inspect(connection).has_table("questions"):
                 raise QueueError(f"There is no queue at {self.shown!r}. Start the publisher first: it creates one.")
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Give a transaction that may write; in a file, it is alone from its first line on."""
+        """Open a transaction that may write; in a file, it locks out all other writers from the start."""
         with self._in_words(), self.engine.begin() as connection:
             if self.is_file:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -210,7 +210,7 @@ class Queue:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a transaction that reads."""
+        """Open a transaction that only reads."""
         with self._in_words(), self.engine.begin() as connection:
             if self.is_file:
                 connection.exec_driver_sql("BEGIN")
@@ -222,13 +222,13 @@ class Queue:
         try:
             yield
         except SQLAlchemyError as error:
-            problem = type(error).__name__  # its words quote what was to be written
+            problem = type(error).__name__  # its message quotes what was to be written
         if problem:
             raise QueueError(f"The queue could not be used just now ({problem}). Nothing was changed. Try again.")
 
 
 def in_order(connection: Connection) -> None:
-    """Wait until no other writer that needs an order is at work, on a server; in a file every writer is alone."""
+    """On a server, wait for other writers whose order matters; in a file, there is only one writer at a time anyway."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCKS})")
 
@@ -237,12 +237,12 @@ def _file(path: Path) -> Engine:
     if not path.parent.is_dir():
         raise DeclarationError(f"There is no folder {str(path.parent)!r} for the queue. Nothing was done.")
     if not path.exists():
-        path.touch(mode=0o660)  # as the umask allows; what SQLite makes itself, a group cannot write
+        path.touch(mode=0o660)  # as the umask allows; a group could not write to a file that SQLite creates
     engine = create_engine(f"sqlite:///{path.absolute()}", connect_args={"timeout": 30, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def connected(connection: "DBAPIConnection", _: "ConnectionPoolEntry") -> None:
-        connection.isolation_level = None  # transactions are begun in words
+        connection.isolation_level = None  # transactions are begun explicitly, below
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute("PRAGMA synchronous = FULL")
@@ -254,7 +254,9 @@ def _file(path: Path) -> Engine:
 def _server(address: str) -> Engine:
     parts = urlsplit(address)
     if parts.scheme not in ("postgresql", "postgres"):
-        raise DeclarationError("A queue is a file or on a PostgreSQL server: pass a path, or postgresql://...")
+        raise DeclarationError(
+            "A queue is a file, or a database on a PostgreSQL server: pass a path, or postgresql://..."
+        )
     asked = dict(parse_qsl(parts.query))
     schema = asked.pop("schema", None)
     options = {} if schema is None else {"options": f"-csearch_path={schema}"}

@@ -1,7 +1,8 @@
-"""One question in a process of its own: it holds the records, and ends with its time.
+"""One question in a process of its own, which alone holds the records and ends when its time is up.
 
-The publisher itself never opens the records. The child does, and says in one line how it ended: nothing, or the words
-of a refusal of this library, which carry no value of a record. Whatever else goes wrong there is not told.
+The publisher itself never opens the records. The child process does, and reports in one line how it ended: without a
+problem, or with the words of a refusal by this library, which contain no value of a record. If anything else goes
+wrong, it reports only that.
 """
 
 import ctypes
@@ -21,14 +22,14 @@ from discreet.documents import canonical_json, read_json
 from discreet.errors import DiscreetError
 
 _PR_SET_PDEATHSIG = 1
-_MOST = 20_000  # bytes of a refusal
+_MOST = 20_000  # bytes of a report
 MEMORY = (4 << 30) + (os.cpu_count() or 1) * (64 << 20)
-"""Bytes that work for strangers may take; the second part is what linear algebra keeps for each core."""
+"""Bytes of memory that work for strangers may use; the second term is what linear algebra reserves for each core."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a question ended: without a problem, with a refusal in words, with no word at all, or not in its time."""
+    """How a question ended: without a problem, with a refusal in words, without saying why, or not within its time."""
 
     problem: DiscreetError | None = None
     is_silent: bool = False
@@ -36,7 +37,7 @@ class Outcome:
 
 
 def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
-    """Do some work in a process that ends, at the latest, after so many seconds; it ends with this process too."""
+    """Do some work in a process that is ended after so many seconds at the latest, or when this process ends."""
     reader, writer = os.pipe()
     parent, started = os.getpid(), time.monotonic()
     child = fork()
@@ -57,10 +58,10 @@ def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
 
 @contextmanager
 def little_memory(most: int = MEMORY) -> Iterator[None]:
-    """Let what strangers ask for take at most so many bytes; beyond that it fails at once.
+    """Limit the memory of work for strangers to so many bytes; beyond that, it fails at once.
 
-    Memory of its own counts (RLIMIT_DATA), not what is mapped: that would have to be read from /proc, which a confined
-    process cannot do.
+    Only private memory counts (RLIMIT_DATA), not all that is mapped: how much that is would have to be read from /proc,
+    which a confined process cannot do.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
@@ -71,25 +72,25 @@ def little_memory(most: int = MEMORY) -> Iterator[None]:
 
 
 def fork() -> int:
-    """Fork. Python warns where other threads run; those of linear algebra, which there are, stand it."""
+    """Fork. Python warns if there are other threads; here these are the threads of linear algebra, which survive it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
 def _child(work: Callable[[], None], writer: int, parent: int) -> None:
-    """Do the work, say how it went, and end without returning into what the parent was doing."""
+    """Do the work, report how it went, and exit without returning to the parent's code."""
     said: list[str] = []
     try:
         _die_with(parent)
-        quiet = os.open(os.devnull, os.O_WRONLY)  # engines may print; what they print may be of records
+        quiet = os.open(os.devnull, os.O_WRONLY)  # engines may print, and what they print may contain records
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         work()
         said = ["", ""]
     except DiscreetError as problem:
         said = [type(problem).__name__, str(problem)]
-    except BaseException:  # noqa: BLE001 - whatever it is, its words may hold records
+    except BaseException:  # noqa: BLE001 - whatever it is, its message may contain records
         said = ["-", ""]
     finally:
         os.write(writer, canonical_json(said).encode()[:_MOST])
@@ -105,7 +106,7 @@ def _die_with(parent: int) -> None:
 
 
 def _read(reader: int, until: float) -> bytes | None:
-    """Return what the child says until it ends; None if its time is over."""
+    """Return what the child reports before it ends; None if its time is up."""
     said = b""
     while True:
         left = until - time.monotonic()

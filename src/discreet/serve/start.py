@@ -1,4 +1,4 @@
-"""Starting: a front that confines itself before it listens, and on one machine both processes side by side."""
+"""Starting a front, which confines itself before it answers anybody, or both processes on one machine."""
 
 import logging
 import os
@@ -28,18 +28,18 @@ from discreet.serve.schema import Queue, QueueError, accounts
 
 Say = Callable[[str], None]
 _KEPT = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV", "TZ", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-"""What the front gets of the environment: nothing that may hold a password."""
+"""The environment variables that the front gets: none of them may hold a password."""
 _PROGRAM = (sys.executable, "-c", "from discreet.command_line import main; main(prog_name='discreet')")
-_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0)  # seconds before a process that ended is started again
+_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0)  # seconds before a process that stopped is started again
 
 
 def default_queue(study: Path) -> Path:
-    """Return where the queue of a study lies unless it is said otherwise: in a folder of its own."""
+    """Return the default place of a study's queue: in a folder of its own."""
     return study.absolute().parent / f"{study.stem}.serve" / "queue.db"
 
 
 def make_folder(queue: str, user: str | None = None) -> None:
-    """Make the folder of a queue in a file, for nobody else; the front's user owns it if there is one."""
+    """Create the folder of a queue in a file, closed to others; it belongs to the front's user, if one is given."""
     if "://" in queue:
         return
     folder = Path(queue).absolute().parent
@@ -63,7 +63,7 @@ def _user(name: str) -> pwd.struct_passwd:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where a front listens, how the world calls it, and through which proxies."""
+    """Where a front listens, its public address, and the proxies in front of it."""
 
     address: str = "127.0.0.1:8000"
     public: str | None = None
@@ -86,7 +86,7 @@ class Reached:
         return host, port
 
     def settings(self, port: int) -> Settings:
-        """Return the settings of a front that listens on this port; refuse to be reached without a proxy from afar."""
+        """Return the settings of a front on this port; refuse one that other machines would reach without a proxy."""
         host, _ = self.place
         try:
             networks = tuple(ip_network(each) for each in self.proxies)
@@ -111,7 +111,7 @@ class Reached:
 
 
 def listen(place: tuple[str, int]) -> socket.socket:
-    """Listen; what is sent is sent at once, which asyncio sees to only for sockets that it made itself."""
+    """Listen, and send without delay (TCP_NODELAY), which asyncio sets only for sockets that it made itself."""
     family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
     found = socket.create_server(place, family=family, backlog=512)
     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -119,13 +119,13 @@ def listen(place: tuple[str, int]) -> socket.socket:
 
 
 def run_front(place: str, reached: Reached, say: Say) -> None:
-    """Listen, confine this process, and answer until it is told to end."""
+    """Listen, confine this process, and answer until it is told to stop."""
     import uvicorn
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     queue = Queue(place)
     queue.require()
-    reached.settings(reached.place[1])  # refused before anything listens
+    reached.settings(reached.place[1])  # so that mistakes are refused before anything listens
     listening = listen(reached.place)
     settings = reached.settings(listening.getsockname()[1])
     is_confined = confine(Path(place).absolute().parent if queue.is_file else None, _port(queue))
@@ -156,7 +156,7 @@ def first_link(queue: Queue) -> str | None:
 
 
 class Pair:
-    """Front and publisher on one machine; one that ends is started again."""
+    """Front and publisher on one machine; if one of them stops, it is started again."""
 
     def __init__(self, study: Path, queue: str, reached: Reached, key: Path | None, user: str | None, say: Say) -> None:
         self.study, self.queue, self.reached, self.key, self.user, self.say = study, queue, reached, key, user, say
@@ -165,7 +165,7 @@ class Pair:
         self._ended: dict[str, tuple[int, float]] = {}
 
     def commands(self) -> dict[str, list[str]]:
-        """Return what starts each of them."""
+        """Return the command line of each process."""
         publisher = [*_PROGRAM, "serve-publisher", str(self.study), "--queue", self.queue]
         front = [*_PROGRAM, "serve-front", "--queue", self.queue, "--address", self.reached.address]
         publisher += [] if self.key is None else ["--key", str(self.key)]
@@ -175,7 +175,7 @@ class Pair:
         return {"publisher": publisher, "front": front}
 
     def start(self, name: str) -> None:
-        """Start one of them; the front gets little of the environment, and its own user if there is one."""
+        """Start one of them; the front gets few environment variables, and its own user if one is given."""
         if name == "publisher":
             self.running[name] = subprocess.Popen(self.commands()[name])
             return
@@ -189,7 +189,7 @@ class Pair:
         self.running[name] = subprocess.Popen(self.commands()[name], env=kept, cwd=folder, **who)  # type: ignore[call-overload]
 
     def run(self) -> None:
-        """Start both, say where to go, and keep them until somebody says that it is over."""
+        """Start both, print the address, and keep them running until a signal says to stop."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
         make_folder(self.queue, self.user)
@@ -216,7 +216,9 @@ class Pair:
         base = self.reached.public or f"http://{self.reached.address}"
         self.say(f"Serving {self.study} at {base}. Press Ctrl-C to stop.")
         if (link := first_link(queue)) is not None:
-            self.say(f"There is no steward yet. This link works once and within a day: {base}/welcome/{link}")
+            self.say(
+                f"There is no steward yet. This link works only once and is valid for one day: {base}/welcome/{link}"
+            )
 
     def _wait_for(self, queue: Queue) -> None:
         while not self._is_over:

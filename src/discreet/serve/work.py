@@ -1,6 +1,6 @@
-"""What is worked out from public facts alone: plans, readings, statements and checks.
+"""What is computed from public facts alone: plans, readings, statements and checks.
 
-All of it is plain data in and plain data out, so that another process can do it, under a time limit.
+All of it takes and returns plain data, so that another process can do it, under a time limit.
 """
 
 import json
@@ -34,14 +34,14 @@ from discreet.study.mechanisms import ways_of
 
 LEVEL = 0.9
 _STUDIES = 24  # made-up studies that a live plan reads, at most
-_SECONDS = 3.0  # of the processor, after which no further study is begun
+_SECONDS = 3.0  # of processor time, after which no further study is begun
 _MOST_ROWS = 12  # that a plan shows
-_POSTERIORS = 4  # that are kept, as people explore one release by many levels and groups
+_POSTERIORS = 4  # that are kept, because people explore one release at many levels and by many groups
 Plain = dict[str, object]
 
 
 def plan(study: Plain, keys: object) -> Plain:
-    """Return what an analyst sees before anything is spent: mechanism and reason, and what it costs."""
+    """Return what an analyst sees before anything is spent: the mechanism, why it was chosen, and the cost."""
     read = read_declaration(Declarations.from_document(study), keys)
     question, cost = read.question, read.cost
     return {
@@ -58,13 +58,13 @@ def plan(study: Plain, keys: object) -> Plain:
 
 
 def width(study: Plain, keys: object) -> Plain:
-    """Return how wide the intervals of a question will be, from made-up studies: for all shares, else row by row."""
+    """Return how wide the intervals of a question will be, from made-up studies: on average for shares, else by row."""
     read = read_declaration(Declarations.from_document(study), keys)
     question = read.question
     if read.query is not None:
         return {
             "width": None,
-            "words": ("One answer from one fresh draw of the posterior: it includes the chance of that draw."),
+            "words": ("One answer from one fresh draw of the posterior: it includes the randomness of that draw."),
         }
     if question.no_posterior is not None:
         return {"width": None, "words": f"There will be no posterior: {question.no_posterior}."}
@@ -86,7 +86,7 @@ def _of_shares(question: Question) -> Plain:
 
 
 def _by_row(question: Question) -> Plain:
-    """Return the widths of rows, averaged over the few made-up studies for which there is time; one at least."""
+    """Return the widths of rows, averaged over as many made-up studies as there is time for, and at least one."""
     until, found = time.process_time() + _SECONDS, list[PlannedRows]()
     while not found or (len(found) < _STUDIES and time.process_time() < until):
         found.append(planned_rows(question.mechanism, LEVEL, len(found)))
@@ -106,9 +106,9 @@ def _by_row(question: Question) -> Plain:
 
 
 def reading(document: str, level: float, event: str | None, by: str | None, group: str | None = None) -> Plain:
-    """Return what a release says: rows, remarks and a picture; of an event, its probability or rates by group.
+    """Return what a release says: rows, remarks and a picture; for an event, its probability or its rates by group.
 
-    `group` leaves the rows of one group alone, where rows have groups.
+    `group` keeps only the rows of one group, where rows have groups.
     """
     release = Release.from_json(document)
     if (why := why_unreadable(release.mechanism)) is not None:
@@ -133,7 +133,7 @@ def reading(document: str, level: float, event: str | None, by: str | None, grou
 
 @lru_cache(_POSTERIORS)
 def _posterior(document: str) -> tuple[Posterior, tuple[str, ...]]:
-    """Return what a release says, and what was noted while it was read: once for all levels, events and groups."""
+    """Return the posterior of a release, and the warnings while it was read: once for all levels, events and groups."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         found: Posterior = infer(Release.from_json(document))
@@ -169,19 +169,19 @@ def _chart(
 
 
 def _events(posterior: Posterior) -> Plain:
-    """Return the columns whose levels make up events, with these; none if the model has no events."""
+    """Return the columns that events are about, with their levels; none if the model has no events."""
     return {column.name: [text_of(level) for level in column.levels] for column in posterior.columns}
 
 
 def account(document: str) -> str:
-    """Return the one-page statement of a release, as a page of its own."""
+    """Return the one-page statement of a release, as HTML."""
     release = Release.from_json(document)
     posterior = None if why_unreadable(release.mechanism) is not None else _posterior(document)[0]
     return statement_html(statement(release, posterior, verify(release)))
 
 
 def table(document: str, level: float) -> str:
-    """Return the rows of a release as CSV; no cell begins as a formula of a spreadsheet does."""
+    """Return the rows of a release as CSV; no cell begins like a spreadsheet formula."""
     release = Release.from_json(document)
     if (why := why_unreadable(release.mechanism)) is not None:
         raise DocumentError(f"There is no table: {why}.")
@@ -190,7 +190,7 @@ def table(document: str, level: float) -> str:
 
 
 def verification(document: str) -> Plain:
-    """Return what a check of a release found, line by line; one that does not hold is refused in words."""
+    """Return what a check of a release found, line by line; a guarantee that does not hold is refused in words."""
     release = Release.from_json(document)
     certificate = verify(release)
     lines: Sequence[str] = str(certificate).splitlines()
@@ -209,11 +209,11 @@ def verification(document: str) -> Plain:
 WORK = {
     "plan": plan, "width": width, "reading": reading, "account": account, "table": table, "verification": verification,
 }  # fmt: skip
-"""Everything that another process may be asked to work out, by name."""
+"""Everything that another process may be asked to compute, by name."""
 
 
 def worked_out(name: str, arguments: Sequence[object]) -> tuple[str, object]:
-    """Return ("", what was worked out), or the kind and the words of a refusal."""
+    """Return ("", result), or the kind and the words of a refusal."""
     try:
         return "", cast(object, WORK[name](*arguments))  # type: ignore[operator]  # by name, with its own arguments
     except DiscreetError as problem:
@@ -222,5 +222,5 @@ def worked_out(name: str, arguments: Sequence[object]) -> tuple[str, object]:
         return "DeclarationError", "This needs more memory than a server allows for it. Nothing was charged."
     except RecursionError:
         return "DeclarationError", "This is nested too deeply."
-    except Exception as problem:  # noqa: BLE001 - no record is near, and yet nobody is shown a raw exception
+    except Exception as problem:  # noqa: BLE001 - no records are involved, but nobody is shown a raw exception
         return "-", type(problem).__name__
