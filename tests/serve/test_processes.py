@@ -1,5 +1,6 @@
 """The front as a process: what it may touch, how it is started, and many who ask at once."""
 
+import json
 import os
 import socket
 import subprocess
@@ -14,11 +15,12 @@ from sqlalchemy import select
 import discreet as dc
 from discreet.client import ServerError
 from discreet.command_line import main
+from discreet.command_line.serving import saying
 from discreet.documents import canonical_json
 from discreet.serve.confine import version
 from discreet.serve.people import People
 from discreet.serve.schema import FRONT_RIGHTS, Queue, QueueError, audit, metadata
-from discreet.serve.start import Pair, Reached, first_link
+from discreet.serve.start import Pair, Reached, first_link, run_front
 from postgresql_server import WHY_MISSING, is_here, running
 from serving import CHEAP, PASSWORD, Served, listening
 
@@ -280,3 +282,35 @@ def test_commands_refuse_in_words_and_start_nothing(tmp_path: Path, server: Serv
     made = run.invoke(main, ["serve-account", "zoe", "--role", "steward", "--queue", queue])
     link = made.output.split("/welcome/")[1].strip()
     assert People(server.queue, hasher=CHEAP).link_account(link) == "zoe"
+    told = json.loads(
+        run.invoke(main, ["serve-account", "yan", "--role", "auditor", "--queue", queue, "--json"]).output
+    )
+    assert (told["name"], told["role"]) == ("yan", "auditor")
+    assert People(server.queue, hasher=CHEAP).link_account(told["path"].removeprefix("/welcome/")) == "yan"
+
+
+@pytest.mark.parametrize(("landlock", "said"), [(0, ["no Landlock"]), (3, ["too old to restrict"]), (4, [])])
+def test_a_front_says_what_the_system_cannot_forbid_it(
+    landlock: int, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, heard = Queue(tmp_path / "queue.db"), list[str]()
+    queue.create()
+    monkeypatch.setattr("discreet.serve.start.version", lambda: landlock)
+    monkeypatch.setattr("discreet.serve.start.confine", lambda *_: landlock > 0)
+    monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: sockets[0].close())
+    run_front(str(tmp_path / "queue.db"), Reached("127.0.0.1:0"), heard.append)
+    assert len(heard) == len(said)
+    assert all(words in each for words, each in zip(said, heard, strict=True))
+    queue.engine.dispose()
+
+
+def test_a_process_that_goes_on_says_each_thing_as_one_json_document() -> None:
+    run = CliRunner()
+    done = run.invoke(main, ["serve-front", "--queue", "nowhere.db", "--json"])
+    assert json.loads(done.output)["exit_code"] == done.exit_code != 0
+    heard: list[str] = []
+    with run.isolation() as (out, *_):
+        saying(True, heard.append)("listening")
+        assert json.loads(out.getvalue()) == {"said": "listening"}
+    saying(False, heard.append)("listening")
+    assert heard == ["listening"]

@@ -1,5 +1,6 @@
 """The command `discreet`, which loads each of its subcommands only when that is called."""
 
+import json
 from typing import ClassVar
 
 import click
@@ -86,7 +87,8 @@ def main() -> None:
 
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+def completion(shell: str, as_json: bool) -> None:
     """Print a script that completes commands in your shell.
 
     \b
@@ -96,4 +98,5 @@ def completion(shell: str) -> None:
 
     found = get_completion_class(shell)
     if found is not None:
-        click.echo(found(main, {}, "discreet", "_DISCREET_COMPLETE").source())
+        script = found(main, {}, "discreet", "_DISCREET_COMPLETE").source()
+        click.echo(json.dumps({"shell": shell, "script": script}) if as_json else script)

@@ -1,18 +1,20 @@
 """The commands of a server: run both processes on one machine, or one of them, and create accounts."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.command_line.screen import complaints, helpful, say
+from discreet.command_line.screen import as_json, complaints, helpful, say
 from discreet.errors import DeclarationError
 from discreet.guarantees.signatures import SigningKey
 
 MISSING = "A server needs more libraries: pip install 'discreet[serve]'. Nothing was started."
 _path = click.Path(path_type=Path)
 _queue = click.option("--queue", help="The queue: a file, or postgresql://...; by default STUDY.serve/queue.db.")
+_lines = click.option("--json", "as_json", is_flag=True, help="Print what it says as JSON, one document a line.")
 _key = click.option("--key", type=_path, help="Your private key, to sign what is published.")
 
 
@@ -39,6 +41,15 @@ def _require_libraries() -> None:
         raise DeclarationError(MISSING) from None
 
 
+def saying(as_json: bool, plainly: Callable[[str], None]) -> Callable[[str], None]:
+    """Return how a process that goes on and on says something: in plain words, or as one JSON document a line."""
+    return (lambda words: click.echo(json.dumps({"said": words}))) if as_json else plainly
+
+
+def _complain(words: str) -> None:
+    complaints.print(words, markup=False)
+
+
 def _signer(key: Path | None) -> SigningKey | None:
     return None if key is None else SigningKey.open(key)
 
@@ -49,6 +60,7 @@ def _signer(key: Path | None) -> SigningKey | None:
 @_key
 @_reached
 @click.option("--front-user", help="If you are root: the user that the front runs as.")
+@_lines
 @helpful
 def serve(
     study: Path,
@@ -59,6 +71,7 @@ def serve(
     proxies: Sequence[str],
     user_header: str | None,
     front_user: str | None,
+    as_json: bool,
 ) -> None:
     """Serve a study: analysts ask, stewards decide, everybody sees the budget. Prints a one-time steward link.
 
@@ -77,7 +90,7 @@ def serve(
     _signer(key)
     reached = Reached(address, public, tuple(proxies), user_header)
     reached.settings(reached.place[1])
-    Pair(study.absolute(), queue or str(default_queue(study)), reached, key, front_user, say).run()
+    Pair(study.absolute(), queue or str(default_queue(study)), reached, key, front_user, saying(as_json, say)).run()
 
 
 @click.command("serve-publisher")
@@ -88,8 +101,9 @@ def serve(
     "--front-role",
     help="On a database server: the role that the front logs in with; it is granted only what it needs.",
 )
+@_lines
 @helpful
-def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role: str | None) -> None:
+def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role: str | None, as_json: bool) -> None:
     """Run only the publisher, which holds the records and the ledger and answers the queue.
 
     \b
@@ -102,7 +116,7 @@ def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role
 
     place = queue or str(default_queue(study))
     make_folder(place)
-    publisher = Publisher(study, Queue(place), _signer(key), report=lambda words: complaints.print(words, markup=False))
+    publisher = Publisher(study, Queue(place), _signer(key), report=saying(as_json, _complain))
     publisher.prepare(front_role)
     publisher.run()
 
@@ -110,8 +124,11 @@ def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role
 @click.command("serve-front")
 @click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
 @_reached
+@_lines
 @helpful
-def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[str], user_header: str | None) -> None:
+def serve_front(
+    queue: str, address: str, public: str | None, proxies: Sequence[str], user_header: str | None, as_json: bool
+) -> None:
     """Run only a front: it serves HTTP and knows nothing but the queue.
 
     \b
@@ -121,7 +138,7 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
     _require_libraries()
     from discreet.serve.start import Reached, run_front
 
-    run_front(queue, Reached(address, public, tuple(proxies), user_header), lambda words: complaints.print(words))
+    run_front(queue, Reached(address, public, tuple(proxies), user_header), saying(as_json, _complain))
 
 
 @click.command("serve-account")
@@ -134,8 +151,9 @@ def serve_front(queue: str, address: str, public: str | None, proxies: Sequence[
 )
 @click.option("--queue", required=True, help="The queue: a file, or postgresql://...")
 @click.option("--again", is_flag=True, help="Create a new sign-in link for an existing account.")
+@as_json
 @helpful
-def serve_account(name: str, role: str, queue: str, again: bool) -> None:
+def serve_account(name: str, role: str, queue: str, again: bool, as_json: bool) -> None:
     """Create an account on a server and print its one-time link. Use it for a first steward, or a lost password.
 
     \b
@@ -151,4 +169,7 @@ def serve_account(name: str, role: str, queue: str, again: bool) -> None:
         link = People(found).invite(name, role, "(command line)", again)
     finally:
         found.engine.dispose()
+    if as_json:
+        click.echo(json.dumps({"name": name, "role": role, "path": f"/welcome/{link}"}))
+        return
     say(f"Add this path to the front's address. The link works only once and is valid for one day: /welcome/{link}")

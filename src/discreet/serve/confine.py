@@ -2,8 +2,9 @@
 
 From then on this process, and every process that it starts, can read its own programs, read and write the folder of the
 queue, and nothing else on the disk: neither the records nor the ledger, whatever code a stranger manages to run in it.
-It can open no connection except to a queue on a server. Where the system has no Landlock, the processes are separated
-only by their users, if at all, and the front says so.
+From version 4 of Landlock on (Linux 6.7), it can open no TCP connection except to the port of a queue on a server.
+Where the system has no Landlock, the processes are separated only by their users, if at all; the front says so, and
+also if its connections are not restricted.
 """
 
 import ctypes
@@ -23,7 +24,8 @@ _BIND, _CONNECT = 1, 2
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 """What each version of Landlock can forbid on the disk."""
-_NETWORK_FROM = 4
+NETWORK_FROM = 4
+"""The version of Landlock from which connections can be forbidden, too: those by TCP."""
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ssl", "/etc/localtime", "/etc/ld.so.cache", "/proc/self", "/proc/cpuinfo")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random")
 
@@ -40,7 +42,7 @@ def confine(folder: Path | None, connects_to: int | None = None) -> bool:
     if (known := version()) == 0:
         return False
     on_disk = _RIGHTS[max(each for each in _RIGHTS if each <= known)]
-    network = _BIND | _CONNECT if known >= _NETWORK_FROM else 0
+    network = _BIND | _CONNECT if known >= NETWORK_FROM else 0
     rules = struct.pack("QQ", on_disk, network) if network else struct.pack("Q", on_disk)
     ruleset = _call(_CREATE, rules, len(rules), 0)
     if ruleset < 0:

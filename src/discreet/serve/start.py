@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from discreet.errors import DeclarationError
 from discreet.serve.app import application
-from discreet.serve.confine import confine
+from discreet.serve.confine import NETWORK_FROM, confine, version
 from discreet.serve.desk import Desk
 from discreet.serve.front import Front, Settings
 from discreet.serve.people import People
@@ -133,6 +133,11 @@ def run_front(place: str, reached: Reached, say: Say) -> None:
         say(
             "This system has no Landlock: only file permissions keep the front from the records and the ledger. See "
             "the docs."
+        )
+    elif version() < NETWORK_FROM:
+        say(
+            "This system is too old to restrict the front's connections (Linux 6.7 and later are not): only a firewall "
+            "keeps it from other machines. See the docs."
         )
     app = application(Front(queue, Desk(), settings))
     config = uvicorn.Config(
