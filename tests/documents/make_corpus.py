@@ -1,189 +1,58 @@
 """How the documents of a version were made, kept to be read. Run it once for each version, never for an old one.
 
-    PYTHONPATH=src python tests/documents/make_corpus.py
+    PYTHONPATH=src:tests python tests/documents/make_corpus.py
 
-writes the folder of the version that is installed, such as `0.1`: one release of every kind of mechanism and model,
-published on a ledger where that is allowed and simulated where a guarantee is only claimed; ledgers with every kind of
-entry under both accountants; one study for every model; and `expected.json`, what `infer` and `verify` said of them. A
-folder that exists is left alone: 0.1's documents can no longer be made by any other code, and that is their worth.
-All records are made up.
+writes the folder of the version that is installed, such as `0.2`: a release of every form of document that no earlier
+folder holds, by every kind of mechanism, model and program, published on a ledger where that is allowed and simulated
+where a guarantee is only claimed; ledgers with every kind of entry under every accountant; signatures and heads, whose
+private key is thrown away; one study for every model; and `expected.json`, what this version said of them. A folder
+that exists is left alone: the documents of an earlier version can no longer be made by any other code, and that is
+their worth. All records are made up.
 """
 
 import json
+import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
 import numpy as np
-from test_corpus import HERE, asked, inferred, promised, totals
+from corpus_cases import CASES, CONTINUED, PATIENTS, PROGRAMS, SIZE, form, graph
+from corpus_studies import DRAWN, FROM_ELSEWHERE, HALVES, PUBLISHED, STUDIES, TABLE
 
 import discreet as dc
-from discreet import as_published
-from discreet import mechanisms as by
-from discreet.models import InverseGamma, Poisson
-from discreet.models.exponential import Exponential
-from discreet.models.normal_mean import NormalMean
+from discreet.guarantees.entries import PARTS
+from discreet.guarantees.heads import Head
+from discreet.guarantees.metric import Sum
+from discreet.guarantees.signatures import SigningKey
+from discreet.guarantees.unit import RECORD
 from discreet.releases.release import mechanism_document
+from frozen_documents import (
+    EXPECTED,
+    HERE,
+    KEY,
+    answers,
+    asked,
+    declared,
+    held,
+    inferred,
+    known,
+    models_asked,
+    promised,
+    text_of,
+    totals,
+)
 
-SIZE = 24
-PATIENTS: dict[str, list[Any]] = {
-    "ward": [("A", "B", "C")[row * row % 3] for row in range(SIZE)],
-    "smoker": ["yes" if row % 3 == 0 else "no" for row in range(SIZE)],
-    "cough": ["yes" if row % 4 == 0 or row % 3 == 0 else "no" for row in range(SIZE)],
-    "fever": ["yes" if row % 5 == 0 or row % 4 == 0 else "no" for row in range(SIZE)],
-    "smoking": [("never", "former", "current", "pipe")[row % 7 % 4] for row in range(SIZE)],
-    "age": [18 + 3 * row for row in range(SIZE)],
-    "stay": [1 + row % 5 + row // 8 for row in range(SIZE)],
-    "falls": [(0, 0, 1, 0, 2, 0)[row % 6] for row in range(SIZE)],
-}
-PLACE = "patients.csv"
-NO_YES = ("no", "yes")
-SYMPTOMS = dict.fromkeys(("smoker", "cough", "fever"), NO_YES)
-
-one = dc.Categories("smoker", levels=NO_YES, prior=0.5, outside=NO_YES[0])
-wards = dc.Categories("ward", levels=("A", "B", "C"), prior=(0.5, 1, 2), outside="A")
-crossed = dc.Categories(
-    ("ward", "smoker"),
-    levels={"ward": ("A", "B", "C"), "smoker": NO_YES},
-    prior=0.7,
-    outside={"ward": "A", "smoker": NO_YES[0]},
-)
-bands = dc.Categories(
-    [dc.Column.banded("age", (0, 30, 50, 120)), dc.Column("fever", NO_YES, outside=NO_YES[0])], prior=0.7
-)
-outside = dc.Categories("smoking", levels=("never", "former", "current"), outside="other", prior=0.7)
-undecided = dc.Categories("ward", levels=("A", "B", "C"), outside="A")
-naive = dc.Network.naive_bayes(
-    "smoker", ["cough", "fever"], SYMPTOMS, prior=0.7, outside={name: each[0] for name, each in SYMPTOMS.items()}
-)
-own_prior = {"smoker": 2, "cough": 0.5, "fever": 0.7}
-tree = dc.Network.from_edges(
-    "smoker -> cough -> fever",
-    levels=SYMPTOMS,
-    prior=own_prior,
-    outside={name: each[0] for name, each in SYMPTOMS.items()},
-)
-graph = dc.Network.from_edges(
-    "smoker -> fever",
-    "cough -> fever",
-    levels=SYMPTOMS,
-    prior=dc.EquivalentSize(4),
-    outside={name: each[0] for name, each in SYMPTOMS.items()},
-)
-pair = dc.Network.from_edges(
-    "smoker -> cough", levels={"smoker": NO_YES, "cough": NO_YES}, prior=0.7, outside=NO_YES[0]
-)
-plain_graph = dc.Network.from_edges(
-    "ward -> cough", levels={"ward": ("A", "B", "C"), "cough": NO_YES}, outside={"ward": "A", "cough": NO_YES[0]}
-)
-stays = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, noise="0.2")
-mixed = dc.LinearRegression(
-    "stay", [dc.Column("smoker", NO_YES, outside=NO_YES[0])], {"stay": (0, 10)},
-    prior_precision=2, noise=InverseGamma(3, "0.1"), missing={"stay": 4},
-)  # fmt: skip
-bounded = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, norm_bound=1, noise="0.5")
-falls = Poisson("falls", most=3, shape=2, rate=2)
-times = Exponential("stay", high=10, bands=5, shape=2, rate=8)
-means = NormalMean("age", low=0, high=100, variance=400, bands=5, prior_records=2)
-
-draw: dict[str, Any] = {"size": SIZE, "epsilon": 1, "delta": "1e-4"}
-CASES: dict[str, Any] = {
-    "geometric-one": by.GeometricHistogram(one, SIZE, 1),
-    "geometric-wards": by.GeometricHistogram(wards, SIZE, "1/3"),
-    "geometric-crossed": by.GeometricHistogram(crossed, SIZE, 2),
-    "geometric-bands": by.GeometricHistogram(bands, SIZE, "1.5"),
-    "geometric-outside": by.GeometricHistogram(outside, SIZE, 1),
-    "geometric-ones": by.GeometricHistogram(undecided, SIZE, 1),
-    "laplace": by.DiscreteLaplaceCounts(wards, SIZE, 1),
-    "gaussian-histogram": by.DiscreteGaussianHistogram(wards, SIZE, 1, "1e-5"),
-    "gaussian-counts": by.DiscreteGaussianCounts(wards, SIZE, 1, "1e-5"),
-    "cube": by.CubeCounts(naive, SIZE, 2),
-    "joint": by.JointHistograms(pair, SIZE, 2),
-    "families-naive": by.FamilyHistograms(naive, SIZE, 2),
-    "families-tree": by.FamilyHistograms(tree, SIZE, 3, shares=(2, 1)),
-    "families-graph": by.FamilyHistograms(graph, SIZE, 1),
-    "families-ones": by.FamilyHistograms(plain_graph, SIZE, 3),
-    "family-gaussians": by.FamilyGaussians(tree, SIZE, 2, "1e-5"),
-    "updates": as_published.LaplaceUpdates(pair, SIZE, 2),
-    "fourier-updates": as_published.FourierUpdates(pair, SIZE, 2),
-    "fourier-counts": by.FourierCounts(pair, SIZE, 2),
-    "contrasts": by.ContrastGaussians(pair, SIZE, 2, "1e-5"),
-    "hellinger-global": by.HellingerGlobal(wards, SIZE, 1),
-    "hellinger-smooth": by.HellingerSmooth(one, SIZE, 1, "1e-3"),
-    "hellinger-proved": by.HellingerSmoothProved(one, SIZE, 1, "1e-3"),
-    "hellinger-reciprocal": by.HellingerReciprocal(one, SIZE, 1),
-    "hellinger-local": as_published.HellingerLocal(one, SIZE, 1),
-    "hellinger-calibrated": by.HellingerCalibrated(one, SIZE, 1),
-    "hellinger-table": as_published.HellingerTable(one, SIZE, 1),
-    "permute-and-flip": by.PermuteAndFlip(wards, SIZE, 1),
-    "laplace-rounded": as_published.RoundedLaplace(wards, SIZE, 1, 2, 2),
-    "laplace-floored": as_published.FlooredLaplace(wards, SIZE, 1, 2, 3),
-    "laplace-truncated": as_published.TruncatedLaplace(wards, SIZE, 1, 2, 2),
-    "laplace-clamped": as_published.ClampedLaplace(one, SIZE, 1, 2, 1),
-    "draw-categories": by.PosteriorSampling.tempered(wards, **draw),
-    "draw-truncated": by.PosteriorSampling.truncated(one, size=SIZE, epsilon=2),
-    "draw-poisson": by.PosteriorSampling.tempered(falls, **draw, grid_bits=16),
-    "draw-exponential": by.PosteriorSampling.tempered(times, **draw, grid_bits=16),
-    "draw-normal": by.PosteriorSampling.tempered(means, **draw, grid_bits=8),
-    "network-draw": by.NetworkSampling.tempered(pair, **draw),
-    "network-draw-truncated": by.NetworkSampling.truncated(pair, size=SIZE, epsilon=3),
-    "network-maximum": by.NetworkMaximum(pair, SIZE, 4, 4),
-    "maximum": by.MaximumPosterior(wards, SIZE, 1, 8),
-    "box-moments": by.BoxMoments(stays, SIZE, 4),
-    "box-moments-mixed": by.BoxMoments(mixed, SIZE, 16),
-    "laplace-moments": by.LaplaceMoments(stays, SIZE, 4),
-    "gaussian-moments": by.GaussianMoments(stays, SIZE, 4, "1e-5"),
-    "ball-draw": by.BallDraw(bounded, SIZE, 2, 256),
-}
 PLANNED = ("geometric-one", "gaussian-histogram", "laplace")
 IN_GROUPS = ("geometric-one", "families-naive")
 FOR_PATIENTS = ("geometric-wards", "gaussian-counts", "laplace")
-ALL_ONES = (undecided, plain_graph)
-
-STUDY = """[data]
-path = "{place}"
-size = {size}
-unit = "one patient"
-rows_per_unit = 2
-{columns}
-[budget]
-epsilon = "20"
-delta = "1e-5"
-ledger = "study.ledger"
-population = "made-up patients"
-{questions}"""
-COUNTED = "".join(f'[columns.{name}]\nlevels = ["no", "yes"]\noutside = "no"\n' for name in SYMPTOMS)
-STUDIES = {
-    "categories.toml": (
-        COUNTED + '[columns.age]\nbands = [0, 30, 50, 120]\n[columns.smoking]\nlevels = ["never", "former"]\n'
-        'outside = "former"\n',
-        '[questions.smoking]\ncolumns = ["smoking"]\nepsilon = "0.5"\nprior = 0.5\nlabel = "Smoking, in words"\n'
-        '[questions.crossed]\nmodel = "categories"\ncolumns = ["age", "fever"]\nmechanism = "DiscreteGaussianCounts"\n'
-        "epsilon = 1\ndelta = 1e-6\nprior = [0.5, 1, 2, 1, 1, 1, 1, 0.5]\n",
-    ),
-    "naive-bayes.toml": (
-        COUNTED,
-        '[questions.cough]\nmodel = "naive-bayes"\ntarget = "smoker"\nfeatures = ["cough", "fever"]\n'
-        'mechanism = "CubeCounts"\nepsilon = 2\nprior = { equivalent_size = 4 }\n',
-    ),
-    "network.toml": (
-        COUNTED,
-        '[questions.tree]\nmodel = "network"\nedges = ["smoker -> cough", "cough -> fever"]\n'
-        'mechanism = "FamilyHistograms"\nepsilon = "3"\nprior = { smoker = 2, cough = 0.5, fever = [0.5, 1] }\n',
-    ),
-    "bif.toml": (
-        "",
-        '[questions.graph]\nmodel = "network"\nbif = "graph.bif"\nmechanism = "FamilyHistograms"\nepsilon = 2\n'
-        "prior = 0.5\n",
-    ),
-    "regression.toml": (
-        '[columns.stay]\nbounds = [0, 10]\n[columns.age]\nbounds = [0, 100]\nmissing = 40\n[columns.ward]\n'
-        'levels = ["A", "B", "C"]\n',
-        '[questions.stay]\nmodel = "regression"\nformula = "stay ~ age + ward"\nnoise = 0.2\nprior = 2\n'
-        'mechanism = "GaussianMoments"\nepsilon = 4\ndelta = "1e-6"\n',
-    ),
-}  # fmt: skip
+PER_UNIT = ("paths", "metric-sums", "levels-on-a-tree")
+REHEARSED = ("sums-first", "sums-largest", "sums-every-row", "cells-of-persons", *list(PROGRAMS)[1:])
+"""Cases that are only simulated, as others like them are published; nobody publishes by an earlier version."""
+MADE_UP = "made-up patients"
 
 
 def neighbouring_tables(model: Any) -> list[list[int]]:
@@ -192,39 +61,63 @@ def neighbouring_tables(model: Any) -> list[list[int]]:
     return [[int(number) for number in model.statistics(data).open_for_publishing()] for data in (PATIENTS, replaced)]
 
 
+def needed() -> list[str]:
+    """Return the cases of a form that no earlier folder holds, and those that every folder has."""
+    earlier = [json.loads(text_of(version, name)) for version in EXPECTED for name in EXPECTED[version]["releases"]]
+    held, found = {form(document["mechanism"]) for document in earlier}, []
+    for name, mechanism in CASES.items():
+        own = form(json.loads(json.dumps(mechanism_document(mechanism))))
+        if own not in held or name in CONTINUED:
+            found.append(name)
+        held.add(own)
+    return found
+
+
 class Corpus:
     """The folder of one version, and what is said of it."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.heads = folder, folder / "heads"
         self.releases: dict[str, Any] = {}
         self.ledgers: dict[str, Any] = {}
-        (folder / "releases").mkdir(parents=True)
-        (folder / "studies").mkdir()
+        self.forms: set[object] = set()
+        self.key = SigningKey.new("Office of made-up statistics")
+        for each in (folder / "releases", folder / "studies", self.heads):
+            each.mkdir(parents=True)
+        self.key.public.save(folder / KEY)
 
     def keep(self, name: str, release: dc.Release) -> None:
-        """Write a release and what is said of it; a prior of ones is also stated by the reader."""
-        (self.folder / "releases" / f"{name}.json").write_text(release.to_json(), "utf-8")
-        prior = 1.0 if release.model in ALL_ONES else None
-        self.releases[name] = {
-            "kind": mechanism_document(release.mechanism)["kind"],
-            "digest": release.digest,
-            "promised": promised(release, neighbouring_tables(release.mechanism.model)),
-            "prior": prior,
-            "inferred": inferred(release, prior),
-        }
-        print(f"{process_time():6.1f} s", name, self.releases[name]["inferred"].get("method", "refused"))
+        """Write a release and what is said of it: all of it if it is the first that is written in this form.
 
-    def publish(self, ledger: dc.Ledger, prefix: str, names: tuple[str, ...], **how: Any) -> None:
+        A program is for the reader: what is promised does not depend on it.
+        """
+        (self.folder / "releases" / f"{name}.json").write_text(release.to_json(), "utf-8")
+        document: Any = json.loads(json.dumps(mechanism_document(release.mechanism)))
+        law = document | {"model": "of a table"} if "program" in document["model"] else document
+        tables = neighbouring_tables(release.mechanism.model)
+        said: dict[str, Any] = {"kind": document["kind"], "digest": release.digest, "counts": tables[0]}
+        if form(law) not in self.forms:
+            said |= {"promised": promised(release, tables)}
+        if form(document) not in self.forms:
+            said |= {"prior": None, "inferred": inferred(release)}
+            print(f"{process_time():6.1f} s", name, said["inferred"].get("method", "refused"))
+        self.forms |= {form(document), form(law)}
+        self.releases[name] = said
+
+    def on(self, ledger: dc.Ledger) -> dict[str, Any]:
+        """Return what is said of a ledger."""
+        found: dict[str, Any] = self.ledgers.setdefault(ledger.path.name, {"releases": [], "requests": {}})
+        return found
+
+    def publish(self, ledger: dc.Ledger, prefix: str, names: Sequence[str], **how: Any) -> None:
         """Publish cases on a ledger, each under a request of its own."""
         for name in names:
             mechanism, kept = CASES[name], f"{prefix}{name}"
             secret = mechanism.model.statistics(PATIENTS)
-            release = dc.publish(mechanism, secret, ledger, f"patients, {kept}", request=kept, data=PLACE, **how)
+            release = dc.publish(mechanism, secret, ledger, f"patients, {kept}", request=kept, data=TABLE, **how)
             self.keep(kept, release)
-            self.ledgers.setdefault(ledger.path.name, {"releases": [], "requests": {}})
-            self.ledgers[ledger.path.name]["releases"].append(kept)
-            self.ledgers[ledger.path.name]["requests"][kept] = [kept, PLACE]
+            self.on(ledger)["releases"].append(kept)
+            self.on(ledger)["requests"][kept] = [kept, TABLE]
 
     def plan(self, ledger: dc.Ledger, prefix: str, **how: Any) -> None:
         """Publish a plan."""
@@ -234,37 +127,104 @@ class Corpus:
         releases = dc.publish_plan(plan, secrets, ledger, labels, request="plan", **how)
         for name, release in zip(PLANNED, releases, strict=True):
             self.keep(f"{prefix}{name}", release)
-            self.ledgers[ledger.path.name]["releases"].append(f"{prefix}{name}")
+            self.on(ledger)["releases"].append(f"{prefix}{name}")
+
+    def create(self, name: str, epsilon: int, delta: str = "0", **how: Any) -> dc.Ledger:
+        """Create a ledger of the made-up patients."""
+        return dc.Ledger.create(self.folder / f"{name}.ledger", epsilon, delta, MADE_UP, **how)
 
 
 def fill(corpus: Corpus) -> None:
     """Publish what may be published, and rehearse what is only claimed."""
-    claimed = tuple(n for n, each in CASES.items() if each.guarantee.evidence is dc.Evidence.CLAIMED)
-    ledger = dc.Ledger.create(corpus.folder / "basic.ledger", 110, "0.001", "made-up patients")
-    corpus.publish(ledger, "", tuple(name for name in CASES if name not in claimed))
-    ledger.change_limit(120, reason="a plan is to be published, too")
+    names = needed()
+    claimed = [name for name in names if CASES[name].guarantee.evidence is dc.Evidence.CLAIMED]
+    public = [name for name in names if name not in (*claimed, *REHEARSED)]
+    persons = [name for name in public if CASES[name].model.protects != RECORD]
+    ledger = corpus.create("basic", 170, "0.1")
+    corpus.publish(ledger, "", [name for name in public if name not in persons])
+    Head.of(ledger).signed(corpus.key).file(corpus.heads)
+    ledger.change_limit(200, reason="a plan is to be published, too")
     corpus.plan(ledger, "basic-plan-")
     mechanism = CASES["geometric-one"]
-    ledger.charge(mechanism.guarantee, "charged in vain", mechanism_document(mechanism))
-    for name in (*claimed, "geometric-wards", "box-moments"):
-        model = CASES[name].model
-        made_up = np.array(neighbouring_tables(model)[0])
+    document = mechanism_document(mechanism)
+    ledger.charge(mechanism.guarantee, "charged in vain", document)
+    ledger.charge(mechanism.guarantee, "given up", document, "given-up-geometric-one", data=TABLE)
+    corpus.publish(ledger, "given-up-", ["geometric-one"])
+    corpus.publish(ledger, "no-reading-", ["laplace"], reading="none")
+    secret = mechanism.model.statistics(PATIENTS)
+    corpus.keep("signed", dc.publish(mechanism, secret, ledger, "signed").signed(corpus.key))
+    corpus.on(ledger)["releases"].append("signed")
+    Head.of(ledger).file(corpus.heads)
+    corpus.publish(corpus.create("persons", 20, unit=dc.Unit("one person")), "", persons)
+    for name in (*claimed, *REHEARSED, "geometric-wards"):
+        made_up = np.array(neighbouring_tables(CASES[name].model)[0])
         corpus.keep(f"simulated-{name}", dc.simulate(CASES[name], made_up, dc.SeededBits(7), f"rehearsal, {name}"))
-    unit = dc.Unit("one patient", rows=2)
-    ledger = dc.Ledger.create(
-        corpus.folder / "zcdp.ledger", 24, "1e-5", "made-up patients", "one patient", accountant="zcdp"
-    )
+
+
+def fill_others(corpus: Corpus) -> None:
+    """Publish under other rules: zCDP, groups, an allowance for every period, metrics; upgrade, and move."""
+    unit, groups = dc.Unit("one patient", rows=2), ("north", "south")
+    ledger = corpus.create("zcdp", 24, "1e-5", unit=unit, accountant="zcdp")
     corpus.publish(ledger, "zcdp-", FOR_PATIENTS, unit=unit)
     corpus.plan(ledger, "zcdp-plan-", unit=unit)
     ledger.change_limit(32, reason="a second year")
-    for place, adjacency in (("within", dc.Adjacency.REPLACE_WITHIN_GROUP), ("exchange", dc.Adjacency.REPLACE_ONE)):
-        groups = dc.Ledger.create(
-            corpus.folder / f"{place}.ledger", 20, population="made-up patients", groups=("north", "south"),
-            adjacency=adjacency,
-        )  # fmt: skip
-        corpus.publish(groups, f"{place}-north-", IN_GROUPS, group="north")
-        corpus.publish(groups, f"{place}-south-", IN_GROUPS[:1], group="south")
-        corpus.publish(groups, f"{place}-all-", IN_GROUPS[1:])
+    ledger = corpus.create("exchange", 20, groups=groups)
+    corpus.publish(ledger, "exchange-north-", IN_GROUPS, group="north")
+    corpus.publish(ledger, "exchange-south-", IN_GROUPS[:1], group="south")
+    corpus.publish(ledger, "exchange-all-", IN_GROUPS[1:])
+    within = dc.Adjacency.REPLACE_WITHIN_GROUP
+    ledger = corpus.create("quarters", 20, groups=groups, adjacency=within, per="quarter", allowance="5")
+    corpus.publish(ledger, "quarters-north-", IN_GROUPS[:1], group="north")
+    corpus.publish(ledger, "quarters-", IN_GROUPS[:1])
+    ledger = corpus.create("metric", 2, metric=Sum([CASES[name].metric for name in PER_UNIT]))
+    corpus.publish(ledger, "metric-", [*PER_UNIT, "geometric-wards"])
+    ledger = corpus.create("metric-groups", 1, metric=CASES["paths-of-groups"].metric)
+    corpus.publish(ledger, "metric-", ["paths-of-groups"])
+    ledger = dc.Ledger.open(shutil.copyfile(HERE / "0.1" / "within.ledger", corpus.folder / "upgraded.ledger"))
+    ledger.upgrade()
+    corpus.on(ledger)["continues"] = ["0.1", "within.ledger"]
+    ledger.change_limit(30, reason="it goes on")
+    corpus.publish(ledger, "upgraded-south-", IN_GROUPS[:1], group="south")
+    with TemporaryDirectory(prefix="made-up-hospital-") as elsewhere:  # an entry names where it is
+        ledger = dc.Ledger.create(Path(elsewhere) / "moved.ledger", 20, population=MADE_UP)
+        corpus.publish(ledger, "moved-", IN_GROUPS[:1])
+        arrived = ledger.move(Path(elsewhere) / "arrived.ledger")
+        corpus.on(arrived)["releases"].append("moved-geometric-one")
+        corpus.on(arrived)["requests"]["moved-geometric-one"] = ["moved-geometric-one", TABLE]
+        corpus.publish(arrived, "arrived-", IN_GROUPS[:1])
+        for each in (ledger, arrived):
+            shutil.copyfile(each.path, corpus.folder / each.path.name)
+
+
+def write_studies(folder: Path) -> dict[str, Any]:
+    """Write all study files with what they name, and publish one of them; return what is said of them."""
+    rows = list(zip(*PATIENTS.values(), strict=True))
+    files = {TABLE: (rows, ","), HALVES[0]: (rows[: SIZE // 2], "\t"), HALVES[1]: (rows[SIZE // 2 :], "\t")}
+    for name, (some, mark) in files.items():
+        table = "\n".join([mark.join(PATIENTS), *(mark.join(map(str, row)) for row in some)])
+        (folder / name).write_text(table + "\n", "utf-8")
+    (folder / "graph.bif").write_text(graph.to_bif(), "utf-8")
+    for name, text in STUDIES.items():
+        (folder / name).write_text(text, "utf-8")
+    studies, declarations = {}, {}
+    for name in STUDIES:
+        study = dc.Study(folder / name)
+        studies[name] = {question: asked(each) for question, each in study.questions.items()}
+        with TemporaryDirectory() as copy:  # where its ledger is made
+            place = shutil.copytree(folder, Path(copy) / "studies")
+            declarations[name] = declared(dc.Study(place / name))
+    said = {"studies": studies, "declarations": declarations}
+    drawn = dc.Study(folder / DRAWN)
+    for query in ("everything", "smoking"):  # a draw of each question, of which all others are asked
+        drawn.ask(query)
+    return said | {"published": {name: answers(dc.Study(folder / name), FROM_ELSEWHERE) for name in (PUBLISHED, DRAWN)}}
+
+
+def in_lines(part: object) -> str:
+    """Return what is said as JSON, with a line for each document."""
+    if not isinstance(part, dict):
+        return json.dumps(part)
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in part.items()) + "}"
 
 
 def main() -> None:
@@ -273,28 +233,27 @@ def main() -> None:
     if folder.exists():
         sys.exit(f"{folder.name} was made before, and is never made again.")
     corpus = Corpus(folder)
-    rows = zip(*PATIENTS.values(), strict=True)
-    table = "\n".join([",".join(PATIENTS), *(",".join(map(str, row)) for row in rows)])
-    (folder / "studies" / PLACE).write_text(table + "\n", "utf-8")
-    (folder / "studies" / "graph.bif").write_text(graph.to_bif(), "utf-8")
-    studies: dict[str, Any] = {}
-    for name, (columns, questions) in STUDIES.items():
-        path = folder / "studies" / name
-        path.write_text(STUDY.format(place=PLACE, size=SIZE, columns=columns, questions=questions), "utf-8")
-        studies[name] = {question: asked(each) for question, each in dc.Study(path).questions.items()}
+    said = write_studies(folder / "studies")
     fill(corpus)
-    for name, said in corpus.ledgers.items():
-        said["totals"] = totals(dc.Ledger.open(folder / name))
+    fill_others(corpus)
+    for name, each in corpus.ledgers.items():
+        each["totals"] = totals(dc.Ledger.open(folder / name))
+    EXPECTED[folder.name] = {"releases": corpus.releases, "ledgers": corpus.ledgers}
+    kinds, entries = held(folder.name), {kind for each in corpus.ledgers.values() for kind in each["totals"]["entries"]}
+    if missing := known().difference(*map(held, EXPECTED)) | {("entry", kind, 1) for kind in set(PARTS) - entries}:
+        sys.exit(f"{folder.name} lacks {sorted(missing)}. Remove it, add cases, and make it anew.")
     expected = {
         "software": f"discreet {dc.__version__}",
         "level": 0.9,
-        "mechanism_kinds": sorted(dc.Mechanism.registered()),
-        "model_kinds": ["Categories", "Exponential", "LinearRegression", "Network", "NormalMean", "Poisson"],
+        "kinds": sorted(kinds),
+        "entries": sorted(entries),
+        "study_models": sorted(models_asked(folder)),
         "releases": corpus.releases,
         "ledgers": corpus.ledgers,
-        "studies": studies,
+        **said,
     }
-    (folder / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    parts = [f"{json.dumps(name)}: {in_lines(part)}" for name, part in expected.items()]
+    (folder / "expected.json").write_text("{" + ",\n".join(parts) + "}\n", "utf-8")
 
 
 if __name__ == "__main__":

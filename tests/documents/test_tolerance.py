@@ -134,6 +134,22 @@ def test_an_unknown_kind_and_an_unknown_field_are_refused_in_words(where: str) -
         dc.Release.from_json(changed(where, colour="red"))
 
 
+@pytest.mark.parametrize("day", [3e6, -1e9, 1e30])
+def test_a_day_outside_of_the_calendar_is_refused_in_words(day: float) -> None:
+    days = ("2025-01-01", "2026-01-01")
+    table = dc.Categories([dc.Column.banded("day", days, names=("one",))])
+    sums = dc.NumberSums("day", days, missing=days[0], unit=8)
+    for mechanism in (dc.GeometricHistogram(table, 6, 1), dc.GeometricSums(sums, 6, 1)):
+        document: Any = json.loads(canonical_json(mechanism_document(mechanism)))
+        assert read_mechanism(document) == mechanism
+        if isinstance(mechanism, dc.GeometricSums):
+            document["model"]["bounds"]["high"] = f"{day:.0f}"
+        else:
+            document["model"]["columns"][0]["edges"][1] = day
+        with pytest.raises(dc.DocumentError, match="calendar"):
+            read_mechanism(document)
+
+
 def test_a_later_schema_is_refused_in_words() -> None:
     with pytest.raises(dc.DocumentError, match=r"schema 2.*later version of discreet"):
         dc.Release.from_json(changed("release", schema=2))

@@ -331,7 +331,8 @@ def test_metrics_are_data_with_one_text_and_a_digest() -> None:
     assert [line.place(99), line.place(-1)] == [2, 0]
     distances = [tree.distance(a, b) for a in range(4) for b in range(4)]
     assert tree.diameter == max(distances) == 3
-    for wrong in ({}, {"kind": "Line"}, {"kind": "Line", "column": "x", "positions": ["1", "0"]}, "Line", 3):
+    shared = {"kind": "InGroups", "inside": {}, "by": "ward", "groups": ["A", "B"], "between": "1"}  # is no metric
+    for wrong in ({}, {"kind": "Line"}, {"kind": "Line", "column": "x", "positions": ["1", "0"]}, "Line", 3, shared):
         with pytest.raises(dc.DocumentError):
             read_metric(wrong)
 

@@ -15,7 +15,7 @@ from discreet.records.columns import Level
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class InGroups(Metric):
+class InGroups(Metric, has_kind=False):
     """A metric of one column inside each group of `by`, with the distance `between` two groups; group by group."""
 
     measure: ClassVar[type[Steps] | type[Line]]

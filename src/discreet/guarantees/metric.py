@@ -31,9 +31,11 @@ class Metric(ABC):
     kinds: ClassVar[dict[str, type["Metric"]]] = {}
     """Every metric by the name under which it is written; each registers by itself."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, has_kind: bool = True) -> None:
+        """Register a metric, unless it only says what several of them share: no document may name that."""
         super().__init_subclass__()
-        Metric.kinds[cls.__name__] = cls
+        if has_kind:
+            Metric.kinds[cls.__name__] = cls
 
     @property
     def parts(self) -> "tuple[Metric, ...]":

@@ -49,7 +49,10 @@ def day_text(day: float) -> str:
     >>> day_text(20484)
     '2026-01-31'
     """
-    return date.fromordinal(int(day) + 719163).isoformat()
+    try:
+        return date.fromordinal(int(day) + 719163).isoformat()
+    except (ValueError, OverflowError):
+        raise DeclarationError("A day must lie in the years from 1 to 9999 of the calendar.") from None
 
 
 CATCH_ALL = "other"
