@@ -1,6 +1,7 @@
 """Gaussian noise that sums to zero by halving: against enumeration, with and without the step that keeps rows."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import exp
 
@@ -16,6 +17,7 @@ from discreet.randomness import SeededBits
 from discreet.randomness.finite import bernoulli
 
 
+@cache  # one of few, asked for by every row
 def theta(variance: float, parity: int) -> float:
     return sum(exp(-d * d / (2 * variance)) for d in range(-400 - parity, 401 + parity, 2))
 

@@ -23,6 +23,7 @@ PLANS = {
     "by ward": GroupPlan(AGE, (WARD,), True),
     "by both": GroupPlan(AGE, (WARD, SEX), True),
     "gaps are a constant": GroupPlan(AGE, (WARD,), False),
+    "from zero": GroupPlan(Measure("x", 0.0, 2.0, 0.25), (SEX,), True),
 }
 
 
@@ -39,6 +40,7 @@ def records(size: int = 700) -> dict[str, list[Any]]:
 
 def one_by_one(data: dict[str, list[Any]], plan: GroupPlan) -> list[list[int]]:
     """Sum record by record with Python's own numbers: the slow and obvious way."""
+    measure = plan.measure
     found = [[0, 0, 0] for _ in range(plan.cells)]
     for place, x in enumerate(data["x"]):
         cell = 0
@@ -47,8 +49,8 @@ def one_by_one(data: dict[str, list[Any]], plan: GroupPlan) -> list[list[int]]:
         is_number = x is not None and abs(x) < 2**53
         if not is_number and plan.leaves_gaps_out:
             continue
-        value = min(max(x if is_number else AGE.missing, AGE.low), AGE.high)
-        a = max(0, min(UNIT, math.floor((value - AGE.low) * (UNIT / (AGE.high - AGE.low)) + 0.5)))
+        value = min(max(x if is_number else measure.missing, measure.low), measure.high)
+        a = max(0, min(UNIT, math.floor((value - measure.low) * (UNIT / (measure.high - measure.low)) + 0.5)))
         for kind, part in enumerate((a, ((2 * a - UNIT) ** 2 + UNIT // 2) // UNIT, 1)):
             found[cell][kind] += part
     return found

@@ -136,7 +136,8 @@ def placed(value: str, bounds: tuple[float, float], missing: float | None, unit:
     last = float(np.floor((np.float64(high) - low) * scale + 0.5))
 
     def steps(number: str) -> str:
-        found = f"floor(({number} - ({low!r}::DOUBLE)) * {scale!r}::DOUBLE + 0.5::DOUBLE)"
+        above = f"({number} - ({low!r}::DOUBLE))" if low else number
+        found = f"floor({above} * {scale!r}::DOUBLE + 0.5::DOUBLE)"
         return found if last <= unit else f"least({found}, {unit}::DOUBLE)"
 
     inside = f"WHEN {value} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {steps(value)}"
