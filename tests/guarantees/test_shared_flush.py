@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 
 import pytest
@@ -51,9 +51,24 @@ def _process_of(server: Server, words: str) -> int:
     raise AssertionError("Nobody came there.")
 
 
-def crash(server: Server, process: int) -> None:
+@contextmanager
+def unflushed(server: Server) -> Iterator[int]:
+    """Hold the process of a server that flushes now and then what nobody waits for, and give its number."""
+    ((writer,),) = _answers(server, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'")
+    number = int(str(writer))
+    os.kill(number, signal.SIGSTOP)
+    try:
+        yield number
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGCONT)
+
+
+def crash(server: Server, process: int, held: int | None = None) -> None:
     """Kill -9 a process of the server: the others end too, and all begins anew from what was flushed."""
     os.kill(process, signal.SIGKILL)
+    if held is not None:
+        os.kill(held, signal.SIGKILL)
     time.sleep(0.1)  # until the server has noticed
     _answers(server, "SELECT 1")
 
@@ -114,11 +129,11 @@ def test_a_crash_between_commit_and_flush_takes_back_what_nobody_was_told(
     """Who came behind it in the same moment is not told either, and all go on afterwards."""
     place = server.place()
     ledger, other = dc.Ledger.create(place, epsilon="1"), dc.Ledger.open(place)
-    with stopped_in_between(charging(ledger), monkeypatch) as told:
+    with unflushed(server) as held, stopped_in_between(charging(ledger), monkeypatch) as told:
         _process_of(server, "in_between")
         with stopped_in_between(charging(other), monkeypatch) as also_told:
             time.sleep(0.2)  # until that one is there as well
-            crash(server, _process_of(server, "in_between"))
+            crash(server, _process_of(server, "in_between"), held)
     assert len(told) == len(also_told) == 1
     assert ledger.spent.epsilon == other.spent.epsilon == 0
     for each in (ledger, other):  # none of them believes that the ledger was cut off
