@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo census test validate validate-full check docs bench release house peers clean
+.PHONY: demo census test test-slow slow-list validate validate-full check docs bench release house peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -19,21 +19,34 @@ census: .venv/installed-dev .venv-peers/installed
 
 # Two workers on two cores: linear algebra stays on one thread in each, as threads would only wait for each other.
 # Compiled modules are kept whatever the environment says, as many tests start programs of their own.
+# What takes more than a second and guards no promise is left to `make test-slow`: tests/slow.txt names it.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
 test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
+	$(PYTEST)
+
+test-slow: export PYTHONDONTWRITEBYTECODE =
+test-slow: .venv/installed-dev
+	$(PYTEST) --slow
+
+# Run everything, and write tests/slow.txt from what each test cost.
+slow-list: export PYTHONDONTWRITEBYTECODE =
+slow-list: .venv/installed-dev
+	mkdir -p build
+	$(PYTEST) --everything --costs build/costs.json
+	$(BIN)/python tests/list_slow.py build/costs.json
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
 validate: export PYTHONDONTWRITEBYTECODE =
 validate: .venv/installed-dev .venv/schemathesis
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
-	$(BIN)/pytest -q -s tests/contracts -k printed
+	$(PYTEST) -o faulthandler_timeout=0 -rP validation
+	$(BIN)/pytest -q -s tests/contracts/test_contract_table.py -k printed
 
 # As validate, with many more repeats; it may be interrupted, and goes on where it stopped. Results are kept as JSON,
 # stamped with the commit, in validation/results; the last four lines make the figures of docs/calibration.md of them.
 validate-full: .venv/installed-dev .venv/schemathesis
-	DISCREET_VALIDATION=full OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup -o faulthandler_timeout=0 -rP validation
-	$(BIN)/pytest -q -s tests/contracts -k printed
+	DISCREET_VALIDATION=full $(PYTEST) -o faulthandler_timeout=0 -rP validation
+	$(BIN)/pytest -q -s tests/contracts/test_contract_table.py -k printed
 	$(BIN)/python validation/calibration_page.py collect
 	$(BIN)/python validation/calibration_page.py write
 	$(BIN)/python validation/graph_table.py collect

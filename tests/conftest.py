@@ -1,35 +1,8 @@
 """What tests of several rooms share."""
 
-import gc
 from importlib import import_module
 
 import pytest
-
-import discreet as dc
-
-gc.disable()  # until all tests are collected: nothing of what is loaded goes away
-
-
-def pytest_collection_finish() -> None:
-    """Let garbage be looked for from here on, but not among modules and tests, over and over."""
-    gc.freeze()
-    gc.enable()
-
-
-@pytest.hookimpl(tryfirst=True)  # before groups are looked at
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let all tests of a mechanism, and all other tests of a file, run in one process.
-
-    What is worked out once for a mechanism, and what the tests of a file share, is then worked out by one process only.
-    """
-    kinds = dc.Mechanism.registered()
-    for item in items:
-        named = getattr(item, "callspec", None)
-        found = [value for value in (named.params.values() if named else ()) if isinstance(value, str)]
-        for kind in [value for value in found if value in kinds][:1]:
-            item.add_marker(pytest.mark.xdist_group(kind))
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture

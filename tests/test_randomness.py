@@ -205,6 +205,7 @@ def test_the_sampler_for_many_cells_has_the_right_distance() -> None:
     assert 0.8 < distances.var() / variance < 1.25
 
 
+@pytest.mark.secure_bits(false_alarms=2**-51)
 @pytest.mark.parametrize("make", [SystemBits, lambda: SeededBits(1)])
 def test_both_kinds_of_bits_give_words(make: Callable[[], SystemBits]) -> None:
     bits = make()
@@ -212,6 +213,7 @@ def test_both_kinds_of_bits_give_words(make: Callable[[], SystemBits]) -> None:
     assert len(set(bits.words(100).tolist())) == 100
 
 
+@pytest.mark.secure_bits(false_alarms=2**-256)
 def test_seeded_bits_repeat_and_system_bits_do_not() -> None:
     assert (SeededBits(5).words(4) == SeededBits(5).words(4)).all()
     assert (SystemBits().words(4) != SystemBits().words(4)).any()

@@ -131,6 +131,7 @@ def test_what_a_page_prints_is_written_below_the_block(tmp_path: Path) -> None:
     assert written_anew(page).endswith("```text\n# a.toml\n[x]\n```\nend\n")
 
 
+@pytest.mark.secure_bits(false_alarms=2**-61)
 def test_a_page_is_drawn_by_the_seed_of_its_name_and_the_library_by_secure_bits(tmp_path: Path) -> None:
     block = "from discreet.randomness import SystemBits\n\nprint(SystemBits().words(4))\n"
     pages = [tmp_path / name for name in ("one.md", "two.md")]

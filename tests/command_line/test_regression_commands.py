@@ -89,7 +89,7 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert found["log_evidence_error"] < 1
     assert found["monte_carlo_errors"]["age"]["mean"] < 0.1 * slopes["age"]["sd"]
     assert slopes["age"]["low"] < slopes["age"]["mean"] < slopes["age"]["high"]
-    assert slopes["age"]["mean"] == pytest.approx(25, abs=8)  # secure bits cannot be seeded
+    assert slopes["age"]["mean"] == pytest.approx(25, abs=8)
     assert slopes["education=college"]["unit"] == "income, college instead of school"
     with (folder / "pay.out.csv").open(encoding="utf-8-sig") as file:
         assert [row["quantity"] for row in csv.DictReader(file)] == ["intercept", "age", "education=college"]

@@ -271,14 +271,16 @@ def samples_follow_the_likelihood(listed: Listed, setting: Setting) -> None:
     assert chi2.sf(g, len(bins) - 1) > LEVEL, (g, len(bins))
 
 
-def stated_over_true(listed: Listed) -> tuple[str, float, float]:
-    """Return what is stated and what is true: epsilon if the promise is pure, else delta at the stated epsilon."""
+def stated_over_true(listed: Listed) -> tuple[str, float, float, float]:
+    """Return epsilon if the promise is pure, else delta at the stated epsilon: as stated, as is true, and the ratio."""
     guarantee = listed.mechanism.guarantee
+    what, stated = "epsilon", float(guarantee.epsilon)
     if guarantee.evidence is dc.Evidence.CLAIMED:
-        return "epsilon", float(listed.mechanism.privacy_loss().epsilon), listed.epsilon()
-    if guarantee.delta == 0:
-        return "epsilon", float(guarantee.epsilon), listed.epsilon()
-    return "delta", float(guarantee.delta), listed.delta(float(guarantee.epsilon))
+        stated = float(listed.mechanism.privacy_loss().epsilon)
+    elif guarantee.delta:
+        what, stated = "delta", float(guarantee.delta)
+    true = listed.epsilon() if what == "epsilon" else listed.delta(float(guarantee.epsilon))
+    return what, stated, true, stated / true if true else inf
 
 
 def is_within(listed: Listed, factor: float, ratio: float) -> bool:
@@ -291,7 +293,7 @@ def is_within(listed: Listed, factor: float, ratio: float) -> bool:
 
 
 def the_promise_holds(listed: Listed, _: Setting) -> None:
-    what, stated, true = stated_over_true(listed)
+    what, stated, true, _ratio = stated_over_true(listed)
     assert true <= stated * (1 + 1e-9) + (1e-13 if what == "delta" else 0), (what, stated, true)
 
 
