@@ -1,7 +1,10 @@
 """The choice by total variation: distances against balls and by integration, its sensitivity, and its refusals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy.integrate import quad
 from scipy.stats import beta
 
@@ -17,6 +20,21 @@ def test_distances_are_half_the_integral_of_the_difference_of_densities() -> Non
         laws = [beta(0.5 + count, 14 - count) for count in (first, other)]
         twin, _ = quad(lambda x, laws=laws: abs(laws[0].pdf(x) - laws[1].pdf(x)) / 2, 0, 1, limit=400)
         assert float(mechanism.distance_ball(first, other).mid()) == pytest.approx(twin, abs=1e-6)
+
+
+@pytest.mark.parametrize("prior", [1, 30, (0.5, 2.25)])
+@pytest.mark.parametrize(("first", "other"), [(0, 12), (5, 6), (11, 3)])
+def test_balls_are_those_of_the_incomplete_beta_function(prior: Any, first: int, other: int) -> None:
+    mechanism = TotalVariationChoice(dc.Categories("x", ("a", "b"), outside="a", prior=prior), 12, 1)
+    with ctx.workprec(200):
+        alpha, beta_ = (arb(float(value)) for value in mechanism.model.concentration)
+        shapes = [(alpha + count, beta_ + 12 - count) for count in sorted((first, other))]
+        one, two = (a.lgamma() + b.lgamma() for a, b in shapes)
+        x = 1 / (1 + ((one - two) / abs(first - other)).exp())
+        below, above = (x.beta_lower(a, b, regularized=True) for a, b in shapes)
+        found = mechanism.distance_ball(first, other)
+        assert found.overlaps(below - above)
+        assert float(found.rad()) < 1e-50
 
 
 @pytest.mark.parametrize("size", [5, 60, 400])

@@ -171,16 +171,24 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return [(-scale * self.distance_ball(first, other)).exp() for other in range(self.size + 1)]
 
     def distance_ball(self, first: int, other: int) -> arb:
-        """Return an enclosure of the total variation between two posteriors, given by counts of the first level."""
+        """Return an enclosure of the total variation between two posteriors, given by counts of the first level.
+
+        The densities of Beta(a, b) and Beta(a + d, b - d) cross once, at x, and TV = I_x(a, b) - I_x(a + d, b - d)
+        = sum over j < d of x^(a + j) (1 - x)^(b - j - 1) Gamma(a + b) / (Gamma(a + j + 1) Gamma(b - j)), all positive.
+        """
         if first == other:
             return arb(0)
-        low, high = sorted((first, other))
+        low, steps = min(first, other), abs(first - other)
         alpha, beta = (arb(float(value)) for value in self.model.concentration)
-        shapes = [(alpha + count, beta + self.size - count) for count in (low, high)]
-        one, two = (a.lgamma() + b.lgamma() for a, b in shapes)  # of one total
-        x = 1 / (1 + ((one - two) / (high - low)).exp())
-        below, above = (x.beta_lower(a, b, regularized=True) for a, b in shapes)
-        return below - above
+        a, b = alpha + low, beta + self.size - low
+        log_odds = ((a + steps).lgamma() + (b - steps).lgamma() - a.lgamma() - b.lgamma()) / steps
+        log_x, log_rest = -(-log_odds).exp().log1p(), -log_odds.exp().log1p()
+        term = ((a + b).lgamma() - (a + 1).lgamma() - b.lgamma() + a * log_x + (b - 1) * log_rest).exp()
+        odds, total = log_odds.exp(), term
+        for place in range(1, steps):
+            term *= odds * (b - place) / (a + place)
+            total += term
+        return total
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
