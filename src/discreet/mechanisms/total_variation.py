@@ -175,6 +175,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
 
         The densities of Beta(a, b) and Beta(a + d, b - d) cross once, at x, and TV = I_x(a, b) - I_x(a + d, b - d)
         = sum over j < d of x^(a + j) (1 - x)^(b - j - 1) Gamma(a + b) / (Gamma(a + j + 1) Gamma(b - j)), all positive.
+        As many terms are worked out as there are records, whatever d is, so that time does not tell the counts.
         """
         if first == other:
             return arb(0)
@@ -184,11 +185,11 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         log_odds = ((a + steps).lgamma() + (b - steps).lgamma() - a.lgamma() - b.lgamma()) / steps
         log_x, log_rest = -(-log_odds).exp().log1p(), -log_odds.exp().log1p()
         term = ((a + b).lgamma() - (a + 1).lgamma() - b.lgamma() + a * log_x + (b - 1) * log_rest).exp()
-        odds, total = log_odds.exp(), term
-        for place in range(1, steps):
+        odds, totals = log_odds.exp(), [term]
+        for place in range(1, self.size):
             term *= odds * (b - place) / (a + place)
-            total += term
-        return total
+            totals.append(totals[-1] + term)
+        return totals[steps - 1]
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""
