@@ -25,7 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what `make test-slow` and `make slow-list` say."""
     parser.addoption("--slow", action="store_true", help="run what tests/slow.txt lists, and nothing else")
     parser.addoption("--everything", action="store_true", help="run what tests/slow.txt lists, too")
-    parser.addoption("--order", type=int, metavar="SEED", help="run the tests in another order, which follows from a seed")
+    parser.addoption(
+        "--order", type=int, metavar="SEED", help="run the tests in another order, which follows from a seed"
+    )
     parser.addoption("--costs", metavar="FILE", help="write the CPU seconds of every test to this file, as JSON")
 
 
@@ -97,7 +99,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, Any, Any]:
     """Fix the noise of what several tests share by its own name: which of them comes first must not matter."""
     shared = f"{fixturedef.baseid}::{fixturedef.argname}[{request.param_index}]"
     with nullcontext() if fixturedef.scope == "function" else bits_named(shared):

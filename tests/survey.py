@@ -34,7 +34,9 @@ mechanism = "DiscreteLaplaceCounts"
 epsilon = 0.1
 label = "Falls by age"
 """
-SURVEY = "smoking,age,fall\nnever,30,true\nformer,17,false\ncurrent,70,\nnever,,True\nchews-tobacco,x,false\n,130,true\n"
+SURVEY = (
+    "smoking,age,fall\nnever,30,true\nformer,17,false\ncurrent,70,\nnever,,True\nchews-tobacco,x,false\n,130,true\n"
+)
 
 
 def survey_in(folder: Path) -> dc.Study:
