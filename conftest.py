@@ -103,7 +103,7 @@ def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, Any, Any]:
     """Fix the noise of what several tests share by its own name: which of them comes first must not matter."""
-    shared = f"{fixturedef.baseid}::{fixturedef.argname}[{request.param_index}]"
+    shared = f"{fixturedef.baseid}::{fixturedef.argname}[{getattr(request, 'param_index', 0)}]"
     with nullcontext() if fixturedef.scope == "function" else bits_named(shared):
         return (yield)
 
@@ -112,13 +112,15 @@ def pytest_fixture_setup(
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     """Hand on what a test has cost so far, from the worker to the process that lists it."""
     report = yield
-    report.user_properties = [("cpu", _cpu() - dict(item.user_properties)["cpu before"])]
+    before: Any = dict(item.user_properties)["cpu before"]
+    report.user_properties = [("cpu", _cpu() - before)]
     return report
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep what a test has cost up to here: of its three parts the last tells all."""
-    _COSTS[report.nodeid] = dict(report.user_properties).get("cpu", 0.0)
+    cost: Any = dict(report.user_properties).get("cpu", 0.0)
+    _COSTS[report.nodeid] = cost
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -35,7 +35,7 @@ epsilon = 0.1
 label = "Falls by age"
 """
 SURVEY = (
-    "smoking,age,fall\nnever,30,true\nformer,17,false\ncurrent,70,\nnever,,True\nchews-tobacco,x,false\n,130,true\n"
+    "smoking,age,fall\nnever,30,true\nformer,17,false\ncurrent,70,\nnever,,True\nchews tobacco,x,false\n,130,true\n"
 )
 
 

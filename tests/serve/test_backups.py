@@ -43,7 +43,7 @@ def test_backups_of_a_running_server_are_put_back_and_an_older_ledger_is_noticed
     finally:
         copy.engine.dispose()
     for stolen in ("old.db", "queue-copy.db"):  # a stolen backup shows no record
-        assert b"chews-tobacco" not in (tmp_path / stolen).read_bytes()
+        assert b"chews tobacco" not in (tmp_path / stolen).read_bytes()
 
 
 def test_a_lost_queue_costs_accounts_and_questions_but_no_budget(tmp_path: Path) -> None:
