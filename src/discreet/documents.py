@@ -209,8 +209,13 @@ def _plain_fields(value: object) -> Document:
     return {n: _plain(content) for n, content in contents.items() if n not in optional or content != optional[n]}
 
 
+def plain_values(values: Mapping[str, object]) -> Document:
+    """Return values of fields, by name, as a document writes them."""
+    return {name: _plain(value) for name, value in values.items()}
+
+
 def _plain(content: object) -> object:
-    if isinstance(content, tuple):
+    if isinstance(content, tuple | list):
         return [_plain(each) for each in content]
     if isinstance(content, Documented):
         return document_of(content)

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainccinv, ndtri
 
 from discreet.arrays import Floats
+from discreet.documents import Document, document_of, plain_values
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
@@ -127,6 +128,13 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             )
         if len(set(self.names)) < len(self.names):
             raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
+
+    def canonical_document(self) -> Document:
+        """Return the regression with features, bounds and products in the order of their names."""
+        features = sorted(self.features, key=lambda each: each if isinstance(each, str) else each.name)
+        bounds = sorted(self.bounds, key=lambda each: each.name)
+        terms = sorted(tuple(sorted(term)) for term in self.terms)
+        return document_of(self) | plain_values({"features": features, "bounds": bounds, "terms": terms})
 
     def document_values(self) -> dict[str, object]:
         """Return the precision of the prior as it is declared: None if it is not."""
