@@ -80,10 +80,11 @@ class Front:
         settings: Settings,
         clock: Clock = time.time,
         hasher: PasswordHasher | None = None,
+        monotonic: Clock = time.monotonic,
     ) -> None:
         self.queue, self.desk, self.settings, self.clock = queue, desk, settings, clock
         self.people, self.keys = People(queue, clock, hasher), Keys(queue, clock)
-        self.questions, self.buckets = Questions(queue, clock), Buckets(clock)
+        self.questions, self.buckets = Questions(queue, clock), Buckets(monotonic)
         self._passwords = threading.BoundedSemaphore(4)  # each check uses a lot of memory, on purpose
         self.templates = Environment(
             loader=PackageLoader("discreet.serve"), autoescape=select_autoescape(default=True, default_for_string=True),
