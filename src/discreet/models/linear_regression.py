@@ -306,6 +306,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the work of records that are drawn some at a time, each with all features."""
         return 2e3 * size * (1 + len(self.features)), 1e6
 
+    @property
+    def is_known_exactly(self) -> bool:  # type: ignore[override]  # as for all models, but not for all regressions
+        """Tell whether the variance of the noise is known; else `known_rows` take a typical one for it."""
+        return self.noise_prior is None
+
     def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every coefficient, from exact moments and a typical variance."""
         moments = self.layout.unpack(statistics.astype(float), size)

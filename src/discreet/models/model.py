@@ -81,6 +81,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     """Whether it is the shares of a table of categories, and no program goes along with it."""
     has_own_rows: ClassVar[bool] = False
     """Whether rows of one table differ in their prior, as they do for readers with own records of a network."""
+    is_known_exactly: bool = True
+    """Whether `known_rows` are what exact statistics say; else they are rough, and no measure of what privacy costs."""
     protects: str = "one record"
     """Whose change moves the statistics by no more than one record's."""
 
