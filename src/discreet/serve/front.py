@@ -196,8 +196,10 @@ class Asking:
         """Return the JSON object in the body."""
         try:
             found = read_json(self.body.decode("utf-8"))
-        except (DocumentError, UnicodeDecodeError):
-            raise Problem(400, "The body is not JSON in UTF-8, or repeats a key. Nothing was done.") from None
+        except UnicodeDecodeError:
+            raise Problem(400, "The body is not in UTF-8. Nothing was done.") from None
+        except DocumentError as problem:
+            raise Problem(400, f"The body cannot be read. {problem} Nothing was done.") from None
         if not isinstance(found, dict):
             raise Problem(400, "The body must be a JSON object. Nothing was done.")
         return cast(dict[str, object], found)
