@@ -6,6 +6,7 @@ drawn prior is another one, the posterior's mean must follow the records and not
 """
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter, signature
 from types import SimpleNamespace
 from typing import Any
@@ -46,13 +47,13 @@ def drawing_kinds(table: Any) -> dict[str, type[Mechanism]]:
 
 def ways(kind: type[Mechanism], model: Any) -> dict[str, Callable[[], Mechanism]]:
     """Return every way to make a draw of this kind about a model from the facts above."""
-    found = {}
+    found: dict[str, Callable[[], Mechanism]] = {}
     for name, make in constructors_of(kind).items():
         asked = {n: p for n, p in signature(make).parameters.items() if n != "model"}
         known = {n: FACTS[n] for n, p in asked.items() if n in FACTS and (p.default is Parameter.empty or n == "delta")}
         if name == "truncated":
             known.pop("delta", None)
-        found[name] = lambda make=make, known=known: make(model, **known)
+        found[name] = partial(make, model, **known)
     return found
 
 

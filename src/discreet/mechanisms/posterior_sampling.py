@@ -256,8 +256,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         """Return the draws of another guarantee, size, model or number, with the power, least or prior it allows."""
         names = ("model", "size", "epsilon", "draws", "grid_bits")
         facts = {name: changed.get(name, getattr(self, name)) for name in names}
-        tempered: Callable[..., PosteriorSampling] = self.tempered if self.strength is None else self.concentrated
-        find = self.truncated if self.least else tempered
+        find: Callable[..., PosteriorSampling] = self.tempered if self.strength is None else self.concentrated
+        if self.least:
+            find = self.truncated
         kept = {"least": self.least if self.power < 1 else None} if self.least else {"delta": self.delta}
         return find(**facts, **{name: changed.get(name, value) for name, value in kept.items()})
 
