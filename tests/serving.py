@@ -30,12 +30,17 @@ NAMES = {"steward": "sam", "analyst": "ann", "auditor": "olga"}
 
 
 class Time:
-    """A clock that stands still until it is told to go on, or until somebody sleeps by it."""
+    """A clock that stands still until it is told to go on, or until somebody sleeps by it; it may be set wrong."""
 
     def __init__(self) -> None:
-        self.now = 1_800_000_000.0
+        self.now, self.wrong_by = 1_800_000_000.0, 0.0
 
     def __call__(self) -> float:
+        """Return the time of day as it is set."""
+        return self.now + self.wrong_by
+
+    def monotonic(self) -> float:
+        """Return the time since some moment, however the clock is set."""
         return self.now
 
     def sleep(self, seconds: float) -> None:
@@ -71,11 +76,16 @@ class Served:
         self.folder, self.time = folder, Time()
         self.queue = Queue(folder / "queue.db")
         self.publisher = Publisher(
-            folder / "study.toml", self.queue, clock=self.time, sleep=self.time.sleep, slot=at_once
+            folder / "study.toml",
+            self.queue,
+            clock=self.time,
+            sleep=self.time.sleep,
+            slot=at_once,
+            monotonic=self.time.monotonic,
         )
         self.publisher.prepare()
         chosen = Settings(frozenset({HOST}), rates=rates) if settings is None else settings
-        self.front = Front(self.queue, desk or Direct(), chosen, self.time, CHEAP)
+        self.front = Front(self.queue, desk or Direct(), chosen, self.time, CHEAP, self.time.monotonic)
         self.app = application(self.front)
         for role, name in NAMES.items():
             self.join(name, role)

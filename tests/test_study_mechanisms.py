@@ -18,6 +18,7 @@ from discreet.command_line import main
 from discreet.models import Model
 from discreet.planning import accuracy_curve
 from discreet.study.keys import Maker
+from discreet.study.mechanisms import ways_of
 
 STUDY = """
 [data]
@@ -187,13 +188,22 @@ def test_a_question_gives_the_object_that_python_makes(tmp_path: Path) -> None:
     assert drawn.question("q").mechanism == tempered
 
 
-def test_a_constructor_that_chooses_the_prior_says_so_and_takes_no_other(tmp_path: Path) -> None:
+def test_a_constructor_that_chooses_the_prior_of_draws_says_so_and_keeps_the_declared_one(tmp_path: Path) -> None:
     chosen = dc.Study(study_of(tmp_path, TABLE, LESS, mechanism="PosteriorSampling.concentrated")).question("q")
     assert "weakest prior" in chosen.reason
-    assert chosen.model.columns == dc.Study(tmp_path / "study.toml").question("q").model.columns
+    assert not chosen.model.is_prior_declared
     path = study_of(tmp_path, TABLE, LESS, "prior = 2", mechanism="PosteriorSampling.concentrated")
-    with pytest.raises(dc.DeclarationError, match="chooses the prior itself"):
-        dc.Study(path)
+    declared = dc.Study(path).question("q")
+    assert declared.model == chosen.model.with_prior(2)
+    assert declared.mechanism.forced_prior == chosen.mechanism.forced_prior != ""
+
+
+def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:
+    """Not, say, `competitors`, which yields several for a ranking."""
+    coin = dc.Categories("x", ("a", "b"), outside="a")
+    assert [name for name in ways_of(coin) if name.endswith("competitors")] == []
+    with pytest.raises(dc.DeclarationError, match="cannot be asked for as such; write PosteriorSampling, "):
+        dc.Study(study_of(tmp_path, TABLE, LESS, mechanism="PosteriorSampling.competitors"))
 
 
 FAMILIES: dict[str, tuple[str, Any]] = {

@@ -39,7 +39,11 @@ def collected(earlier: dict[str, Any]) -> dict[str, Any]:
             for name in each["repeats"][0]:
                 sums = {kind: np.sum([r[name][kind] for r in each["repeats"]], axis=0).tolist() for kind in KINDS}
                 entry[name] = {"commit": each["commit"], "releases": len(each["repeats"]), **sums}
+    forced = {each["setting"]: each for each in earlier.get("forced priors", [])}
     return {
+        "forced priors": list(
+            (forced | {each["setting"]: forced_prior(each) for each in files("forced-priors")}).values()
+        ),
         "fixed truths": sorted(truths.values(), key=lambda each: int(each["seed"])),
         "ranks": list((ranks | {each["setting"]: ranked(each) for each in files("ranks")}).values()),
     }
@@ -54,6 +58,25 @@ def ranked(found: Entry) -> Entry:
         entry["data sets"] = len(places)
         entry[name] = {"covers": round(share, 4), "error": round(error, 4), "p": float(f"{uniformity(places):.3g}")}
     return entry
+
+
+def forced_prior(found: Entry) -> Entry:
+    """Return how often intervals of one setting hold the truth: the mean over releases, and its standard error."""
+    entry: Entry = {name: found[name] for name in ("setting", "seed", "commit")}
+    shares = np.array(found["repeats"], dtype=float)
+    entry["releases"], entry["covers"] = len(shares), shares.mean(axis=0).round(4).tolist()
+    entry["errors"] = (shares.std(axis=0, ddof=1) / np.sqrt(len(shares))).round(4).tolist()
+    return entry
+
+
+def forced_priors(results: dict[str, Any]) -> str:
+    """Return how often draws under a prior that privacy forced cover fixed, skewed truths."""
+    rows = [
+        [each["setting"], str(each["releases"])]
+        + [f"{percent(a)} ± {percent(b)}" for a, b in zip(each["covers"], each["errors"], strict=True)]
+        for each in results["forced priors"]
+    ]
+    return table(["drawn under a forced prior", "releases", "50 %", "90 %", "95 %"], rows)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -100,6 +123,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "margins": fixed_truths(results, "margins"),
         "cells": fixed_truths(results, "cells"),
         "ranks": ranks(results),
+        "forced": forced_priors(results),
     }
 
 

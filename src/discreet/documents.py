@@ -18,6 +18,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from fractions import Fraction
+from math import isfinite
 from types import NoneType, UnionType
 from typing import ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -28,6 +29,8 @@ from discreet.exact import exact, exact_text
 from discreet.on_demand import everything_registered
 
 Converted = TypeVar("Converted")
+
+_HALF = "A text of the document holds half of a character: a lone surrogate."
 
 Document = dict[str, object]
 """An object of JSON: its values are looked at before they are used."""
@@ -43,9 +46,18 @@ def canonical_json(document: object) -> str:
 
 
 def read_json(text: str) -> object:
-    """Read JSON, refusing repeated keys, NaN and infinities."""
+    """Read JSON, refusing repeated keys, NaN, infinities, numbers too large for a float, and halves of characters.
+
+    So whatever was read can be written again.
+    """
     try:
-        found: object = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_constant)
+        found: object = json.loads(
+            text, object_pairs_hook=_without_repetition, parse_constant=_no_constant, parse_float=_finite
+        )
+        if "\\ud" in text.lower():
+            canonical_json(found).encode()
+    except UnicodeEncodeError:
+        raise DocumentError(_HALF) from None
     except (ValueError, RecursionError, TypeError) as problem:
         raise DocumentError(f"This is not a JSON document that can be read: {str(problem).rstrip('.')}.") from None
     return found
@@ -56,6 +68,12 @@ def _without_repetition(pairs: list[tuple[str, object]]) -> Document:
     if len(set(keys)) < len(keys):
         raise DocumentError("A key stands twice in the same object.")
     return dict(pairs)
+
+
+def _finite(text: str) -> float:
+    if not isfinite(number := float(text)):
+        raise DocumentError(f"{text[:20]} is too large for a number of a document; larger ones are written as text.")
+    return number
 
 
 def _no_constant(name: str) -> None:
@@ -187,7 +205,7 @@ def convert(document: object, kind: type[Converted]) -> Converted:
     except msgspec.ValidationError as problem:
         raise DocumentError(f"The document does not fit its schema: {problem}.") from None
     except UnicodeEncodeError:
-        raise DocumentError("A text of the document holds half of a character: a lone surrogate.") from None
+        raise DocumentError(_HALF) from None
 
 
 def _read_exact(kind: type, value: object) -> object:
@@ -209,8 +227,13 @@ def _plain_fields(value: object) -> Document:
     return {n: _plain(content) for n, content in contents.items() if n not in optional or content != optional[n]}
 
 
+def plain_values(values: Mapping[str, object]) -> Document:
+    """Return values of fields, by name, as a document writes them."""
+    return {name: _plain(value) for name, value in values.items()}
+
+
 def _plain(content: object) -> object:
-    if isinstance(content, tuple):
+    if isinstance(content, tuple | list):
         return [_plain(each) for each in content]
     if isinstance(content, Documented):
         return document_of(content)

@@ -141,11 +141,13 @@ def test_powers_and_priors_are_found_and_nothing_weaker_is_accepted() -> None:
     tempered = NetworkSampling.tempered(CHAIN, size=100, epsilon="1", delta="1e-6")
     strong = NetworkSampling.concentrated(CHAIN, size=100, epsilon="1", delta="1e-6")
     assert 0.05 < tempered.power < 0.2
-    assert 50 < min(strong.model.prior[0]) < 100
+    assert strong.model == CHAIN
+    assert strong.strength is not None
+    assert 50 < float(strong.strength) == min(strong.drawn_under.prior[0]) < 100
     with pytest.raises(dc.DeclarationError, match="above the stated"):
         with_fields(tempered, power=tempered.power * Fraction(10001, 10000))
     with pytest.raises(dc.DeclarationError, match="above the stated"):
-        with_fields(strong, model=CHAIN.with_prior(0.9999 * strong.model.prior[0][0]))
+        with_fields(strong, strength=strong.strength * Fraction(9999, 10000))
     several = NetworkSampling.tempered(CHAIN, size=100, epsilon="1", delta="1e-6", draws=4)
     assert 0.4 * tempered.power < several.power < 0.7 * tempered.power
 

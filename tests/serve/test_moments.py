@@ -140,7 +140,7 @@ def test_a_publisher_that_dies_anywhere_loses_nothing_and_leaves_nothing_unpaid(
         assert state(server, found)[0] == "running"
         fresh = Publisher(
             tmp_path / "study.toml", server.queue, clock=server.time, sleep=server.time.sleep,
-            slot=server.publisher._slot,
+            slot=server.publisher._slot, monotonic=server.time.monotonic,
         )  # fmt: skip
         fresh.prepare()
         assert fresh.step()

@@ -55,6 +55,41 @@ print(*[tried(each) for each in attempts])
 """
 
 
+REACHING = """
+import os, signal, socket, sys
+from pathlib import Path
+from discreet.serve.confine import confine
+assert confine(Path(sys.argv[1]))
+def tried(work):
+    try:
+        work()
+    except PermissionError:
+        return "refused"
+    return "done"
+child = os.fork()
+if child == 0:
+    signal.pause()
+attempts = [
+    lambda: os.kill(os.getppid(), 0),
+    lambda: socket.socket(socket.AF_UNIX).connect("\\0" + sys.argv[2]),
+    lambda: os.kill(child, signal.SIGKILL),
+]
+print(*[tried(each) for each in attempts])
+"""
+
+
+@pytest.mark.skipif(version() < 6, reason="This version of Landlock restricts neither signals nor abstract sockets.")
+def test_a_stolen_front_reaches_no_other_process(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as place:
+        place.bind("\0" + f"discreet-{tmp_path.name}-{os.getpid()}")
+        place.listen()
+        done = subprocess.run(
+            [sys.executable, "-c", REACHING, str(tmp_path), place.getsockname()[1:].decode()],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.stdout.split() == ["refused", "refused", "done"], done.stderr  # its own child it may end
+
+
 @pytest.mark.skipif(version() == 0, reason="This kernel has no Landlock: the front is kept apart by users alone.")
 def test_a_stolen_front_cannot_read_a_record_or_write_the_ledger(tmp_path: Path) -> None:
     (tmp_path / "queue").mkdir()

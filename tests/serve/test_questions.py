@@ -267,3 +267,38 @@ def test_a_holder_with_a_key_signs_what_is_released(server: Served) -> None:
     release = dc.Release.from_json(server.front.published()[0].text)
     assert key.public.signed(release.unsigned(), release.signatures)
     assert dc.verify(release, server.publisher.study.ledger()).epsilon == 0.25
+
+
+LINE = """
+[columns.x]
+bounds = [0, 10]
+missing = 5
+[columns.y]
+bounds = [0, 10]
+missing = 5
+"""
+
+
+@pytest.mark.parametrize("further", [{"noise": "0.2"}, {}], ids=["noise known", "noise not known"])
+def test_a_plan_never_says_that_privacy_helps(
+    tmp_path: Path, further: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a regression whose noise is not known, what exact sums give is known too roughly to be shown beside."""
+    monkeypatch.setattr("discreet.serve.work._SECONDS", 0.0)
+    study = STUDY.replace("[budget]", f"{LINE}[budget]").replace("size = 6", "size = 500").replace('"2"', '"200"')
+    keys = {"model": "regression", "formula": "y ~ x", "epsilon": "40", "label": "A line", **further}
+    with served(tmp_path, study=study) as server:
+        plan = server.program("analyst").post("/api/1/plans", json={"question": keys}).json()
+        browser = server.browser("analyst")
+        form = {"guard": browser.guard, "model": "regression", "its.formula": "y ~ x", "label": "A line",
+                "epsilon": "40", **{f"its.{key}": value for key, value in further.items()}}  # fmt: skip
+        page = browser.client.post("/ask/width", data=form).text
+    assert plan.get("width", 0) > 0, plan
+    assert [row["quantity"] for row in plan["rows"]] == ["intercept", "x"]
+    assert (">without privacy</th>" in page) is bool(further)
+    assert "expected width" in page
+    if further:
+        assert all(row["width"] > row["exact_width"] for row in plan["rows"])
+    else:
+        assert not [each for each in (plan, *plan["rows"]) if "exact_width" in each]
+        assert "Widths without privacy are not shown" in plan["words"]

@@ -1,6 +1,6 @@
 """What readers need to know about draws from a posterior: which rows were drawn, and the cost of their likelihood."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +27,27 @@ class DrawnProbabilities:
     draws: int
     grid_bits: int
     least: Fraction
+    strength: Fraction | None
+
+    @property
+    def drawn_under(self) -> Model:
+        """Return the model under the prior that draws are made from, which need not be the reader's."""
+        raise NotImplementedError
+
+    @property
+    def unsaid(self) -> Collection[str]:
+        """Return the strength of the prior, unless privacy demanded one."""
+        return ("strength",) if self.strength is None else ()
+
+    @property
+    def forced_prior(self) -> str:
+        """Say how strong the prior is that privacy demands."""
+        if self.strength is None:
+            return ""
+        number = f"{float(self.strength):.6g}"
+        return (
+            f"a prior of {number} everywhere" if self.drawn_tables() else f"the model's prior, {number} times as strong"
+        )
 
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
         """Return for each drawn table its columns, the prior of a row, and the number of rows; may be empty."""
@@ -61,12 +82,12 @@ class DrawnProbabilities:
 
     def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values): all that a family's posterior depends on."""
-        if not isinstance(self.model, ReadableFamily):
+        if not isinstance(family := self.drawn_under, ReadableFamily):
             raise DeclarationError("The law of drawn probabilities does not depend on a single total.")
         unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
         for cell in output.tolist():
             ends = cell * unit, (cell + 1) * unit
-            logs += self.model.draw_log_mass(totals, self.size, float(self.power), ends)
+            logs += family.draw_log_mass(totals, self.size, float(self.power), ends)
         return logs
 
     @property

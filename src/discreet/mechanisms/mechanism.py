@@ -169,6 +169,11 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         """Return delta at the stated epsilon, recomputed; None where it follows from the privacy loss."""
         return None
 
+    @property
+    def forced_prior(self) -> str:
+        """Say in words under which prior draws are made, if privacy demands another than the model's; else nothing."""
+        return ""
+
     def count_sd(self) -> float | None:
         """Return the standard deviation of the noise on a cell whose row total is known; None without noisy tables."""
         return None

@@ -50,8 +50,9 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row (stick-breaking) as
-    cells of a grid. The guarantee is certified when the mechanism is made; `plain`, `tempered`, `concentrated` and
-    `truncated` find suitable settings, `published` those of a paper.
+    cells of a grid. `strength` is the prior's parameter, one for all, that draws are made under if privacy demands a
+    stronger prior than the network's, which readers keep. The guarantee is certified when the mechanism is made;
+    `plain`, `tempered`, `concentrated` and `truncated` find suitable settings, `published` those of a paper.
 
     >>> net = Network.naive_bayes("y", ["a", "b"], dict.fromkeys("yab", (0, 1)), outside=0)
     >>> round(float(NetworkSampling.truncated(net, size=100, epsilon="3").least), 9)  # 1 / (1 + e^(3/6))
@@ -69,6 +70,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     draws: int
     grid_bits: int
     least: Fraction
+    strength: Fraction | None = None
 
     def __init__(
         self,
@@ -80,6 +82,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         draws: int = 1,
         grid_bits: int = GRID_BITS,
         least: Exact = 0,
+        strength: Exact | None = None,
     ) -> None:
         values: dict[str, object] = {
             "model": _network(model),
@@ -90,6 +93,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
             "draws": whole(draws, "draws", most=1000),
             "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
+            "strength": None if strength is None else positive(strength, "strength"),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -99,6 +103,11 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
             self._certify_truncated()
         else:
             self._certify()
+
+    @cached_property
+    def drawn_under(self) -> Network:
+        """Return the network under the prior that draws are made from: its own, or `strength` for every parameter."""
+        return self.model if self.strength is None else self.model.with_prior(float(self.strength))
 
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
@@ -127,7 +136,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
             )
         if any(self._truncation(levels).is_empty for levels in set(_levels(self.model))):
             raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
-        for prior in _priors(self.model):
+        for prior in _priors(self.drawn_under):
             found = self._truncation(len(prior)).refusal(sum(prior, self.power * self.size), min(prior))
             if found is not None:
                 raise DeclarationError(found)
@@ -162,13 +171,16 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     def concentrated(
         cls, model: Network, *, size: int, epsilon: Exact, delta: Exact, draws: int = 1
     ) -> "NetworkSampling":
-        """Return draws under the weakest prior, one number for all parameters, that gives this guarantee."""
+        """Return draws under the weakest prior, one number for all parameters, that gives this guarantee.
+
+        That prior is a cost of privacy, like noise, and nobody's belief: readers keep the prior of the network.
+        """
         asked = positive(epsilon, "epsilon"), _above_zero(delta)
         facts = whole(size, "size"), whole(draws, "draws", most=1000)
         _network(model)
 
         def build(number: float) -> NetworkSampling:
-            return cls(model.with_prior(float(rounded_up(number))), size, *asked, draws=draws)
+            return cls(model, size, *asked, draws=draws, strength=rounded_up(number))
 
         def above(number: float) -> float:
             return _excess(cls.nodes(model.with_prior(number), *facts), Fraction(1), *asked)
@@ -241,7 +253,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @cached_property
     def _curve(self) -> Curve:
-        return composed_draws(self.nodes(self.model, self.size, self.draws), self.power, self.delta)
+        return composed_draws(self.nodes(self.drawn_under, self.size, self.draws), self.power, self.delta)
 
     def delta_at(self, epsilon: Fraction) -> float:
         """Return an upper bound on delta at another epsilon; for truncated draws, that of any pure mechanism."""
@@ -284,7 +296,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     def _row_laws(self, number: int, counts: Sequence[int]) -> tuple[BetaLaw, ...]:
         """Return the laws of the sticks of a row with these counts."""
-        alpha = [Fraction(value) for value in self.model.prior[number]]
+        alpha = [Fraction(value) for value in self.drawn_under.prior[number]]
         largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
         return stick_laws([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
 
@@ -357,7 +369,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
         """Return each table that is drawn."""
-        tables = zip(self.model.families, self.model.prior, self.shapes, strict=True)
+        tables = zip(self.model.families, self.drawn_under.prior, self.shapes, strict=True)
         return [(family, np.array(prior), rows) for family, prior, (rows, _) in tables]
 
     def check_output(self, output: Counts) -> None:

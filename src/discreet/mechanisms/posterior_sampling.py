@@ -75,8 +75,11 @@ _LEAST_RANGE = "least is a probability for Categories: it must be above 0 and be
 class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
-    `power` is the exponent of the likelihood, `draws` the number of draws that are published together. The guarantee is
-    certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find settings that satisfy it.
+    `power` is the exponent of the likelihood, `draws` the number of draws that are published together. `strength` is
+    that of the prior that draws are made under, `drawn_under`, if privacy demands a stronger one than the model's: the
+    parameter of every cell of a table, or what a family's own prior is multiplied by. Readers keep the model's prior.
+    The guarantee is certified when the mechanism is made; `concentrated`, `tempered` and `truncated` find settings that
+    satisfy it.
 
     >>> from discreet.models import Categories
     >>> coin = Categories("fall", levels=("no", "yes"), outside="no")
@@ -98,6 +101,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     draws: int
     grid_bits: int
     least: Fraction
+    strength: Fraction | None = None
 
     def __init__(
         self,
@@ -109,6 +113,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         draws: int = 1,
         grid_bits: int = GRID_BITS,
         least: Exact = 0,
+        strength: Exact | None = None,
     ) -> None:
         check_model(model)
         values: dict[str, object] = {
@@ -120,6 +125,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
             "draws": whole(draws, "draws", most=MOST_DRAWS),
             "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
             "least": probability(least, "least"),
+            "strength": None if strength is None else positive(strength, "strength"),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -129,8 +135,13 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
             self._certify_truncated()
         else:
             self._certify()
-        if not isinstance(model, Categories):
+        if not isinstance(model := self.drawn_under, Categories):
             check_reach(model, self.size, self.power, self.grid_bits)
+
+    @cached_property
+    def drawn_under(self) -> Drawable:
+        """Return the model under the prior that draws are made from: its own, or the stronger one of `strength`."""
+        return self.model if self.strength is None else with_strength(self.model, self.strength)
 
     def _certify(self) -> None:
         """Refuse numbers that do not give the stated guarantee, by certified arithmetic."""
@@ -146,7 +157,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
             )
 
     def _certify_truncated(self) -> None:
-        if not isinstance(self.model, Categories) or self.least * len(self.model.cells) >= 1:
+        if not isinstance(table := self.drawn_under, Categories) or self.least * len(table.cells) >= 1:
             raise DeclarationError(_LEAST_RANGE)
         if self.delta:
             raise DeclarationError("With a least probability the guarantee is pure (delta = 0): leave delta out.")
@@ -157,7 +168,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
             )
         if self._truncation.is_empty:
             raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
-        prior = [Fraction(value) for value in self.model.prior]
+        prior = [Fraction(value) for value in table.prior]
         if (refusal := self._truncation.refusal(sum(prior, self.power * self.size), min(prior))) is not None:
             raise DeclarationError(refusal)
 
@@ -172,16 +183,22 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         epsilon: Exact,
         delta: Exact,
         draws: int = 1,
+        grid_bits: int = GRID_BITS,
     ) -> "PosteriorSampling":
-        """Return the draw under the weakest prior that fits: a symmetric one, or a multiple of a family's own."""
+        """Return the draw under the weakest prior that fits: a symmetric one, or a multiple of a family's own.
+
+        That prior is a cost of privacy, like noise, and nobody's belief: readers keep the prior of the model.
+        """
         named = Categories(model, levels, outside=outside) if isinstance(model, str | Column | Sequence) else model
         asked = asked_of(named, size, epsilon, delta, draws)
 
         def above(strength: float) -> float:
-            return excess(with_strength(named, strength), asked[0], 1.0, draws, *asked[1:])
+            return excess(with_strength(named, short_decimal(strength, 1)), asked[0], 1.0, draws, *asked[1:])
 
-        found = last_that_fits(above, 1e6, 1e-3)
-        return nearest(lambda strength: cls(with_strength(named, strength), *asked, draws=draws), found, 1)
+        def build(strength: float) -> PosteriorSampling:
+            return cls(named, *asked, draws=draws, grid_bits=grid_bits, strength=short_decimal(strength, 1))
+
+        return nearest(build, last_that_fits(above, 1e6, 1e-3), 1)
 
     @classmethod
     def tempered(
@@ -236,10 +253,12 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return nearest(lambda floor: build(short_decimal(floor, 1)), even, 1)
 
     def recalibrated(self, **changed: object) -> "PosteriorSampling":
-        """Return the draws of another guarantee, size, model or number, with the power or least that it allows."""
+        """Return the draws of another guarantee, size, model or number, with the power, least or prior it allows."""
         names = ("model", "size", "epsilon", "draws", "grid_bits")
         facts = {name: changed.get(name, getattr(self, name)) for name in names}
-        find: Callable[..., PosteriorSampling] = self.truncated if self.least else self.tempered
+        find: Callable[..., PosteriorSampling] = self.tempered if self.strength is None else self.concentrated
+        if self.least:
+            find = self.truncated
         kept = {"least": self.least if self.power < 1 else None} if self.least else {"delta": self.delta}
         return find(**facts, **{name: changed.get(name, value) for name, value in kept.items()})
 
@@ -260,10 +279,10 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     @property
     def concentration(self) -> float:
-        """Return the smallest parameter of the prior of a table."""
-        if not isinstance(self.model, Categories):
+        """Return the smallest parameter of the prior of a table that draws are made under."""
+        if not isinstance(table := self.drawn_under, Categories):
             raise DeclarationError(f"A {type(self.model).__name__} has no concentration; only a table has one.")
-        return float(min(self.model.prior))
+        return float(min(table.prior))
 
     @property
     def divergence(self) -> float | None:
@@ -282,7 +301,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     @property
     def _facts(self) -> tuple[Drawable, int, Fraction]:
-        return self.model, self.size, self.power
+        return self.drawn_under, self.size, self.power
 
     @property
     def sticks(self) -> int:
@@ -300,9 +319,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     def laws(self, counts: Counts) -> tuple[Law, ...]:
         """Return the independent laws of the numbers of one draw, given one row of counts."""
-        if not isinstance(self.model, Categories):
-            return (self.model.posterior(counts, self.power),)
-        return self._sticks(self.model, counts)
+        if not isinstance(drawn := self.drawn_under, Categories):
+            return (drawn.posterior(counts, self.power),)
+        return self._sticks(drawn, counts)
 
     def _sticks(self, table: Categories, counts: Counts) -> tuple[BetaLaw, ...]:
         shapes = [Fraction(a) + self.power * int(k) for a, k in zip(table.prior, counts, strict=True)]
@@ -321,8 +340,8 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return drawn.reshape(*table.shape[:-1], -1)
 
     def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
-        if self.least and isinstance(self.model, Categories):
-            return self._truncation.sample(self._sticks(self.model, counts), count, bits)
+        if self.least and isinstance(table := self.drawn_under, Categories):
+            return self._truncation.sample(self._sticks(table, counts), count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
@@ -382,9 +401,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
         """Return the one row of probabilities that is drawn; none for a family with one parameter."""
-        if not isinstance(self.model, Categories):
+        if not isinstance(table := self.drawn_under, Categories):
             return []
-        return [(tuple(column.name for column in self.model.columns), self.model.concentration, 1)]
+        return [(tuple(column.name for column in table.columns), table.concentration, 1)]
 
     def check_output(self, output: Counts) -> None:
         """Refuse an output that this mechanism cannot have given."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, probability, whole
-from discreet.mechanisms.posterior_curves import Drawable, short_decimal
+from discreet.mechanisms.posterior_curves import Drawable
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
 from discreet.models.bounded_family import BoundedFamily, Law
@@ -64,17 +64,13 @@ def check_model(model: object) -> Drawable:
     return model
 
 
-def with_strength(model: Drawable, strength: float) -> Drawable:
-    """Return a table under a symmetric prior, or a family under its own prior made this many times stronger.
-
-    Found strengths are rounded up, to a short decimal.
-    """
-    rounded = short_decimal(strength, 1)
+def with_strength(model: Drawable, strength: Fraction) -> Drawable:
+    """Return a table under a symmetric prior, or a family under its own prior made this many times stronger."""
     if isinstance(model, Categories):
-        return Categories(model.columns, prior=float(rounded))
+        return Categories(model.columns, prior=float(strength))
     if not isinstance(model, ReadableFamily):
         raise DeclarationError(f"A {type(model).__name__} does not define a stronger version of its prior.")
-    return model.stronger(rounded)
+    return model.stronger(strength)
 
 
 def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.documents import Document, document_of
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.category_questions import CategoryQuestions, Prior
 from discreet.models.events import Cell, some_of
@@ -72,6 +73,14 @@ class Categories(CategoryQuestions, kind="Categories"):
     def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
+
+    def canonical_document(self) -> Document:
+        """Return the table with its columns in the order of their names."""
+        order = sorted(range(len(self.columns)), key=lambda place: self.columns[place].name)
+        prior = self.concentration.reshape([len(column.levels) for column in self.columns]).transpose(order).ravel()
+        ordered = Categories([self.columns[place] for place in order], prior=tuple(prior.tolist()))
+        told = {name: value for name, value in document_of(ordered).items() if name in ("columns", "prior")}
+        return document_of(self) | (told if self.is_prior_declared else {"columns": told["columns"]})
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

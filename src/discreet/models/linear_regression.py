@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainccinv, ndtri
 
 from discreet.arrays import Floats
+from discreet.documents import Document, document_of, plain_values
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
 from discreet.mathematics.distributions.dirichlet import tails
@@ -127,6 +128,13 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
             )
         if len(set(self.names)) < len(self.names):
             raise DeclarationError(f"Two coefficients would have the same name: {', '.join(self.names)}.")
+
+    def canonical_document(self) -> Document:
+        """Return the regression with features, bounds and products in the order of their names."""
+        features = sorted(self.features, key=lambda each: each if isinstance(each, str) else each.name)
+        bounds = sorted(self.bounds, key=lambda each: each.name)
+        terms = sorted(tuple(sorted(term)) for term in self.terms)
+        return document_of(self) | plain_values({"features": features, "bounds": bounds, "terms": terms})
 
     def document_values(self) -> dict[str, object]:
         """Return the precision of the prior as it is declared: None if it is not."""
@@ -297,6 +305,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     def made_up_work(self, size: int) -> tuple[float, float]:
         """Return the work of records that are drawn some at a time, each with all features."""
         return 2e3 * size * (1 + len(self.features)), 1e6
+
+    @property
+    def is_known_exactly(self) -> bool:  # type: ignore[override]  # as for all models, but not for all regressions
+        """Tell whether the variance of the noise is known; else `known_rows` take a typical one for it."""
+        return self.noise_prior is None
 
     def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every coefficient, from exact moments and a typical variance."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.documents import DocumentedModel
+from discreet.documents import Document, DocumentedModel, document_of
 from discreet.errors import DeclarationError
 from discreet.models.asked import Asked, written_name
 from discreet.models.number_bounds import Bounds
@@ -81,6 +81,8 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     """Whether it is the shares of a table of categories, and no program goes along with it."""
     has_own_rows: ClassVar[bool] = False
     """Whether rows of one table differ in their prior, as they do for readers with own records of a network."""
+    is_known_exactly: bool = True
+    """Whether `known_rows` are what exact statistics say; else they are rough, and no measure of what privacy costs."""
     protects: str = "one record"
     """Whose change moves the statistics by no more than one record's."""
 
@@ -149,6 +151,10 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def counted(self) -> object:
         """Return what is said about the records, whatever the prior is: releases are read together if it is equal."""
         return self
+
+    def canonical_document(self) -> Document:
+        """Return the model as a document that is the same in whichever order columns, arrows or groups were written."""
+        return document_of(self)
 
     @property
     def row_scales(self) -> tuple[float, ...] | None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats
+from discreet.documents import Document, document_of
 from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked, Key, of_levels
 from discreet.models.contributions import all_or_some
@@ -79,6 +80,13 @@ class Network(FamilyTables, RowPriors, kind="Network"):
     def document_values(self) -> dict[str, object]:
         """Return the prior as it is declared: None if it is not."""
         return {} if self.is_prior_declared else {"prior": None}
+
+    def canonical_document(self) -> Document:
+        """Return the network with variables and their parents in the order of their names, parents first."""
+        order = sorted(range(len(self.variables)), key=lambda place: self.variables[place].name)
+        prior = [self.prior[place] for place in order] if self.is_prior_declared else None
+        parents = [sorted(self.parents[place]) for place in order]
+        return document_of(Network([self.variables[place] for place in order], parents, prior))
 
     def without_ones(self) -> "Network | None":
         """Return the network with no declared prior, if the declared one is 1 everywhere."""

@@ -114,6 +114,19 @@ def mechanism_document(mechanism: Mechanism) -> Document:
     return document_of(mechanism) | {"model": model_document(mechanism.model)}
 
 
+def canonical_mechanism(mechanism: Mechanism) -> Document:
+    """Return a mechanism as a document that is the same in whichever order its columns, arrows or groups were written.
+
+    Fields that follow from others are left out. Where numbers that were chosen for the mechanism itself follow that
+    order and differ, the order is part of what is asked.
+    """
+    written = {name: each for name, each in mechanism_document(mechanism).items() if name not in mechanism.unsaid}
+    ordered = [each for name, each in written.items() if name != "model" and isinstance(each, list)]
+    if any(value != each[0] for each in ordered for value in each):
+        return written
+    return written | {"model": mechanism.model.canonical_document()}
+
+
 def read_mechanism(document: object) -> Mechanism:
     """Return the mechanism that a document describes."""
     found = restored(document, DocumentedMechanism.kinds)

@@ -8,6 +8,7 @@ from discreet.documents import canonical_json
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees import Accountant
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.records.values import text_of
 from discreet.serve import audit
 from discreet.serve.front import Asking, Front, as_json
@@ -94,9 +95,11 @@ def level_of(asking: Asking) -> float:
     try:
         level = float(asking.query("level") or LEVEL)
     except ValueError:
-        level = 0.0
-    if not 0 < level < 1:
-        raise Problem(400, "A level must be a number between 0 and 1, such as 0.9.")
+        raise Problem(400, "A level must be a number between 0 and 1, such as 0.9.") from None
+    try:
+        tails(level)
+    except DeclarationError as problem:
+        raise Problem(400, str(problem)) from None
     return level
 
 

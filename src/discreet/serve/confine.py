@@ -2,7 +2,9 @@
 
 From then on this process, and every process that it starts, can read its own programs, read and write the folder of the
 queue, and nothing else on the disk: neither the records nor the ledger, whatever code a stranger manages to run in it.
-From version 4 of Landlock on (Linux 6.7), it can open no TCP connection except to the port of a queue on a server.
+From version 4 of Landlock on (Linux 6.7), it can open no TCP connection except to the port of a queue on a server; from
+version 6 on (Linux 6.12), it can send no signal to processes outside, nor connect to their abstract UNIX sockets. What
+Landlock does not cover remains: sizes and times of files (stat), their modes, times and attributes, UDP.
 Where the system has no Landlock, the processes are separated only by their users, if at all; the front says so, and
 also if its connections are not restricted.
 """
@@ -26,6 +28,8 @@ _RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 
 """What each version of Landlock can forbid on the disk."""
 NETWORK_FROM = 4
 """The version of Landlock from which connections can be forbidden, too: those by TCP."""
+_SCOPED_FROM, _SCOPES = 6, 1 | 2
+"""The version of Landlock from which abstract UNIX sockets (1) and signals (2) can be kept within the process."""
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ssl", "/etc/localtime", "/etc/ld.so.cache", "/proc/self", "/proc/cpuinfo")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random")
 
@@ -44,6 +48,7 @@ def confine(folder: Path | None, connects_to: int | None = None) -> bool:
     on_disk = _RIGHTS[max(each for each in _RIGHTS if each <= known)]
     network = _BIND | _CONNECT if known >= NETWORK_FROM else 0
     rules = struct.pack("QQ", on_disk, network) if network else struct.pack("Q", on_disk)
+    rules += struct.pack("Q", _SCOPES) if known >= _SCOPED_FROM else b""
     ruleset = _call(_CREATE, rules, len(rules), 0)
     if ruleset < 0:
         return False

@@ -41,7 +41,8 @@ class Direct:
     """A desk in this process, without a time limit: for tests and for requests that are trusted."""
 
     def ask(self, name: str, *arguments: object) -> object:
-        """Compute it in this process."""
+        """Compute it in this process; like any other desk, it takes plain data only."""
+        _digest(name, arguments)
         return _answer(*worked_out(name, arguments))
 
 
@@ -57,7 +58,7 @@ class Desk:
 
     def ask(self, name: str, *arguments: object) -> object:
         """Let the desk compute something; what was computed lately is remembered."""
-        question = sha256(canonical_json([name, arguments]).encode()).hexdigest()  # because documents are long
+        question = _digest(name, arguments)
         if (known := self._known.get(question)) is not None:
             return _answer(*known)
         if not self._line.acquire(blocking=False):
@@ -109,6 +110,11 @@ class Desk:
         if self._pipe is not None:
             self._pipe.close()
         self._process = self._pipe = None
+
+
+def _digest(name: str, arguments: tuple[object, ...]) -> str:
+    """Return what a question is remembered by, because documents are long."""
+    return sha256(canonical_json([name, arguments]).encode()).hexdigest()
 
 
 def _sit(pipe: Connection, memory: int) -> None:

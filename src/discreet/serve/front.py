@@ -80,10 +80,11 @@ class Front:
         settings: Settings,
         clock: Clock = time.time,
         hasher: PasswordHasher | None = None,
+        monotonic: Clock = time.monotonic,
     ) -> None:
         self.queue, self.desk, self.settings, self.clock = queue, desk, settings, clock
         self.people, self.keys = People(queue, clock, hasher), Keys(queue, clock)
-        self.questions, self.buckets = Questions(queue, clock), Buckets(clock)
+        self.questions, self.buckets = Questions(queue, clock), Buckets(monotonic)
         self._passwords = threading.BoundedSemaphore(4)  # each check uses a lot of memory, on purpose
         self.templates = Environment(
             loader=PackageLoader("discreet.serve"), autoescape=select_autoescape(default=True, default_for_string=True),
@@ -195,8 +196,10 @@ class Asking:
         """Return the JSON object in the body."""
         try:
             found = read_json(self.body.decode("utf-8"))
-        except (DocumentError, UnicodeDecodeError):
-            raise Problem(400, "The body is not JSON in UTF-8, or repeats a key. Nothing was done.") from None
+        except UnicodeDecodeError:
+            raise Problem(400, "The body is not in UTF-8. Nothing was done.") from None
+        except DocumentError as problem:
+            raise Problem(400, f"The body cannot be read. {problem} Nothing was done.") from None
         if not isinstance(found, dict):
             raise Problem(400, "The body must be a JSON object. Nothing was done.")
         return cast(dict[str, object], found)

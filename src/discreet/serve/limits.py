@@ -32,7 +32,10 @@ class Rates:
 
 
 class Buckets:
-    """One bucket for each key: it holds as many requests as are allowed in a minute, and refills within a minute."""
+    """One bucket for each key: it holds as many requests as are allowed in a minute, and refills within a minute.
+
+    The clock must be monotonic: setting the time of day neither fills nor empties a bucket.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock, self._lock = clock, threading.Lock()
@@ -43,7 +46,7 @@ class Buckets:
         now, speed = self._clock(), per_minute / 60
         with self._lock:
             left, at = self._left.pop((what, who), (float(per_minute), now))
-            left = min(float(per_minute), left + max(0.0, now - at) * speed)
+            left = min(float(per_minute), left + (now - at) * speed)
             enough = left >= 1
             self._left[what, who] = (left - 1 if enough else left, now)
             while len(self._left) > _MOST_KEYS:

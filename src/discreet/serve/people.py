@@ -153,10 +153,14 @@ class People:
             raise SignInError(WRONG)
 
     def _counted(self, name: str) -> str | None:
-        """Count an attempt before it is checked; return the hash to check it against, or None if it must fail."""
+        """Count an attempt before it is checked; return the hash to check it against, or None if it must fail.
+
+        Locks are for all fronts and outlive them, so they go by the time of day; one that would last longer than any
+        lock does was made before the clock was set back, and is over.
+        """
         with self.queue.writing() as connection:
             row, now = self._row(connection, name), self.clock()
-            if row is None or row["is_closed"] or row["locked_until"] > now:
+            if row is None or row["is_closed"] or 0 < row["locked_until"] - now <= LONGEST_LOCK:
                 self._as_if_counted(connection)
                 return None
             failures = row["failures"] + 1

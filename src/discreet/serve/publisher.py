@@ -65,10 +65,12 @@ class Publisher:
         sleep: Callable[[float], None] = time.sleep,
         slot: Slot = in_a_process,
         report: Callable[[str], None] = lambda words: None,
+        monotonic: Clock = time.monotonic,
     ) -> None:
         self.study, self.queue, self.key = Study(study), queue, key
         self.clock, self._sleep, self._slot, self._report = clock, sleep, slot, report
-        self._told_at = 0.0
+        self._monotonic = monotonic
+        self._told_at = -_EVERY
 
     def prepare(self, front: str | None = None) -> None:
         """Create the queue if there is none, open the ledger, and tell the front what the study declares."""
@@ -91,9 +93,9 @@ class Publisher:
 
     def _live(self) -> None:
         """Report now and then that the publisher is running, and what others have charged in the meantime."""
-        if self.clock() - self._told_at < _EVERY:
+        if self._monotonic() - self._told_at < _EVERY:
             return
-        self._told_at, ledger = self.clock(), self.study.ledger()
+        self._told_at, ledger = self._monotonic(), self.study.ledger()
         head = told(self.queue, BUDGET).get("head")
         moved = not isinstance(head, dict) or head.get("digest") != ledger.head.digest
         with self.queue.writing() as connection:
@@ -139,8 +141,12 @@ class Publisher:
         return read_declaration(self.study, asked.keys)
 
     def _in_slot(self, asked: Asked, read: Read, request: str) -> None:
-        """Give a question its slot: whatever happens in it, the outcome can be seen only at its end."""
-        begun, serving = self.clock(), self.study.serving  # a question that is taken again gets a whole slot
+        """Give a question its slot: whatever happens in it, the outcome can be seen only at its end.
+
+        How long it lasts goes by a monotonic clock, which nobody can set; the time of day is only written down.
+        """
+        serving = self.study.serving
+        begun, until = self.clock(), self._monotonic() + serving.visible_after  # a whole slot, if it is taken again
         with self.queue.writing() as connection:
             mine = update(questions).where(questions.c.number == asked.number)
             connection.execute(mine.values(state=RUNNING, begun_at=begun))
@@ -150,7 +156,7 @@ class Publisher:
             self.study.publish_question(read.question, request)
 
         outcome = self._slot(publish, serving.time_limit)
-        self._sleep(max(0.0, begun + serving.visible_after - self.clock()))
+        self._sleep(max(0.0, until - self._monotonic()))
         ledger = self.study.ledger()
         if ledger.is_answered(request):
             self._finish(asked, ANSWERED, read, request, "")
@@ -183,7 +189,7 @@ class Publisher:
             tell(connection, BUDGET, budget_of(ledger))
             tell(connection, ALIVE, {"at": now})
             note(connection, now, PUBLISHER, state, f"{asked.id}: {asked.label}")
-        self._told_at = now
+        self._told_at = self._monotonic()
 
     def _recorded(self, ledger: Ledger, request: str) -> Release:
         """Return the release that the ledger holds under this name, signed if the holder has a key."""

@@ -92,17 +92,20 @@ def _by_row(question: Question) -> Plain:
         found.append(planned_rows(question.mechanism, LEVEL, len(found)))
     widths = np.mean([each.widths for each in found], axis=0)
     exactly = np.mean([each.exact_widths for each in found], axis=0)
+    beside = [{"exact_width": float(known)} if question.model.is_known_exactly else {} for known in exactly]
     rows = [
-        {"quantity": row.quantity, "given": row.given, "width": float(wide), "exact_width": float(known),
-         "unit": row.unit_text}
-        for row, wide, known in zip(found[0].rows, widths, exactly, strict=True)
-    ]  # fmt: skip
+        {"quantity": row.quantity, "given": row.given, "width": float(wide), "unit": row.unit_text} | known
+        for row, wide, known in zip(found[0].rows, widths, beside, strict=True)
+    ]
     studies = "one made-up study" if len(found) == 1 else f"{len(found)} made-up studies"
+    left_out = (
+        "" if beside[0] else " Widths without privacy are not shown: for this question they are known too roughly."
+    )
     return {
-        "width": float(widths[0]), "exact_width": float(exactly[0]), "level": LEVEL, "rows": rows[:_MOST_ROWS],
+        "width": float(widths[0]), "level": LEVEL, "rows": rows[:_MOST_ROWS],
         "words": f"Expected widths of {LEVEL:.0%} intervals, from {studies} drawn from the prior and read as a release "
-        f"would be{f'; the first {_MOST_ROWS} of {len(rows)} rows' if len(rows) > _MOST_ROWS else ''}.",
-    }  # fmt: skip
+        f"would be{f'; the first {_MOST_ROWS} of {len(rows)} rows' if len(rows) > _MOST_ROWS else ''}.{left_out}",
+    } | beside[0]  # fmt: skip
 
 
 def reading(document: str, level: float, event: str | None, by: str | None, group: str | None = None) -> Plain:

@@ -27,7 +27,7 @@ def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: 
             f"the mechanism is {written!r}; for the model {about!r} it must be one of "
             f"{', '.join(sorted(accepted))}.{meant(kind, accepted)}"
         )
-    makers = _constructors(accepted[kind])
+    makers = constructors_of(accepted[kind])
     if constructor not in makers:
         ways = ", ".join(f"{kind}.{name}" if name else kind for name in makers)
         raise DeclarationError(
@@ -40,14 +40,14 @@ def own_maker(written: str) -> Maker[Mechanism] | None:
     """Return what takes the own keys of a mechanism, whatever the model is; None if there is none of that name."""
     kind, _, constructor = written.partition(".")
     known = Mechanism.registered()
-    makers = _constructors(known[kind]) if kind in known else {}
+    makers = constructors_of(known[kind]) if kind in known else {}
     return _maker(written, known[kind], makers[constructor]) if constructor in makers else None
 
 
 def ways_of(model: Model) -> list[str]:
     """Return all names by which a question about this model may name its mechanism."""
     accepted = {name: each for name, each in Mechanism.registered().items() if each.accepts_model(model)}
-    return [f"{name}.{way}" if way else name for name, kind in accepted.items() for way in _constructors(kind)]
+    return [f"{name}.{way}" if way else name for name, kind in accepted.items() for way in constructors_of(kind)]
 
 
 def _maker(
@@ -57,8 +57,9 @@ def _maker(
     return Maker(written, make, dict(zip(_GIVEN, given, strict=True)), among=public)
 
 
-def _constructors(kind: type[Mechanism]) -> dict[str, Callable[..., Mechanism]]:
+def constructors_of(kind: type[Mechanism]) -> dict[str, Callable[..., Mechanism]]:
     """Return the class itself, and its constructors that take what every question gives."""
-    named = [name for name in vars(kind) if not name.startswith("_") and isinstance(vars(kind)[name], classmethod)]
+    own = {name: each for name, each in vars(kind).items() if not name.startswith("_") and not hasattr(Mechanism, name)}
+    named = [name for name, each in own.items() if isinstance(each, classmethod)]
     found = {name: getattr(kind, name) for name in named}
     return {"": kind} | {name: make for name, make in found.items() if set(_GIVEN) <= set(signature(make).parameters)}

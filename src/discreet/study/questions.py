@@ -22,7 +22,7 @@ from discreet.reading import why_unreadable
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases.release import NO_READING
-from discreet.study.file import QUESTION_KEYS, DeclaredQuestion, Prior
+from discreet.study.file import QUESTION_KEYS, DeclaredQuestion
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import mechanism_maker
 from discreet.study.metrics import per_unit
@@ -149,7 +149,7 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
     _refuse_others({key for key in left if key not in maker.keys}, declared.model, asked, study)
     delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
     named = maker.made(left | delta, (*QUESTION_KEYS, *asked.keys))
-    return named, _chosen_prior(named, model, written, declared.prior)
+    return named, _chosen_prior(named)
 
 
 def _refuse_others(keys: Iterable[str], written: str, asked: Maker[Model], study: Declared) -> None:
@@ -169,10 +169,7 @@ def _refuse_left(keys: Iterable[str], written: str, asked: Maker[Model], study: 
         )
 
 
-def _chosen_prior(mechanism: Mechanism, model: Model, written: str, declared: Prior | None) -> str:
-    """Say which prior a constructor chose; refuse a declared one that it would replace."""
-    if mechanism.model == model:
-        return ""
-    if declared is not None:
-        raise DeclarationError(f"{written} chooses the prior itself: leave out prior.")
-    return "it chooses the weakest prior that its guarantee allows"
+def _chosen_prior(mechanism: Mechanism) -> str:
+    """Say which prior draws are made under if privacy demands one."""
+    forced = mechanism.forced_prior
+    return forced and f"for privacy it draws under the weakest prior that its guarantee allows: {forced}"

@@ -1,6 +1,7 @@
 """A study file, read and checked: its columns, its questions, its ledger, and the way to publish."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases.publish_plan import plan_document
-from discreet.releases.release import mechanism_document
+from discreet.releases.release import canonical_mechanism, mechanism_document, read_mechanism
 from discreet.study.declarations import Declarations
 from discreet.study.file import read_study
 from discreet.study.metrics import metric_of
@@ -143,17 +144,20 @@ class Study(Declarations):
 
     def publish(self, name: str) -> Release:
         """Publish a question. Repeated on the same data, it returns the same release and charges nothing."""
-        question = self.question(name)
-        request = f"{name} of {self._data_name}{self._in_period()}"
+        question, request = self.question(name), self._request(name)
         if self._is_paid(request, before := with_ones(question)):
             question = before
         return self.publish_question(question, request)
 
     def publish_question(self, question: Question, request: str) -> Release:
-        """Publish a question about this study's columns under a request's name; repeating it charges nothing."""
+        """Publish a question about this study's columns under a request's name; repeating it charges nothing.
+
+        If it was answered before, the release is the one that was recorded, with its label and order of columns.
+        """
         _refuse_claim(question)
-        if not self._is_paid(request):
+        if (first := self._first_asked(question, request)) is None:
             _refuse_unreadable(question)
+        question = first or question
         secret = self._fitting(question, self.statistics(question))
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
@@ -186,9 +190,31 @@ class Study(Declarations):
         return self._fitting(question, self.statistics(question))
 
     def asked_request(self, question: Question) -> str:
-        """Return the name under which a question from elsewhere is published: whatever its label, one release."""
-        asked = canonical_json([mechanism_document(question.mechanism), question.reading])
-        return f"asked {digest_of(asked)[:32]} of {self._data_name}{self._in_period()}"
+        """Return the name under which a question from elsewhere is published: one release for one question.
+
+        Whatever its label, the order of its columns, arrows or groups, and however its numbers are written. If it is a
+        question of the study, that one's name is used; if several are the same, the first that was answered.
+        """
+        form = _canonical(question)
+        own = [self._request(name) for name, each in self.questions.items() if _canonical(each) == form]
+        names = [*own, self._request(f"asked {digest_of(form)[:32]}")]
+        return next((name for name in names if self._is_paid(name)), names[0])
+
+    def _request(self, name: str) -> str:
+        """Return the name of a request: that of the question, of the data and, with an allowance, of the period."""
+        return f"{name} of {self._data_name}{self._in_period()}"
+
+    def _first_asked(self, question: Question, request: str) -> Question | None:
+        """Return a question as it was asked first, if it is on record under this name; nothing if it is not.
+
+        A question that is another one than that on record is returned as it is; publishing will refuse it.
+        """
+        answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
+        if answered is None:
+            return None
+        recorded = replace(question, mechanism=read_mechanism(answered.body["mechanism"]))
+        is_same = _canonical(recorded) == _canonical(question)
+        return replace(recorded, label=answered.body["label"]) if is_same else question
 
     def _is_paid(self, request: str, question: Question | None = None) -> bool:
         """Tell whether a request was answered before: its release is then returned, whatever can be read today.
@@ -252,6 +278,11 @@ class Study(Declarations):
                 "declares. Nothing was published and nothing was charged. `discreet check` tells more."
             )
         return secret
+
+
+def _canonical(question: Question) -> str:
+    """Return the text of all that makes a question: two that ask the same have the same text."""
+    return canonical_json([canonical_mechanism(question.mechanism), question.reading])
 
 
 def _adds_up(metric: Metric | None) -> str:

@@ -149,15 +149,26 @@ class Posterior(Shown, ABC, Generic[ModelT]):
 
     @property
     def combined(self) -> str:
-        """Say which releases were read together, and with how many own records; nothing if there is only one."""
+        """Say which releases were read together, which prior privacy demanded of draws, and how many own records."""
         if len(self.releases) == 1:
-            return self.own_line
+            return " ".join(filter(None, [self.drawn_line, self.own_line]))
         each = [
             f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in r.model.declared_columns)})"
             for r in self.releases
         ]
         read = f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."
-        return " ".join(filter(None, [read, self.own_line]))
+        return " ".join(filter(None, [read, self.drawn_line, self.own_line]))
+
+    @property
+    def drawn_line(self) -> str:
+        """Say under which prior draws were made if privacy demanded one: it is read as noise, not as belief."""
+        forced = dict.fromkeys(r.mechanism.forced_prior for r in self.releases if r.mechanism.forced_prior)
+        if not forced:
+            return ""
+        return (
+            f"For privacy, it was drawn under {' and '.join(forced)}; this is accounted for like noise, and is not the "
+            "prior of this reading."
+        )
 
     @property
     def own_line(self) -> str:

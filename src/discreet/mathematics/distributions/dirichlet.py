@@ -44,10 +44,17 @@ class Interval(NamedTuple):
         return f"{self.low:.4g} to {self.high:.4g}"
 
 
+LEAST_LEVEL, MOST_LEVEL = 1e-6, 1 - 1e-9
+"""Levels of intervals: sums are right to about 1e-12, so these ends, or tails, are still right to a few digits."""
+
+
 def tails(level: float) -> tuple[float, float]:
     """Return the two probabilities that an equal-tailed interval leaves at either side."""
-    if not isinstance(level, int | float) or not 0 < level < 1:
-        raise DeclarationError(f"The level of an interval must lie between 0 and 1, such as 0.9; got {level!r}.")
+    if not isinstance(level, int | float) or not LEAST_LEVEL <= level <= MOST_LEVEL:
+        raise DeclarationError(
+            "The level of an interval must lie between 0 and 1, such as 0.9, at least 1e-6 away from 0 and 1e-9 from "
+            f"1; got {level!r}. Nothing was computed."
+        )
     return (1 - level) / 2, (1 + level) / 2
 
 

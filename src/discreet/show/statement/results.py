@@ -110,7 +110,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _together(posterior: Posterior) -> str:
-    text = _words_of_the_holder(posterior)
+    text = _words_of_the_holder(posterior) + (f" {plain(drawn)}" if (drawn := posterior.drawn_line) else "")
     if any(release.reading == NO_READING for release in posterior.releases):
         text += f" The holder declared that there would be no posterior (reading = {NO_READING!r}); it was read anyway."
     if len(posterior.releases) > 1:
