@@ -50,6 +50,10 @@ class Sampled:
         low, high = np.quantile(self.draws, tails(level))
         return Interval(float(low), float(high))
 
+    def interval_of_draws(self, drawn: NDArray[np.float64], level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of some of the draws."""
+        return Sampled(drawn).interval(level)
+
     def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:
         """Return the mean, median, both ends of the interval, the standard deviation, and no share due to privacy."""
         return self.mean, self.median, *self.interval(level), self.sd, None
