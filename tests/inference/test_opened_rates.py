@@ -43,6 +43,15 @@ def test_ratios_are_opened_where_the_share_of_both_is() -> None:
     assert 0 < low < high < np.inf
 
 
+def test_ratios_of_rates_are_opened_where_a_rate_is() -> None:
+    posterior = read((228, 12, 59, 1))
+    for ratio in (posterior.risk_ratio, posterior.odds_ratio):
+        assert ratio("fall=yes", "ward=B", "ward=A").interval(0.9).low == 0
+        assert ratio("fall=yes", "ward=A", "ward=B").interval(0.9).high == np.inf
+    assert posterior.odds_ratio("fall=no", "ward=B", "ward=A").interval(0.9).high == np.inf
+    assert posterior.risk_ratio("fall=no", "ward=B", "ward=A").interval(0.9).high < 2
+
+
 def test_charts_and_pages_show_the_intervals_of_the_rows() -> None:
     posterior = read((228, 12, 59, 1))
     (page,) = [each for each in contents_of(posterior)["groups"] if (each["event"], each["by"]) == ("fall=yes", "ward")]

@@ -322,21 +322,17 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
         return Sampled(expit(one - rest_one) - expit(two - rest_two))
 
-    def risk_ratio(
-        self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
-    ) -> SampledRatio:
+    def risk_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        drawn = _exponential(log_expit(one - rest_one) - log_expit(two - rest_two))
-        return SampledRatio(drawn, *self._two_rates(event, first, second), of_odds=False)
+        logs = log_expit(one - rest_one) - log_expit(two - rest_two)
+        return SampledRatio.of_logs(logs, *self._two_rates(event, first, second), of_odds=False)
 
-    def odds_ratio(
-        self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
-    ) -> SampledRatio:
+    def odds_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of the odds of an event under `first`, divided by its odds under `second`."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        drawn = _exponential((one - rest_one) - (two - rest_two))
-        return SampledRatio(drawn, *self._two_rates(event, first, second), of_odds=True)
+        logs = (one - rest_one) - (two - rest_two)
+        return SampledRatio.of_logs(logs, *self._two_rates(event, first, second), of_odds=True)
 
     def _two_rates(self, event: object, first: object, second: object) -> tuple[BetaMixture, BetaMixture]:
         return self.laws.between(*self._split(event, first)), self.laws.between(*self._split(event, second))
@@ -400,9 +396,3 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
         places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
-
-
-def _exponential(logs: Floats) -> Floats:
-    """Return e^logs; a ratio to almost nothing may be infinite."""
-    with np.errstate(over="ignore"):
-        return np.exp(logs)

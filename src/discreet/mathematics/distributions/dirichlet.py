@@ -161,7 +161,7 @@ class BetaMixture(Proportion):
 
     def interval_of_draws(self, drawn: Floats, level: float = 0.9) -> Interval:
         """Return the same from draws of this law, much faster where it has many parts."""
-        return self._ends(lambda probability: np.asarray(np.quantile(drawn, probability)), level)
+        return self._ends(lambda at: np.asarray(np.quantile(drawn, np.asarray(at, dtype=float))), level)
 
     def _ends(self, quantile: Callable[[ArrayLike], Floats], level: float) -> Interval:
         low, high = quantile(tails(level))

@@ -84,6 +84,14 @@ class SampledRatio(Sampled):
     second: BetaMixture
     of_odds: bool
 
+    @classmethod
+    def of_logs(
+        cls, logs: NDArray[np.float64], first: BetaMixture, second: BetaMixture, of_odds: bool
+    ) -> "SampledRatio":
+        """Return the ratio with these draws of its logarithm; one to almost nothing may be infinite."""
+        with np.errstate(over="ignore"):
+            return cls(np.exp(logs), first, second, of_odds)
+
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability, opened if 0 or infinity cannot be excluded."""
         (low, high), one, two = super().interval(level), self.first.interval(level), self.second.interval(level)
