@@ -32,7 +32,8 @@ def posteriors() -> list[type]:
     for module in pkgutil.walk_packages(discreet.inference.__path__, "discreet.inference."):
         if ".bridges" not in module.name:  # these hand draws to other libraries, and show no intervals
             importlib.import_module(module.name)
-    found, left = set(), [Posterior]
+    found: set[type] = set()
+    left: list[type] = [Posterior]
     while left:
         cls = left.pop()
         left += cls.__subclasses__()
