@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calibration_page import COLLECTED, PAGE, tables, written
+from calibration_page import COLLECTED, PAGE, SKEWED, tables, written
+from interval_kinds import MEASURED, NONE, kinds
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,7 @@ def test_every_table_of_the_page_is_made_of_the_results(results: dict[str, Any])
 def test_every_result_says_of_which_commit_and_seed_it_is(results: dict[str, Any]) -> None:
     assert all(len(entry["own"]["commit"]) == 40 for entry in results["fixed truths"])
     assert all(len(entry["commit"]) == 40 for entry in results["ranks"])
+    assert all(len(entry["commit"]) == 40 for sweep in SKEWED for entry in results[sweep])
     seeds = [entry["seed"] for entries in results.values() for entry in entries]
     assert len(set(seeds)) == len(seeds)
 
@@ -43,3 +45,21 @@ def test_ranks_are_uniform(results: dict[str, Any]) -> None:
         assert entry["aware"]["p"] >= 1e-4, entry["setting"]
         assert abs(entry["aware"]["covers"] - 0.9) <= 4 * entry["aware"]["error"], entry["setting"]
     assert np.mean([entry["plug-in"]["p"] < 1e-4 for entry in results["ranks"]]) > 0.5
+
+
+def test_skewed_truths_are_held(results: dict[str, Any]) -> None:
+    """Variances and rates: 90 % intervals in 88 % of releases and more, or two standard errors less."""
+    for sweep, kind in zip(SKEWED, ("variance", "conditional"), strict=True):
+        found = {name: each for entry in results[sweep] for name, each in entry["quantities"].items()}
+        looked_at = {name: each for name, each in found.items() if name.startswith(kind)}
+        assert looked_at
+        for name, each in looked_at.items():
+            assert each["covers"][1] + 2 * (0.88 * 0.12 / each["releases"]) ** 0.5 >= 0.88, name
+
+
+def test_every_kind_of_interval_is_measured_or_said_not_to_be() -> None:
+    """Whoever adds an interval adds the line that measures it, or says that none does."""
+    assert set(kinds()) == set(MEASURED)
+    firsts = {line.split(" | ")[0] for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")}
+    lines = {line for line in MEASURED.values() if not line.startswith(NONE)}
+    assert {f"| {line}" for line in lines} <= firsts

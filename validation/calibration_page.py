@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from interval_kinds import MEASURED, kinds
 from kept_results import HERE, RESULTS, write
 from rank_tests import coverage, uniformity
+from test_skewed_truths import joined
 
 COLLECTED = HERE / "calibration.json"
 PAGE = HERE.parent / "docs" / "calibration.md"
 READINGS = {"plug-in": "plug-in", "D1": "Dirichlet(1)", "learnt": "learnt, opened", "own": "own sums"}
 KINDS = ("margins", "cells")
+SKEWED = ("skewed-numbers", "skewed-rates")
 Entry = dict[str, Any]
 
 
@@ -44,9 +47,20 @@ def collected(earlier: dict[str, Any]) -> dict[str, Any]:
         "forced priors": list(
             (forced | {each["setting"]: forced_prior(each) for each in files("forced-priors")}).values()
         ),
+        **{name: skewed(name, earlier.get(name, [])) for name in SKEWED},
         "fixed truths": sorted(truths.values(), key=lambda each: int(each["seed"])),
         "ranks": list((ranks | {each["setting"]: ranked(each) for each in files("ranks")}).values()),
     }
+
+
+def skewed(sweep: str, earlier: Sequence[Entry]) -> list[Entry]:
+    """Return how often intervals hold skewed truths; a setting that changed files were read with is not taken up."""
+    found = {each["setting"]: each for each in earlier}
+    for each in files(sweep):
+        if " " not in each["commit"]:
+            known: Entry = {name: each[name] for name in ("setting", "seed", "commit")}
+            found[each["setting"]] = known | {"quantities": joined(each["repeats"])}
+    return sorted(found.values(), key=lambda each: int(each["seed"]))
 
 
 def ranked(found: Entry) -> Entry:
@@ -117,6 +131,27 @@ def ranks(results: dict[str, Any]) -> str:
     return table(["read", "data sets", "`infer` covers, %", "ranks, p", "plug-in covers, %", "ranks, p"], rows)
 
 
+def skewed_truths(results: dict[str, Any], sweep: str) -> str:
+    """Return how often intervals of 50, 90 and 95 % hold each quantity, with standard errors, and how wide they are."""
+    rows = []
+    for entry in results[sweep]:
+        for name, found in entry["quantities"].items():
+            words = name.split(", ")
+            of = 2 if sweep == "skewed-numbers" else 1  # the quantity of the records or the population, or a rate's
+            quantity, setting = ", ".join(words[:of]), ", ".join(words[of:])
+            shares, count = found["covers"], found["releases"]
+            shown = [f"{percent(share)} ± {percent((share * (1 - share) / count) ** 0.5)}" for share in shares]
+            rows.append([f"{quantity}: {setting}", str(count), *shown, f"{found['width']:.3g}"])
+    order = sorted(range(len(rows)), key=lambda place: (rows[place][0].split(":")[0], place))
+    return table(["quantity", "releases", "50 %", "90 %", "95 %", "width, 90 %"], [rows[place] for place in order])
+
+
+def kinds_of_intervals() -> str:
+    """Return every kind of interval, and the line that measures it."""
+    rows = [[f"`{kind}`", MEASURED[kind]] for kind in kinds()]
+    return table(["kind of interval", "measured by the line"], rows).replace("---:", "---")
+
+
 def tables(results: dict[str, Any]) -> dict[str, str]:
     """Return the tables of the page, by the name that stands above each."""
     return {
@@ -124,6 +159,9 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "cells": fixed_truths(results, "cells"),
         "ranks": ranks(results),
         "forced": forced_priors(results),
+        "skewed numbers": skewed_truths(results, "skewed-numbers"),
+        "skewed rates": skewed_truths(results, "skewed-rates"),
+        "kinds": kinds_of_intervals(),
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mathematics.distributions.dirichlet import reaches_end, tails
 from discreet.mechanisms import Mechanism
 from discreet.planning.beta_quantiles import mixture_quantiles
 from discreet.planning.many_studies import own_pair
@@ -49,6 +49,7 @@ def opened_widths(weights: Floats, level: float) -> Floats:
         for part in np.array_split(near, 1 + len(near) * size // 2_000_000):
             x = at[part, None]
             logs = xlogy(a - 1, x) + xlog1py(a[::-1] - 1, -x) - betaln(a, a[::-1])
-            density = (weights[part] * np.exp(logs)).sum(axis=1)
-            ends[part[density <= edge[part] * (size + 1) * (1 + 1e-9)]] = end
+            with np.errstate(divide="ignore"):
+                beyond = np.log((weights[part] * np.exp(logs)).sum(axis=1))
+            ends[part[reaches_end(edge[part] * (size + 1), beyond, level)]] = end
     return np.asarray(high - low)

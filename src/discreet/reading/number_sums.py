@@ -13,7 +13,7 @@ are small, whatever V is (docs/numbers.md, tests/reading/test_population_means.p
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from math import sqrt
 
 import numpy as np
@@ -27,6 +27,7 @@ from discreet.reading.ratios import DRAWS, PairNoise, Quantiles, Ratio, pair_noi
 _NEAR = np.concatenate([[-4.0, -2.0], np.linspace(-1, 1, 13), [2.0, 4.0]])
 """Where the law of a population's mean is computed, in units of how far the mean may lie from that of the records."""
 _SEED = 22
+_LEAST_DRAWS = 20  # with fewer that are possible, tails say nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class NumberSumsReading:
 
     def quantiles(self, level: float) -> Quantiles:
         """Return the quantiles of the noise, which all groups share."""
-        return Quantiles.of(self.noise, level)
+        return _noise_quantiles(self.noise, level)
 
     def known(self, group: int) -> float:
         """Return about how many records of a group have a value."""
@@ -173,57 +174,139 @@ class NumberSumsReading:
         plain = 2 * float(stdtrit(max(count - 1, 1.0), tails(level)[1])) * spread
         return max(0.0, 1 - plain / (law.high - law.low)) if law.high > law.low else 0.0
 
+    def in_units(self, place: Ratio) -> Ratio:
+        """Return a mean place as a value between the bounds."""
+        return Ratio(*(float(self.model.value_at(each)) for each in place))
+
+    def sum_intervals(self, group: int, level: float) -> tuple[Ratio, Ratio]:
+        """Return the sum of a group's values, and that of as many records of the population.
+
+        Where the number n of values is public, they are n times the means. Elsewhere they are location families, read
+        under a flat prior.
+        """
+        if self.model.ends == 2:
+            mean = self.record_mean(group, self.quantiles(level))
+            means = [self.in_units(each) for each in (mean, self.law_mean(group, level, mean))]
+            records, population = (Ratio(*(self.size * each for each in own)) for own in means)
+            return records, population
+        ranks = tails(level)[0], 0.5, tails(level)[1]
+        found = (np.quantile(drawn, ranks) for drawn in (self.sums(group), self.population_sums(group)))
+        records, population = (Ratio(float(point), float(low), float(high)) for low, point, high in found)
+        return records, population
+
     def sums(self, group: int) -> Floats:
-        """Return draws of the sum of a group's values in its own units: location families, read under a flat prior."""
+        """Return draws of the sum of a group's values in its own units, each moved to what is possible."""
+        return self._possible_sums(self._free_sums(group))
+
+    def _free_sums(self, group: int) -> Floats:
         low, width = float(self.model.bounds.low), self.model.width
         high_end = self.first[group, 0] - self.noise.first
         count = self.first[group].sum() - self.noise.first - self.noise.second
-        if self.model.ends == 2:
-            count = np.full_like(high_end, float(self.size))
         return np.asarray(low * count + width * high_end)
+
+    @property
+    def _units(self) -> float:
+        """Return the largest number of values that a sum may have."""
+        return float(self.size)
+
+    def _possible_sums(self, drawn: Floats) -> Floats:
+        """Return draws of a sum that are at most what all records could have, and at least that."""
+        ends = [self._units * float(end) for end in (self.model.bounds.low, self.model.bounds.high)]
+        if self.model.ends > 2:  # a group may have no records
+            ends = [min(ends[0], 0.0), max(ends[1], 0.0)]
+        return np.clip(drawn, *ends)
 
     def population_sums(self, group: int) -> Floats:
         """Return draws of the sum that as many records of the population have on average."""
-        drawn = self.sums(group)
-        return np.asarray(drawn + np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * _standard()[0])
+        drawn = self._free_sums(group)
+        deviation = np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * _standard()[0]
+        return self._possible_sums(drawn + deviation)
 
     def sum_variances(self, group: int, sums: Floats) -> Floats:
         """Return draws of the variance of a sum, sum y^2 - (sum y)^2 / n, where y is 0 in other groups.
 
         Of K values with the mean m, sum y^2 is K m^2 + V.
         """
-        count = np.full_like(sums, float(self.size))
-        if self.model.ends > 2:
-            count = np.maximum(self.first[group].sum() - self.noise.first - self.noise.second, 1.0)
+        count = np.maximum(self.first[group].sum() - self.noise.first - self.noise.second, 1.0)
         spread = self.spread(group).at(self._point(group)) * self.model.width**2
         return np.asarray(spread + sums**2 * (1 / count - 1 / self.size))
 
     def _point(self, group: int) -> float:
         return float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
 
-    def variances(self, group: int, sampled: bool) -> Floats:
-        """Return draws of the variance of a group's values, among the records or in the population.
+    def spreads(self, group: int) -> tuple[Floats, Floats, Floats]:
+        """Return draws of the mean place, of the variance and of the number of a group's values among the records.
 
-        Both ends of places and of squares are those that were published without noise, where these are possible. How
-        far a population's variance lies from that of the records depends on fourth moments, which were not published;
-        they are at most the variance times the squared distance to the farther bound.
+        All sums are what was published minus drawn noise: a flat prior. Variances are in squares of the range, and
+        noise may take them below 0 or above r (1 - r), which none can be. Draws without records are not a number.
         """
-        first, second = self.first[group], self.second[group]
-        ends = np.stack([first[0] - self.noise.first, first[1] - self.noise.second])
-        far = np.stack([second[0] - self.square_noise.first, second[1] - self.square_noise.second])
-        count, total = np.maximum(ends.sum(axis=0), 1e-9), np.maximum(far.sum(axis=0), 1e-9)
-        place, share = ends[0] / count, far[0] / total
-        spread = (share - (2 * place - 1) ** 2) / 4
-        possible = (place >= 0) & (place <= 1) & (spread >= 0) & (spread <= place * (1 - place)) & (count > 1)
-        if possible.sum() < 200:  # noise hides it: any variance between the bounds
-            ranks = _standard()[1]
-            return np.asarray(ranks / 4 * self.model.width**2)
-        place, spread, count = place[possible], spread[possible], count[possible]
-        if sampled:
-            farther = np.maximum(place, 1 - place) ** 2
-            deviation = np.sqrt(np.maximum(spread * (farther - spread), 0) / count)
-            spread = np.clip(spread + deviation * _standard()[0][possible], 0, place * (1 - place))
-        return np.asarray(spread * self.model.width**2)
+        (high, low), (far, near) = self.first[group], self.second[group]
+        count = high + low - self.noise.first - self.noise.second
+        total = far + near - self.square_noise.first - self.square_noise.second
+        count, total = (np.where((count > 0) & (total > 0), each, np.nan) for each in (count, total))
+        place = (high - self.noise.first) / count
+        return place, ((far - self.square_noise.first) / total - (2 * place - 1) ** 2) / 4, count
+
+    def variance(self, group: int, level: float, mean: Ratio, sampled: bool) -> Ratio:
+        """Return the variance of a group's values among the records, or in the population they were sampled from.
+
+        A variance s lies between 0 and the largest r (1 - r) of the mean places r that `mean` holds: that of the
+        records or of the population, with an interval of a higher level. With a the tail of the level and draws S of
+        the variance of the records from the noise alone,
+
+            P(S <= low) = a P(S <= most),   P(S >= high) = a P(S >= 0).
+
+        So neither end depends on what is impossible at the other side: an end may be 0 or the largest, no interval is
+        empty, and each end misses about as often as the noise by itself would make it, or less.
+
+        A population's squared distances from its mean lie between 0 and b = max(r, 1 - r)^2, and of all laws with the
+        mean s, that of b times a Bernoulli number of probability s / b spreads most. Hence its ends are those of
+        Clopper and Pearson for S K / b successes among K records. Fourth moments, which would tell more, were not
+        published.
+        """
+        middle = min(max(0.5, mean.low), mean.high)
+        most, tail = middle * (1 - middle), tails(level)[0]
+        place, spread, count = self.spreads(group)
+        below, above = spread <= most, spread >= 0
+        if min(below.sum(), above.sum()) < _LEAST_DRAWS:  # noise hides it
+            return self._squared(Ratio(most / 2, 0.0, most))
+        lower, upper = _sampled(place, spread, count) if sampled else (spread, spread)
+        low, high = np.clip([np.quantile(lower[below], tail), np.quantile(upper[above], 1 - tail)], 0, most).tolist()
+        possible = spread[below & above]
+        point = float(np.median(possible)) if len(possible) else (low + high) / 2
+        return self._squared(Ratio(min(max(point, low), high), low, high))
+
+    def _squared(self, spread: Ratio) -> Ratio:
+        """Return a variance in squares of the column's unit."""
+        return Ratio(*(each * self.model.width**2 for each in spread))
+
+    def variances(self, group: int) -> Floats:
+        """Return draws of the variance of a group's values among the records, each moved to what is possible."""
+        place, spread, _ = (np.nan_to_num(each) for each in self.spreads(group))
+        place = np.clip(place, 0, 1)
+        return np.asarray(np.clip(spread, 0, place * (1 - place)) * self.model.width**2)
+
+
+def _sampled(place: Floats, spread: Floats, count: Floats) -> tuple[Floats, Floats]:
+    """Return draws of both ends of a population's variance, for draws of what the records have.
+
+    Around the mean of the population, K records with the variance s are farther apart by s z^2 / K, z being normal.
+    """
+    generator, records = np.random.default_rng(_SEED + 5), np.maximum(np.nan_to_num(count), 1.0)
+    farthest = np.maximum(np.clip(place, 0, 1), 1 - np.clip(place, 0, 1)) ** 2
+    around = spread * (1 + generator.standard_normal(len(spread)) ** 2 / records)
+    successes = records * np.clip(np.nan_to_num(around / farthest), 0, 1)
+    ends = []
+    for more in (0, 1):  # a Beta number is a Gamma number divided by the sum of two
+        hits, rest = generator.standard_gamma([successes + more, records - successes + 1 - more])
+        ends.append(farthest * hits / (hits + rest))
+    return ends[0], ends[1]
+
+
+@lru_cache(maxsize=16)
+def _noise_quantiles(noise: PairNoise, level: float) -> Quantiles:
+    """Return quantiles, which all readings with the same draws of noise share."""
+    return Quantiles.of(noise, level)
 
 
 @cache

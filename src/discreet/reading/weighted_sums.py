@@ -53,9 +53,13 @@ class WeightedSumsReading(NumberSumsReading):
         """Return ones: weighted units have no definite number of degrees of freedom."""
         return np.ones(DRAWS)
 
-    def sums(self, group: int) -> Floats:
-        """Return draws of the weighted total of a group."""
-        return np.asarray(self.model.largest * super().sums(group))
+    @property
+    def _units(self) -> float:
+        """Return the largest weight that all records together may have."""
+        return self.size * self.model.largest
+
+    def _free_sums(self, group: int) -> Floats:
+        return np.asarray(self.model.largest * super()._free_sums(group))
 
     def sum_variances(self, group: int, sums: Floats) -> Floats:
         """Return draws of the variance of a total: sum y^2 - (sum y)^2 / n, y = W (low l + high h)."""

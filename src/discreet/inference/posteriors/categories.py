@@ -28,6 +28,7 @@ from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.mathematics.distributions.sampled import SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
@@ -324,12 +325,17 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     def risk_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        return Sampled(_exponential(log_expit(one - rest_one) - log_expit(two - rest_two)))
+        logs = log_expit(one - rest_one) - log_expit(two - rest_two)
+        return SampledRatio.of_logs(logs, *self._two_rates(event, first, second), of_odds=False)
 
     def odds_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of the odds of an event under `first`, divided by its odds under `second`."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        return Sampled(_exponential((one - rest_one) - (two - rest_two)))
+        logs = (one - rest_one) - (two - rest_two)
+        return SampledRatio.of_logs(logs, *self._two_rates(event, first, second), of_odds=True)
+
+    def _two_rates(self, event: object, first: object, second: object) -> tuple[BetaMixture, BetaMixture]:
+        return self.laws.between(*self._split(event, first)), self.laws.between(*self._split(event, second))
 
     def _log_risks(
         self, event: object, first: object, second: object, draws: int, seed: int
@@ -390,9 +396,3 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
         places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
-
-
-def _exponential(logs: Floats) -> Floats:
-    """Return e^logs; a ratio to almost nothing may be infinite."""
-    with np.errstate(over="ignore"):
-        return np.exp(logs)

@@ -28,7 +28,7 @@ class Laws(ABC):
         """Return the law of a group's probability."""
 
     are_opened = False
-    """Whether intervals of shares are extended to 0 and 1."""
+    """Whether intervals of shares, and of rates in groups, are extended to 0 and 1."""
     are_own_sums = False
     """Whether every question is answered from the noisy sums that it names."""
 
@@ -54,6 +54,8 @@ class Laws(ABC):
 class JointAnswers(Laws):
     """What all cells read together say, under one prior or several of different strengths."""
 
+    kind: type[BetaMixture] = BetaMixture
+    """Of which kind the laws of shares are: `Share` if their intervals are opened."""
     weighed: list[tuple[float, TableReading]]
     """The posterior probability of each strength with any weight, and its reading."""
 
@@ -73,7 +75,7 @@ class JointAnswers(Laws):
             alpha = reading.model.concentration
             sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
             parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
-        return BetaMixture(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return self.kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
@@ -125,11 +127,11 @@ class OwnLaws(Laws):
         first, weights, kinds = found
         return MixtureBatch([Part.of(weights, 1.0 + first, self._size + 2.0)], kinds)
 
-    def between(self, one: Counts, two: Counts) -> BetaMixture:
+    def between(self, one: Counts, two: Counts) -> Share:
         """Return the law of the share that one group has of two, from three sums."""
         parts = self._sums.parts(one, two)
         counts_one, counts_two, weights = parts.counts.pair_of_sums(*parts.places[:2])
-        return BetaMixture(weights, _one_more(counts_one), _one_more(counts_two))
+        return Share(weights, _one_more(counts_one), _one_more(counts_two))
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""

@@ -1,6 +1,6 @@
 """What a reader knows about means, sums and variances of a number: among the records, and in their population."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
@@ -96,38 +96,43 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return self._rows(level)
 
     def _all_rows(self, level: float) -> tuple[Row, ...]:
-        quantiles, found = self.reading.quantiles(level), []
-        for place, group in enumerate(self.model.groups):
+        known = {MEAN: self._means, SUM: self._sums, VARIANCE: self._variances}
+        asked = [known[ask](level) for ask in self.model.asks]
+        return tuple(row for of_group in zip(*asked, strict=True) for rows in of_group for row in rows)
+
+    def _means(self, level: float) -> Iterator[tuple[Row, Row]]:
+        for place, (mean, law) in enumerate(self._places(level)):
+            share = self.reading.due_to_privacy(place, law, level)
+            of_records, of_population = (self.reading.in_units(each) for each in (mean, law))
+            yield self._pair(MEAN, place, of_records, of_population, level, share)
+
+    def _sums(self, level: float) -> Iterator[tuple[Row, Row]]:
+        for place in range(len(self.model.groups)):
+            yield self._pair(SUM, place, *self.reading.sum_intervals(place, level), level)
+
+    def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
+        wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
+        for place, means in enumerate(self._places(wide)):
+            pair = (self.reading.variance(place, level, mean, mean is means[1]) for mean in means)
+            yield self._pair(VARIANCE, place, *pair, level)
+
+    def _places(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
+        """Yield the mean place of each group, among the records and in the population."""
+        quantiles = self.reading.quantiles(level)
+        for place in range(len(self.model.groups)):
             mean = self.reading.record_mean(place, quantiles)
-            for ask in self.model.asks:
-                if ask == MEAN:
-                    law = self.reading.law_mean(place, level, mean)
-                    found.append(self._mean_row(mean, group, self.model.among, None, level))
-                    share = self.reading.due_to_privacy(place, law, level)
-                    found.append(self._mean_row(law, group, POPULATION, share, level))
-                elif ask == SUM:
-                    found.append(self._drawn_row(ask, self.reading.sums(place), group, self.model.among, level))
-                    found.append(self._drawn_row(ask, self.reading.population_sums(place), group, POPULATION, level))
-                else:
-                    for of in (self.model.among, POPULATION):
-                        drawn = self.reading.variances(place, of == POPULATION)
-                        found.append(self._drawn_row(ask, drawn, group, of, level))
-        return tuple(found)
+            yield mean, self.reading.law_mean(place, level, mean)
 
-    def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None, level: float) -> Row:
-        point, low, high = (float(self.model.value_at(each)) for each in ratio)
-        name = f"mean of {self.model.quantity} ({of})"
-        return Row(
-            name, group, point, point, low, high, (high - low) / (2 * float(ndtri(tails(level)[1]))), share, self.unit
-        )
-
-    def _drawn_row(self, ask: str, drawn: Floats, group: str, of: str, level: float) -> Row:
-        low, middle, high = np.quantile(drawn, (tails(level)[0], 0.5, tails(level)[1])).tolist()
-        name, unit = (
-            f"{ask} of {self.model.quantity} ({of})",
-            self.unit if ask == SUM else "days squared" if self.model.bounds.dates else f"{self.unit} squared",
-        )
-        return Row(name, group, middle, middle, low, high, float(drawn.std()), None, unit)
+    def _pair(
+        self, ask: str, place: int, records: Ratio, population: Ratio, level: float, share: float | None = None
+    ) -> tuple[Row, Row]:
+        """Return the rows of a quantity of one group, for the records and for the population."""
+        unit = self.unit if ask != VARIANCE else f"{'days' if self.model.bounds.dates else self.unit} squared"
+        rows = []
+        for of, (point, low, high), due in ((self.model.among, records, None), (POPULATION, population, share)):
+            name, sd = f"{ask} of {self.model.quantity} ({of})", (high - low) / (2 * float(ndtri(tails(level)[1])))
+            rows.append(Row(name, self.model.groups[place], point, point, low, high, sd, due, unit))
+        return rows[0], rows[1]
 
     @property
     def unit(self) -> str:
@@ -163,7 +168,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         if ask == SUM:
             return self.reading.sums(group)
         if ask != MEAN:
-            return self.reading.variances(group, sampled=False)
+            return self.reading.variances(group)
         high, low = self.reading.first[group]
         ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))

@@ -32,7 +32,7 @@ class JointLaws(JointAnswers):
     """All cells are read together, under one prior or several of different strength, weighted by their evidence."""
 
     def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
-        self.log_evidences, self._kind = np.array([reading.log_evidence for reading in readings]), kind
+        self.log_evidences, self.kind = np.array([reading.log_evidence for reading in readings]), kind
         self.are_opened = kind is Share
         self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
         believed = self.log_evidences > self.log_evidences.max() - _NATS
@@ -47,7 +47,7 @@ class JointLaws(JointAnswers):
             alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
             inside = alpha[places].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
-        return self._kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return self.kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""

@@ -28,9 +28,9 @@ class Odds:
         return float(self.quantile(0.5))
 
     def interval(self, level: float = 0.9) -> Interval:
-        """Return the equal-tailed interval of this probability."""
-        low, high = self.quantile(tails(level))
-        return Interval(float(low), float(high))
+        """Return the equal-tailed interval of this probability, opened where that of the share is."""
+        (low, high), share = self.quantile(tails(level)), self.share.interval(level)
+        return Interval(float(low) if share.low > 0 else 0.0, float(high) if share.high < 1 else np.inf)
 
     def probability_above(self, threshold: float) -> float:
         """Return P(ratio > threshold)."""

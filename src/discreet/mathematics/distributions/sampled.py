@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mathematics.distributions.dirichlet import Interval, tails
+from discreet.mathematics.distributions.dirichlet import BetaMixture, Interval, tails
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,8 @@ class Sampled:
     draws: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        return f"Sampled(mean={self.mean:.4g} +/- {self.standard_error:.1g}, 90 % interval {self.interval(0.9)})"
+        mean = f"{self.mean:.4g} +/- {self.standard_error:.1g}"
+        return f"{type(self).__name__}(mean={mean}, 90 % interval {self.interval(0.9)})"
 
     @property
     def mean(self) -> float:
@@ -50,6 +51,10 @@ class Sampled:
         low, high = np.quantile(self.draws, tails(level))
         return Interval(float(low), float(high))
 
+    def interval_of_draws(self, drawn: NDArray[np.float64], level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of some of the draws."""
+        return Sampled(drawn).interval(level)
+
     def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:
         """Return the mean, median, both ends of the interval, the standard deviation, and no share due to privacy."""
         return self.mean, self.median, *self.interval(level), self.sd, None
@@ -65,3 +70,31 @@ class Sampled:
     def probability_above(self, threshold: float) -> float:
         """Return the share of draws above a threshold."""
         return float((self.draws > threshold).mean())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledRatio(Sampled):
+    """Draws of the ratio of two rates, or of their odds: its interval is opened where one of the rates is.
+
+    It begins at 0 where the first rate may be 0, and has no end where the second may be 0. Of odds, it begins at 0 as
+    well where the second rate may be 1, and has no end where the first may be 1.
+    """
+
+    first: BetaMixture
+    second: BetaMixture
+    of_odds: bool
+
+    @classmethod
+    def of_logs(
+        cls, logs: NDArray[np.float64], first: BetaMixture, second: BetaMixture, of_odds: bool
+    ) -> "SampledRatio":
+        """Return the ratio with these draws of its logarithm; one to almost nothing may be infinite."""
+        with np.errstate(over="ignore"):
+            return cls(np.exp(logs), first, second, of_odds)
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, opened if 0 or infinity cannot be excluded."""
+        (low, high), one, two = super().interval(level), self.first.interval(level), self.second.interval(level)
+        may_be_nothing = one.low == 0 or (self.of_odds and two.high == 1)
+        may_be_infinite = two.low == 0 or (self.of_odds and one.high == 1)
+        return Interval(0.0 if may_be_nothing else low, np.inf if may_be_infinite else high)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import TIED, BetaMixture, Share
+from discreet.mathematics.distributions.dirichlet import BetaMixture, Share, reaches_end
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 
 _ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
@@ -43,11 +43,7 @@ def summaries_of(batch: MixtureBatch, level: float, opened: bool) -> list[Summar
 
 
 def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Floats]:
-    """Return both ends of the interval of each row, as `Share` opens them, or equal-tailed.
-
-    The density has one peak. If [0, q], P(value <= q) = level, is the shortest interval, beyond q it is nowhere above
-    what it is at 0, so that is at least 1 - level: no other rows are considered, and likewise at 1.
-    """
+    """Return both ends of the interval of each row, opened where `reaches_end`, or equal-tailed."""
     low, high = batch.intervals(level)
     if opened:
         for end, ends, at, probability in zip(
@@ -56,7 +52,7 @@ def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Fl
             (near,) = np.nonzero(at >= 1 - level)
             if near.size:
                 rows = batch.rows(near)
-                ends[near[rows.log_density(rows.quantile(probability)) <= np.log(at[near]) + TIED]] = end
+                ends[near[reaches_end(at[near], rows.log_density(rows.quantile(probability)), level)]] = end
     return low, high
 
 

@@ -130,7 +130,10 @@ def _rates_of(posterior: Posterior, event: str, by: str) -> dict[str, Any]:
     (column,) = [each for each in posterior.columns if each.name == by]
     laws, sizes = posterior.rate_laws(event, by), posterior.group_sizes(by)
     drawn = np.array([law.sample(_QUANTILE_DRAWS, np.random.default_rng(place)) for place, law in enumerate(laws)])
-    ends = {f"{level:g}": np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=1).T for level in LEVELS}
+    ends = {
+        f"{level:g}": [law.interval_of_draws(own, level) for law, own in zip(laws, drawn, strict=True)]
+        for level in LEVELS
+    }
     return {
         "event": one_line(event),
         "by": one_line(by),
@@ -138,7 +141,7 @@ def _rates_of(posterior: Posterior, event: str, by: str) -> dict[str, Any]:
         "records": [f"{floor(size.low):,} to {ceil(size.high):,}" for size in sizes],
         "unknown": [size.low < 1 for size in sizes],
         "means": [law.mean for law in laws],
-        "intervals": {level: [{"low": low, "high": high} for low, high in own.tolist()] for level, own in ends.items()},
+        "intervals": {level: [{"low": low, "high": high} for low, high in own] for level, own in ends.items()},
         "data": _packed(drawn[:, :MOST_DRAWS]),
     }
 

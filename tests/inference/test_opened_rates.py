@@ -1,0 +1,91 @@
+"""Rates in groups are opened to 0 and 1 by the rule of shares, wherever they are shown.
+
+How often they cover is measured in validation/test_rate_truths.py, on more settings and many more releases.
+"""
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.mathematics.distributions import BetaMixture, Share
+from discreet.mathematics.distributions.dirichlet import reaches_end
+from discreet.show.charts import comparison_chart
+from discreet.show.page.contents import contents_of
+
+WARDS = dc.Categories(
+    ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+)
+
+
+def read(output: tuple[int, ...], epsilon: str = "0.5") -> dc.CategoriesPosterior:
+    """Read a release: the noisy counts of A without and with a fall, and of B."""
+    mechanism = dc.GeometricHistogram(WARDS, size=sum(output), epsilon=epsilon)
+    return dc.infer(dc.Release(mechanism, output, "wards", simulated=True))
+
+
+def test_a_ward_without_a_fall_may_have_a_rate_of_zero() -> None:
+    posterior = read((228, 12, 59, 1))
+    law = posterior.conditional("fall=yes", given="ward=B")
+    row = posterior.rates("fall=yes", by="ward")[1]
+    assert law.interval(0.9).low == 0
+    assert (row.low, row.high) == law.interval(0.9)
+    assert posterior.chance("fall=yes", given="ward=B").low == 0
+    assert posterior.margin("fall", "ward").conditional("fall=yes", given="ward=B").interval(0.9).low == 0
+    assert posterior.conditional("fall=no", given="ward=B").interval(0.9).high == 1
+    assert 0.02 < row.mean < row.high < 0.3
+
+
+def test_ratios_are_opened_where_the_share_of_both_is() -> None:
+    posterior = read((228, 12, 59, 1))
+    assert posterior.ratio("ward=B, fall=yes", "ward=B, fall=no").interval(0.9).low == 0
+    assert posterior.ratio("ward=B, fall=no", "ward=B, fall=yes").interval(0.9).high == np.inf
+    low, high = posterior.ratio("ward=A, fall=no", "ward=B, fall=no").interval(0.9)
+    assert 0 < low < high < np.inf
+
+
+def test_ratios_of_rates_are_opened_where_a_rate_is() -> None:
+    posterior = read((228, 12, 59, 1))
+    for ratio in (posterior.risk_ratio, posterior.odds_ratio):
+        assert ratio("fall=yes", "ward=B", "ward=A").interval(0.9).low == 0
+        assert ratio("fall=yes", "ward=A", "ward=B").interval(0.9).high == np.inf
+    assert posterior.odds_ratio("fall=no", "ward=B", "ward=A").interval(0.9).high == np.inf
+    assert posterior.risk_ratio("fall=no", "ward=B", "ward=A").interval(0.9).high < 2
+
+
+def test_charts_and_pages_show_the_intervals_of_the_rows() -> None:
+    posterior = read((228, 12, 59, 1))
+    (page,) = [each for each in contents_of(posterior)["groups"] if (each["event"], each["by"]) == ("fall=yes", "ward")]
+    for level in (0.5, 0.8, 0.9, 0.95, 0.99):
+        rows = posterior.rates("fall=yes", by="ward", level=level)
+        for row, shown in zip(rows, page["intervals"][f"{level:g}"], strict=True):
+            assert (shown["low"] == 0) == (row.low == 0)
+            assert [shown["low"], shown["high"]] == pytest.approx([row.low, row.high], abs=0.05 * row.sd)
+    assert page["intervals"]["0.9"][1]["low"] == 0
+    drawn = comparison_chart(posterior, "fall=yes", "ward")["data"]["values"]
+    assert [line["low"] for line in drawn] == [row.low for row in posterior.rates("fall=yes", by="ward")]
+    assert drawn[1]["low"] == 0
+
+
+def test_rates_of_zero_are_held_as_often_as_stated() -> None:
+    """Of 20 releases, more than four miss with probability .003 if each does with .05."""
+    mechanism = dc.GeometricHistogram(WARDS, size=300, epsilon="0.5")
+    outputs = mechanism.sample(np.tile([228, 12, 60, 0], (20, 1)), dc.SeededBits(601))
+    lows = [read(tuple(map(int, output))).conditional("fall=yes", "ward=B").interval(0.9).low for output in outputs]
+    assert np.mean(np.array(lows) == 0) >= 0.8
+
+
+def test_a_declared_prior_is_taken_at_its_word() -> None:
+    release = read((228, 12, 59, 1)).releases[0]
+    law = dc.infer(release, prior=1).conditional("fall=yes", given="ward=B")
+    assert type(law) is BetaMixture
+    assert law.interval(0.9).low > 0
+
+
+def test_the_rule_is_that_of_the_shortest_interval() -> None:
+    """None and one of ten: [0, q] is shortest where the density at q is no higher than at 0; flat laws are tied."""
+    for successes, reaches in ((0, True), (1, False)):
+        law = Share(np.ones(1), np.array([1.0 + successes]), np.array([11.0 - successes]))
+        assert (law.interval(0.9).low == 0) == reaches == (law.highest_density(0.9).low < 1e-9)
+        at_zero = np.exp(law.log_density(1e-300))
+        assert reaches_end(at_zero, law.log_density(law.quantile(0.9)), 0.9) == reaches
+    assert Share(np.ones(1), np.ones(1), np.ones(1)).interval(0.9) == (0, 1)

@@ -1,0 +1,121 @@
+"""Every kind of interval that the library shows, found in its code, and the line that measures it on the page.
+
+A kind is a posterior's member whose result has an interval, found by the type that it is declared to return, or one
+quantity of its rows. A test fails where a kind has no entry here, or where an entry names a line that is not there.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+
+import discreet.inference
+from discreet.inference import Posterior
+from discreet.models import number_sums, number_table
+
+NONE = "none"
+_WITH_INTERVAL = re.compile(
+    r"\b(Row|Interval|BetaMixture|Share|Odds|Sampled|SampledRatio|CountDistribution|Law|PooledRates|Difference"
+    r"|Prediction)\b"
+)
+_SAME_ROWS = {"rows", "some_rows", "interval", "rate_laws"}  # what rows and rates say, in another form
+_ASKED = {
+    "NumberSumsPosterior": [f"{ask}, {of}" for ask in number_sums.ASKED for of in ("records", "population")],
+    "WeightedSumsPosterior": [f"{ask}, {of}" for ask in ("mean", "sum") for of in ("records", "population")],
+    "NumberTablePosterior": list(number_table.ASKED),
+}
+
+
+def posteriors() -> list[type]:
+    """Return all classes of posteriors that a reader may be given."""
+    for module in pkgutil.walk_packages(discreet.inference.__path__, "discreet.inference."):
+        if ".bridges" not in module.name:  # these hand draws to other libraries, and show no intervals
+            importlib.import_module(module.name)
+    found: set[type] = set()
+    left: list[type] = [Posterior]
+    while left:
+        cls = left.pop()
+        left += cls.__subclasses__()
+        found |= set() if inspect.isabstract(cls) else {cls}
+    return sorted((cls for cls in found if cls.__module__.startswith("discreet.")), key=lambda cls: cls.__name__)
+
+
+def kinds() -> Iterator[str]:
+    """Yield the rows of each posterior, and its own members with an interval."""
+    every = posteriors()
+    for cls in every:
+        yield from (f"{cls.__name__}: {ask}" for ask in _ASKED.get(cls.__name__, ["rows"]))
+        above = [base for base in cls.__mro__[1:] if base in (Posterior, *every)]
+        for name in dir(cls):
+            own = inspect.getattr_static(cls, name)
+            function = own.fget if isinstance(own, property) else getattr(own, "func", own)
+            told = str(getattr(function, "__annotations__", {}).get("return", ""))
+            inherited = any(inspect.getattr_static(base, name, None) is own for base in above)
+            if not (name.startswith("_") or name in _SAME_ROWS or inherited) and _WITH_INTERVAL.search(told):
+                yield f"{cls.__name__}.{name}"
+
+
+def _numbers(ask: str) -> str:
+    return f"{ask}: a constant inside the bounds, n = 100, epsilon 1"
+
+
+def _rates(what: str) -> str:
+    return f"{what}: rate 0 in a group of 60, n = 300, epsilon 0.5"
+
+
+_OWN_SUM = "Adult country x occupation, n = 24,420, epsilon 1"
+_NUMBERS_PAGE = f"{NONE}; on fixed truths see [numbers](numbers.md)"
+MEASURED = {
+    "CategoriesPosterior: rows": _OWN_SUM,
+    "CategoriesPosterior.chance": _rates("conditional"),
+    "CategoriesPosterior.conditional": _rates("conditional"),
+    "CategoriesPosterior.differ": NONE,
+    "CategoriesPosterior.difference": "own sums: a difference, GeometricHistogram",
+    "CategoriesPosterior.group_sizes": NONE,
+    "CategoriesPosterior.highest_density": NONE,
+    "CategoriesPosterior.odds_ratio": NONE,
+    "CategoriesPosterior.pooled": NONE,
+    "CategoriesPosterior.predictive": NONE,
+    "CategoriesPosterior.probability": _rates("share of the cell"),
+    "CategoriesPosterior.quantity": NONE,
+    "CategoriesPosterior.rates": _rates("conditional"),
+    "CategoriesPosterior.ratio": NONE,
+    "CategoriesPosterior.risk_difference": _rates("difference of rates"),
+    "CategoriesPosterior.risk_ratio": _rates("ratio of rates"),
+    "CategoriesPosterior.true_count": _rates("count of the cell"),
+    "FamilyPosterior: rows": "Poisson, one draw",
+    "MarginPosterior: rows": _OWN_SUM,
+    "MarginPosterior.differ": f"{NONE}; a margin refuses it",
+    "MarginPosterior.pooled": f"{NONE}; a margin refuses it",
+    "ModelPosterior: rows": NONE,
+    "NetworkPosterior: rows": "naive Bayes, FamilyHistograms",
+    "NetworkPosterior.chance": NONE,
+    "NetworkPosterior.conditional": NONE,
+    "NetworkPosterior.group_sizes": NONE,
+    "NetworkPosterior.probability": NONE,
+    "NetworkPosterior.rates": NONE,
+    "NumberTablePosterior: quantiles": _NUMBERS_PAGE,
+    "NumberTablePosterior: distribution": NONE,
+    "NumberTablePosterior: mean": NONE,
+    "NumberTablePosterior.cdf": NONE,
+    "NumberTablePosterior.histogram": NONE,
+    "NumberTablePosterior.quantile": _NUMBERS_PAGE,
+    "PooledRates: rows": NONE,
+    "PooledRates.rate": NONE,
+    "RegressionPosterior: rows": f"{NONE}; on fixed truths see [regression](regression.md)",
+    "RegressionPosterior.predict": NONE,
+    "TwoStepPosterior: rows": _NUMBERS_PAGE,
+    **{f"NumberSumsPosterior: {each}": _numbers(each) for each in _ASKED["NumberSumsPosterior"]},
+    **{f"WeightedSumsPosterior: {each}": _NUMBERS_PAGE for each in _ASKED["WeightedSumsPosterior"]},
+}
+
+
+def main() -> None:
+    """Print every kind, as entries of `MEASURED`: for whoever adds one."""
+    for kind in kinds():
+        print(f"    {kind!r}: {MEASURED.get(kind, NONE)!r},")
+
+
+if __name__ == "__main__":
+    main()
