@@ -115,7 +115,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return tuple(found)
 
     def _mean_row(self, ratio: Ratio, group: str, of: str, share: float | None, level: float) -> Row:
-        point, low, high = (float(self.model.value_at(each)) for each in ratio)
+        point, low, high = (float(self.model.value_at(each)) for each in ratio[:3])
         name = f"mean of {self.model.quantity} ({of})"
         return Row(
             name, group, point, point, low, high, (high - low) / (2 * float(ndtri(tails(level)[1]))), share, self.unit
