@@ -217,7 +217,8 @@ class GridLaw(WeightedDraws):
         """Return an estimate, on the safe side, of the error of the mean and of both ends of the interval.
 
         It is the difference between the figures of both grids, plus what lies beyond the rim: of the mean as it is, of
-        an end divided by the density there. Rounding is added at 1e-11 of the standard deviation.
+        an end divided by the density there. Rounding is added at 1e-11 of the standard deviation. Where the density does
+        not fall towards the rim, nothing but the range of the grid can be stated.
         """
         outside, of_mean = self.fine.beyond
         errors = [abs(self.fine.mean - self.rough.mean) + of_mean]
@@ -225,4 +226,4 @@ class GridLaw(WeightedDraws):
             end = self.fine.quantile(tail)
             moved = [self.fine.quantile(min(1.0, max(0.0, tail + by))) for by in (-outside, outside)]
             errors.append(abs(end - self.rough.quantile(tail)) + max(abs(each - end) for each in moved))
-        return max(errors) + 1e-11 * self.sd
+        return min(max(errors) + 1e-11 * self.sd, float(np.ptp(self.fine.values)))
