@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo census test validate validate-full check docs bench release house peers clean
+.PHONY: demo census test test-machines validate validate-full check docs bench release house peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -22,6 +22,12 @@ census: .venv/installed-dev .venv-peers/installed
 test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
+
+# The whole suite once, and its numeric part as other machines would run it: about an hour. It may be interrupted, and
+# goes on where it stopped; `ONLY=Nehalem,locale make test-machines` runs some settings.
+test-machines: export PYTHONDONTWRITEBYTECODE =
+test-machines: .venv/installed-dev
+	$(BIN)/python release/try_machines.py --only "$(ONLY)"
 
 # At most 45 minutes on two free cores; what each test printed stands at the end.
 validate: export PYTHONDONTWRITEBYTECODE =

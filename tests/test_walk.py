@@ -22,7 +22,7 @@ ROOT = Path(dc.__file__).parent
 CONTRIBUTING = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text("utf-8")
 STOP = re.compile(r"^\| \[([\w/]+\.py)\]\(src/discreet/([\w/]+\.py)\) \| (.*) \|$", re.MULTILINE)
 STOPS = [path for path, _, _ in STOP.findall(CONTRIBUTING)]
-MOST_FILES, MOST_LINES = 25, 4_000
+MOST_FILES, MOST_LINES = 25, 4_100
 
 LEVELS = {"smoker": ("yes", "no"), "cancer": ("yes", "no")}
 SIZE = 120

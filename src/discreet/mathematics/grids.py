@@ -217,8 +217,8 @@ class GridLaw(WeightedDraws):
         """Return an estimate, on the safe side, of the error of the mean and of both ends of the interval.
 
         It is the difference between the figures of both grids, plus what lies beyond the rim: of the mean as it is, of
-        an end divided by the density there. Rounding is added at 1e-11 of the standard deviation. Where the density does
-        not fall towards the rim, nothing but the range of the grid can be stated.
+        an end divided by the density there. Rounding is added at 1e-11 of the standard deviation. Where the density
+        does not fall towards the rim, nothing but the range of the grid can be stated.
         """
         outside, of_mean = self.fine.beyond
         errors = [abs(self.fine.mean - self.rough.mean) + of_mean]

@@ -42,6 +42,8 @@ class FamilyReading:
     log_masses: Floats
     mean_total: float
     log_evidence: float
+    weight_error: float = 0.0
+    """About how far the weights may be off, in total variation, where totals are known by an expansion."""
     method: str = "read exactly, on a grid of the parameter"
 
     @property
@@ -82,7 +84,8 @@ def read_parameter(model: ReadableFamily, size: int, draws: Sequence[Draw], prio
             MisfitWarning,
             stacklevel=2,
         )
-    return FamilyReading(model, prior, edges, weights, masses, float(weights @ told.totals), log_evidence)
+    off = float(weights @ totals.expansion_errors(middles))
+    return FamilyReading(model, prior, edges, weights, masses, float(weights @ told.totals), log_evidence, off)
 
 
 class DrawKernel:

@@ -33,14 +33,6 @@ class TableReading:
     mean_errors: tuple[float, ...] | None = None
     """The Monte Carlo errors of the expected probabilities of all cells, where tables were drawn."""
 
-    @property
-    def weight_error(self) -> float | None:
-        """Return how far laws of counts may be off in total variation, rounding aside; None where tables were drawn.
-
-        Leaving out a share d of a sum of positive numbers, and dividing by what is left, moves a law by d.
-        """
-        return self.counts.lost if self.mean_errors is None else None
-
     @cached_property
     def mean_counts(self) -> Floats:
         """Return the expected true count of every cell."""

@@ -57,16 +57,18 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         A grid of cells three times as wide, each with the likelihood at its middle, has about nine times the error, so
         a quarter of the difference between both is twice the error of this one: of the mean, and of the probability
         below an edge, which divided by the density is the error of an end. Between two edges the distribution function
-        is taken as linear, which moves an end by at most width^2 / 8 |d log density / dx|. Rounding is added at 1e-9 of
-        the standard deviation, as sums over totals keep about so many digits.
+        is taken as linear, which moves an end by at most width^2 / 8 |d log density / dx|. Where totals are known by an
+        expansion, its error is added to all probabilities. Rounding is added at 1e-9 of the standard deviation, as sums
+        over totals keep about so many digits.
         """
         edges, weights = self.reading.thirds
         rough, heights = np.append(0.0, np.cumsum(weights)), np.log(np.maximum(self._heights, 1e-300))
-        errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self.mean) / 4]
+        off = self.reading.weight_error
+        errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self.mean) / 4 + off * self.sd]
         for tail in tails(level):
             cell = int(np.clip(np.searchsorted(self._cumulative, tail) - 1, 1, len(heights) - 2))
             near = np.clip(cell // 3 + np.arange(2), 0, len(rough) - 1)
-            below = float(np.abs(rough[near] - self._cumulative[3 * near]).max()) / 4
+            below = float(np.abs(rough[near] - self._cumulative[3 * near]).max()) / 4 + off
             bent = float(np.diff(self._edges)[cell]) / 16 * abs(float(heights[cell + 1] - heights[cell - 1]))
             errors.append(below * exp(-heights[cell]) + bent)
         return max(errors) + 1e-9 * self.sd

@@ -27,7 +27,7 @@ from discreet.releases import Release
 
 _FEW = 8  # up to this many cells are summed one by one, more all at once
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
-_OFF = 3.0  # times the error of one reading: its own, and that of the weights of several, each evidence being off by it
+_OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
 
 
 class JointLaws(JointAnswers):
@@ -41,9 +41,10 @@ class JointLaws(JointAnswers):
         self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
         self.shares = self.probabilities[believed]
         self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
-        off = [reading.weight_error for reading in self.readings]
-        known = [each for each in off if each is not None]
-        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if len(known) == len(off) else None
+        left_out = [reading.counts.lost for reading in self.readings if reading.mean_errors is None]
+        known = [share for share in left_out if share is not None]
+        is_summed = len(known) == len(self.readings)  # and not drawn
+        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
 
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
