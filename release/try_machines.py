@@ -30,7 +30,11 @@ from pathlib import Path
 
 from try_release import PROJECT, interpreters
 
-NUMERIC = ("tests/documents/test_corpus.py", "tests/mathematics", "tests/reading", "tests/noise")
+_READINGS = ("engine_pins", "family", "inference", "numbers", "numerical_errors", "programs", "windows")
+NUMERIC = (
+    *("tests/documents/test_corpus.py", "tests/mathematics", "tests/reading", "tests/noise"),
+    *(f"tests/inference/test_{name}.py" for name in _READINGS),
+)
 KEPT = PROJECT / "build" / "machines"
 CORES = ("Nehalem", "Haswell", "SkylakeX")  # without AVX; with AVX2; with AVX-512
 FAR_AWAY = "Pacific/Kiritimati"  # 14 hours ahead: there it is tomorrow already
@@ -62,6 +66,10 @@ class Setting:
     python: str = sys.executable
     is_copied: bool = False
     cannot: str = ""
+
+
+class NotHereError(Exception):
+    """A setting turns out not to be had on this machine."""
 
 
 def said(words: Sequence[str], variables: Mapping[str, str] | None = None) -> str | None:
@@ -163,10 +171,16 @@ def environment(python: str, kept: Path) -> Path:
     ready, wanted = folder / "installed", (PROJECT / "pyproject.toml").read_text("utf-8")
     if not ready.exists() or ready.read_text("utf-8") != wanted:
         shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([python, "-m", "venv", folder], check=True)
-        pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, f"{PROJECT}[dev]"], check=True)
-        subprocess.run([*pip, "--no-deps", f"{PROJECT / 'papers'}"], check=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        for words in (
+            [python, "-m", "venv", str(folder)],
+            [*pip, f"{PROJECT}[dev]"],
+            [*pip, "--no-deps", str(PROJECT / "papers")],
+        ):
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.returncode:
+                last = (done.stderr.strip() or done.stdout.strip() or "no reason was given").splitlines()[-1]
+                raise NotHereError(f"the libraries of the tests cannot be installed for {python}: {last}")
         ready.write_text(wanted, "utf-8")
     return folder / "bin" / "python"
 
@@ -238,10 +252,13 @@ def main() -> None:
         elif now and passed.get(key) == now and not given.again:
             how = "passed before, at this commit"
         else:
-            failure = run(setting, given.tests, KEPT)
-            how = f"{'FAILED' if failure else 'passed'} in {time.perf_counter() - started:.0f} s"
-            if now and not failure:
-                passed[key] = now
+            try:
+                failure = run(setting, given.tests, KEPT)
+            except NotHereError as reason:
+                how = f"cannot be had here: {reason}"
+            else:
+                how = f"{'FAILED' if failure else 'passed'} in {time.perf_counter() - started:.0f} s"
+                passed = passed | ({key: now} if now and not failure else {})
                 outcomes.write_text(json.dumps(passed, indent=1), "utf-8")
         table.append((setting.name, how, bool(failure)))
         print(f"{setting.name}: {how}{'' if not failure else chr(10) + failure}", flush=True)

@@ -4,9 +4,12 @@ import gc
 from importlib import import_module
 
 import pytest
+from hypothesis import settings
 
 import discreet as dc
 
+settings.register_profile("alike", derandomize=True, deadline=None, database=None)  # on every machine, however slow
+settings.load_profile("alike")
 gc.disable()  # until all tests are collected: nothing of what is loaded goes away
 
 
