@@ -46,7 +46,8 @@ class Nodes:
 
         if len(self.axes) == 1:
             return make_interp_spline(self.axes[0], self.logs, k=_DEGREE)
-        return RectBivariateSpline(*self.axes, self.logs, s=0, kx=_DEGREE, ky=_DEGREE)
+        one, two = self.axes
+        return RectBivariateSpline(one, two, self.logs, s=0, kx=_DEGREE, ky=_DEGREE)
 
     def refined(self, axes: Sequence[Floats]) -> "Nodes":
         """Return the spline through these nodes at the nodes of other axes."""

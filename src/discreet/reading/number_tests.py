@@ -161,7 +161,7 @@ def population_share(law: CutLaw, noisy: int, size: int) -> Share:
     lost = float(weights[~kept].sum()) + (_MARGIN / total if total > 0 else 1.0)
     counts, weights = counts[kept], weights[kept] / weights[kept].sum()
     shapes = np.asarray([1.0 + counts, 1.0 + size - counts], dtype=np.float64)
-    return Share(weights, shapes[0], shapes[1], lost)
+    return Share(weights, shapes[0], shapes[1], weight_error=lost)
 
 
 @dataclass(eq=False)

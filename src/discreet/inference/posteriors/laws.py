@@ -120,7 +120,7 @@ class OwnLaws(Laws):
         """Return the law of a group's probability, from the group's sum and that of the rest."""
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
-        return Share(weights, _one_more(counts), _one_more(self._size - counts), parts.counts.lost)
+        return Share(weights, _one_more(counts), _one_more(self._size - counts), weight_error=parts.counts.lost)
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, computed together where cells are alike."""

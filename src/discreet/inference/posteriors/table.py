@@ -54,7 +54,7 @@ class JointLaws(JointAnswers):
             inside = alpha[places].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return self._kind(weights, a, b, self.weight_error)
+        return self._kind(weights, a, b, weight_error=self.weight_error)
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""

@@ -5,7 +5,7 @@ Everything here is exact up to rounding; nothing is simulated.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -65,7 +65,7 @@ class BetaMixture(Proportion):
     weights: Floats
     a: Floats
     b: Floats
-    weight_error: float | None = None
+    weight_error: float | None = field(default=None, kw_only=True)
     """How far the weights may be from the true ones, in total variation, rounding aside; None if that is not known."""
 
     @property
@@ -175,7 +175,7 @@ class BetaMixture(Proportion):
             return None
         off, ends = self.weight_error + ROUNDED, np.array([end for end in self.interval(level) if 0 < end < 1])
         with np.errstate(over="ignore"):
-            return min(1.0, max([off, *(off * np.exp(-self.log_density(ends))).tolist()]))
+            return min(1.0, max(off, off * float(np.exp(-self.log_density(ends)).max(initial=0.0))))
 
     def width_if_counts_were_known(self, level: float = 0.9) -> float:
         """Return the mean width of the interval that each component alone would give."""

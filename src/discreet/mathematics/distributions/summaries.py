@@ -52,7 +52,7 @@ def end_errors(batch: MixtureBatch, weight_error: float | None, found: Sequence[
     off = weight_error + ROUNDED
     with np.errstate(over="ignore"):
         moved = np.where(inside, off * np.exp(-heights), 0.0).max(axis=0)
-    return np.clip(moved, off, 1.0).tolist()
+    return [float(each) for each in np.clip(moved, off, 1.0)]
 
 
 def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Floats]:
