@@ -201,7 +201,7 @@ def copied(folder: Path) -> Path:
 def run(setting: Setting, tests: Sequence[str], kept: Path) -> str:
     """Run tests in a setting; return nothing if they pass, otherwise the last lines of what they print."""
     if setting.name == WHOLE:
-        return _failure(["make", "test"], PROJECT, dict(os.environ))
+        return failure(["make", "test"], PROJECT, dict(os.environ))
     with tempfile.TemporaryDirectory() as made:
         folder = copied(Path(made)) if setting.is_copied else PROJECT
         python, readable = setting.python, Path(tempfile.gettempdir(), "discreet-machines")
@@ -212,10 +212,11 @@ def run(setting: Setting, tests: Sequence[str], kept: Path) -> str:
         if setting.is_copied:
             variables |= {"HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [*setting.before, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-        return _failure(command, folder, variables)
+        return failure(command, folder, variables)
 
 
-def _failure(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str:
+def failure(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str:
+    """Return nothing if a command succeeds, otherwise the last lines of what it prints."""
     words = {name: value for name, value in variables.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(command, cwd=folder, env=words, capture_output=True, check=False)
     lines = (done.stdout + done.stderr).decode("utf-8", "replace").strip().splitlines()
@@ -244,7 +245,7 @@ def main() -> None:
         if not any(word.lower() in setting.name.lower() for word in given.only.split(",")):
             continue
         key = f"{setting.name}: {'' if setting.name == WHOLE else ' '.join(given.tests)}"
-        started, failure = time.perf_counter(), ""
+        started, shown = time.perf_counter(), ""
         if setting.cannot:
             how = f"cannot be had here: {setting.cannot}"
         elif given.list:
@@ -253,15 +254,15 @@ def main() -> None:
             how = "passed before, at this commit"
         else:
             try:
-                failure = run(setting, given.tests, KEPT)
+                shown = run(setting, given.tests, KEPT)
             except NotHereError as reason:
                 how = f"cannot be had here: {reason}"
             else:
-                how = f"{'FAILED' if failure else 'passed'} in {time.perf_counter() - started:.0f} s"
-                passed = passed | ({key: now} if now and not failure else {})
+                how = f"{'FAILED' if shown else 'passed'} in {time.perf_counter() - started:.0f} s"
+                passed = passed | ({key: now} if now and not shown else {})
                 outcomes.write_text(json.dumps(passed, indent=1), "utf-8")
-        table.append((setting.name, how, bool(failure)))
-        print(f"{setting.name}: {how}{'' if not failure else chr(10) + failure}", flush=True)
+        table.append((setting.name, how, bool(shown)))
+        print(f"{setting.name}: {how}{'' if not shown else chr(10) + shown}", flush=True)
     width = max((len(name) for name, _, _ in table), default=0)
     print("", *(f"{name:<{width}}  {how}" for name, how, _ in table), sep="\n")
     raise SystemExit(1 if any(failed for _, _, failed in table) else 0)
