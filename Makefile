@@ -23,7 +23,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadgroup
 
-# The whole suite once, and its numeric part as other machines would run it: about an hour. It may be interrupted, and
+# The whole suite once, and its numeric part as other machines would run it. It may be interrupted, and
 # goes on where it stopped; `ONLY=Nehalem,locale make test-machines` runs some settings.
 test-machines: export PYTHONDONTWRITEBYTECODE =
 test-machines: .venv/installed-dev
