@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo census test test-slow slow-list validate validate-full check docs bench release house peers clean
+.PHONY: demo census test test-slow slow-list test-machines validate validate-full check docs bench release house peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -36,6 +36,12 @@ slow-list: .venv/installed-dev
 	$(PYTEST) --everything --costs build/costs.json
 	$(BIN)/python tests/list_slow.py build/costs.json
 
+# The whole suite once, and its numeric part as other machines would run it. It may be interrupted, and
+# goes on where it stopped; `ONLY=Nehalem,locale make test-machines` runs some settings.
+test-machines: export PYTHONDONTWRITEBYTECODE =
+test-machines: .venv/installed-dev
+	$(BIN)/python release/try_machines.py --only "$(ONLY)"
+
 # At most 45 minutes on two free cores; what each test printed stands at the end.
 validate: export PYTHONDONTWRITEBYTECODE =
 validate: .venv/installed-dev .venv/schemathesis
@@ -56,6 +62,7 @@ check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy conftest.py
 
 # The site, in build/site: warnings are errors, every link inside it leads somewhere, and nothing is loaded from elsewhere.
 docs: .venv/installed-docs

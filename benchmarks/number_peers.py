@@ -124,7 +124,7 @@ def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
             released = sums.sample(secret, bits)
             reading = NumberSumsReading(sums.model, size, *sums.model.pairs(released), rates)  # type: ignore[arg-type]
             quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
-            point, left, right = (float(sums.model.value_at(each)) for each in reading.record_mean(0, quantiles))
+            point, left, right = (float(sums.model.value_at(each)) for each in reading.record_mean(0, quantiles)[:3])
             tally.add("mean", (point - true) * per_cent, (mean(listed) - true) * per_cent, left <= true <= right)
         placed = np.clip(np.searchsorted(edges, records, side="right") - 1, 0, cells - 1)
         theirs_below = np.cumsum(counted(placed.tolist()))[:-1] / size

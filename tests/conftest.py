@@ -3,6 +3,10 @@
 from importlib import import_module
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("alike", derandomize=True, deadline=None, database=None)  # on every machine, however slow
+settings.load_profile("alike")
 
 
 @pytest.fixture

@@ -53,6 +53,11 @@ def rows_of(posterior: Posterior) -> list[list[float]]:
     return [[row.mean, row.low, row.high] for row in posterior.rows(LEVEL)]
 
 
+def errors_of(posterior: Posterior) -> list[float | None]:
+    """Return how far each row may be off, as it states itself."""
+    return [row.numerical_error for row in posterior.rows(LEVEL)]
+
+
 def inferred(release: dc.Release, prior: float | None = None) -> dict[str, Any]:
     """Return what `infer` says of a release under the declared prior, or the kind of its refusal.
 
@@ -64,14 +69,14 @@ def inferred(release: dc.Release, prior: float | None = None) -> dict[str, Any]:
         warnings.simplefilter("ignore", PriorOutweighsWarning)
         try:
             posterior = dc.infer(release, prior="declared" if is_old_default else prior)
-            rows = rows_of(posterior)
+            rows, errors = rows_of(posterior), errors_of(posterior)
         except dc.DiscreetError as refusal:
             return {"refused": type(refusal).__name__}
     evidence = posterior.log_evidence
     sampled = isinstance(posterior, NetworkPosterior | dc.RegressionPosterior) or " draws" in posterior.method
     known = evidence is not None and not isnan(evidence)
     found = {"rows": rows, "log_evidence": evidence if known else None, "method": posterior.method}
-    return found | {"sampled": sampled}
+    return found | {"sampled": sampled, "errors": errors}
 
 
 def verified(release: dc.Release) -> float | str:

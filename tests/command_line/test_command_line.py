@@ -321,6 +321,7 @@ def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path)
     (row,) = as_json("infer", "r.json")["rows"]
     (written,) = csv.DictReader((folder / "f.csv").read_text("utf-8-sig").splitlines())
     assert float(written["mean"]) == row["mean"] == dc.infer(release).mean
+    assert float(written["numerical_error"]) == row["numerical_error"] > 0
     assert "| Poisson falls | parameter of Poisson |" in (folder / "f.md").read_text()
     assert (folder / "f.nc").stat().st_size > 10_000
     assert "<svg" in (folder / "f.svg").read_text()

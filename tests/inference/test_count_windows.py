@@ -95,7 +95,7 @@ def test_what_narrow_windows_lose_is_at_most_what_they_say(
     monkeypatch: pytest.MonkeyPatch, alpha: float, margin: float
 ) -> None:
     monkeypatch.setattr(count_sums, "_MARGIN", margin)
-    monkeypatch.setattr(count_sums, "_LOST", np.inf)
+    monkeypatch.setattr(count_sums, "LOST", np.inf)
     values = made_up(4, 300, 0.5, 8)
     weights = laplace(values, 0.5, alpha)
     counts = read(weights, values, 2.0, 300)

@@ -183,6 +183,7 @@ def test_every_posterior_becomes_a_frame(kind: str, backend: str | None, posteri
         "share_due_to_privacy",
         "unit",
         "monte_carlo_error",
+        "numerical_error",
         *(["records_low", "records_high"] if kind == "pooled" else []),
     ]
     assert frame["high"].to_list() == [row.high for row in rows]

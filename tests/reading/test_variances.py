@@ -79,7 +79,7 @@ def test_a_group_that_noise_hides_may_have_any_variance() -> None:
     model = dc.NumberSums("x", (0, 10), ("variance",))
     reading = NumberSumsReading(model, 100, np.array([[-30.0, -9.0]]), np.array([[-20.0, -19.0]]), (0.5, 0.5))
     mean = reading.record_mean(0, reading.quantiles(0.99))
-    assert reading.variance(0, 0.9, mean, sampled=False) == (12.5, 0.0, 25.0)
+    assert reading.variance(0, 0.9, mean, sampled=False)[:3] == (12.5, 0.0, 25.0)
 
 
 def sums_and_means(model: dc.NumberSums, ends: NDArray[np.float64]) -> list[Row]:

@@ -12,7 +12,7 @@ posterior lies. The prior is uniform in mu and in 1/(1 + kappa).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -82,7 +82,8 @@ class PooledRates(Posterior[Categories]):
         for name, size in zip(self.groups, self._group_sizes(level), strict=True):
             law, given = self.rate(name), f"{self.by}={name}"
             figures = self.mean[name], law.median, *law.interval(level), law.sd
-            found.append(Row(str(self.event), given, *figures, None, PROBABILITY, None, size.low, size.high))
+            row = Row(str(self.event), given, *figures, None, PROBABILITY)
+            found.append(replace(row, records_low=size.low, records_high=size.high))
         return tuple(found)
 
     @property

@@ -1,19 +1,21 @@
 """Densities that are known up to a factor, as weighted points: on a grid, or by draws around the mode.
 
-Of one or two parameters a grid along the axes of the curvature at the mode, with a spline between its points, is exact
-to four digits or more. Of more, independent draws from a multivariate t law at the mode have the weights target /
-proposal, whose largest ones are smoothed (`pareto`); where few of them count, the proposal is moved to what they say
-and drawn from again.
+Of one or two parameters a grid along the axes of the curvature at the mode is refined until its figures hardly change,
+and states what is left (`grids`). Of more, independent draws from a multivariate t law at the mode have the weights
+target / proposal, whose largest ones are smoothed (`pareto`); where few of them count, the proposal is moved to what
+they say and drawn from again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import lgamma, log, nan, pi
+from math import inf, lgamma, log, nan, pi
 from typing import Protocol
 
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.mathematics.distributions.weighted import WeightedDraws
+from discreet.mathematics.grids import FINE, Grid, GridLaw, Marginal, Nodes
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 
@@ -30,19 +32,26 @@ class LogDensity(Protocol):
 
 ON_A_GRID, BY_DRAWS = "grid", "draws"
 
-_COARSE, _FINE = {1: 65, 2: 25}, {1: 2001, 2: 241}  # points along each axis, before and after the spline
+_COARSE, _MOST_NODES = {1: 65, 2: 25}, {1: 513, 2: 97}  # nodes along each axis, at first and at most
+_ENOUGH = 1e-5  # total variation between densities from all nodes and from every second: a grid is refined until then
+_POINTS = {1: 2001, 2: 241}  # points along each axis that stand for the law when it is drawn from
 _FIRST_REACH, _FALL, _WIDENED = 7.0, 22.0, 8  # in standard deviations; nats at the rim below the peak; rounds
+_DEEP = 80.0  # nats below the peak at which a log density is cut off
 _SMALL, _DEGREES = 8, (4.0, 7.0)  # degrees of freedom of the proposal, up to so many dimensions and beyond
 ROUNDS = 4
 """So often is a proposal moved at most."""
 _GOOD_SHAPE, _GOOD_SHARE = 0.6, 0.15  # draws that need no other proposal
 _STEP = 1e-4
+_POLISHED, _AT_REST = 8, 1e-9  # Newton steps at the mode at most, and the length in standard deviations that ends them
 _GOLDEN = 0.6180339887498949
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, NaN on a grid."""
+    """Points with weights that add up to 1, and how they were found; `shape` is k-hat, NaN on a grid.
+
+    On a grid, laws of quantities are those of `grid`; points stand for it when it is drawn from.
+    """
 
     points: Floats
     weights: Floats
@@ -51,11 +60,23 @@ class WeightedPoints:
     shape: float
     log_mass: float
     log_mass_error: float
+    grid: Grid | None = None
 
     @property
     def grouped(self) -> Grouped:
         """Return the weights for means and errors: of independent draws each is a group of its own."""
         return Grouped(self.weights, len(self.weights))
+
+    def laws(self, quantities: Callable[[Floats], Floats]) -> list[WeightedDraws]:
+        """Return the law of every quantity, given as columns of a function of rows of parameters."""
+        columns, grouped, grid = quantities(self.points).T, self.grouped, self.grid
+        if grid is None:
+            return [WeightedDraws(column, grouped) for column in columns]
+        both = zip(columns, grid.values(quantities), strict=True)
+        return [
+            GridLaw(column, grouped, Marginal(grid.fine, fine), Marginal(grid.rough, rough))
+            for column, (fine, rough) in both
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,25 +138,79 @@ def peak_of(target: LogDensity, starts: Sequence[Floats]) -> Peak:
 
     found = [minimize(falling, start, jac=True, method="L-BFGS-B", options={"maxiter": 500}) for start in starts]
     best = np.asarray(min(found, key=lambda each: float(each.fun)).x)
-    dimension = len(best)
+    best = _polished(target, best)
+    return Peak(best, _factor(_curvature(target, best)))
+
+
+def _polished(target: LogDensity, place: Floats) -> Floats:
+    """Return the mode by Newton steps with one curvature, as long as they rise.
+
+    A search stops as soon as the density hardly rises, some 1e-4 standard deviations away, and where exactly depends on
+    rounding; grids and proposals begin at the mode, and would differ between processors.
+    """
+    factor = _factor(_curvature(target, place))
+    (height,), (slope,) = target(place[None])
+    for _ in range(_POLISHED):
+        step = factor.T @ slope
+        after = place + factor @ step
+        (reached,), (following,) = target(after[None])
+        steeper = np.linalg.norm(factor.T @ following) > np.linalg.norm(step)
+        if steeper or not reached >= height - 1e-9 * (1 + abs(height)):
+            break
+        place, height, slope = after, reached, following
+        if np.linalg.norm(step) <= _AT_REST:
+            break
+    return place
+
+
+def _curvature(target: LogDensity, place: Floats) -> Floats:
+    """Return minus the second derivative, by differences of the first."""
+    dimension = len(place)
     second = np.empty((dimension, dimension))
-    steps = _STEP * (1 + np.abs(best))
-    for place in range(dimension):
-        step = steps * (np.arange(dimension) == place)
-        _, slopes = target(np.stack([best + step, best - step]))
-        second[place] = (slopes[0] - slopes[1]) / (2 * steps[place])
-    values, vectors = np.linalg.eigh(-(second + second.T) / 2)
+    steps = _STEP * (1 + np.abs(place))
+    for axis in range(dimension):
+        step = steps * (np.arange(dimension) == axis)
+        _, slopes = target(np.stack([place + step, place - step]))
+        second[axis] = (slopes[0] - slopes[1]) / (2 * steps[axis])
+    return -(second + second.T) / 2
+
+
+def _factor(curvature: Floats) -> Floats:
+    """Return L with L L' the inverse of the curvature, kept positive."""
+    values, vectors = np.linalg.eigh(curvature)
     values = np.maximum(values, 1e-6 * max(float(values.max()), 1e-6))
-    return Peak(best, np.linalg.cholesky((vectors / values) @ vectors.T))
+    return np.asarray(np.linalg.cholesky((vectors / values) @ vectors.T))
 
 
-def on_a_grid(target: LogDensity, peak: Peak) -> WeightedPoints:
-    """Return a grid of one or two dimensions, wide enough that nothing is left at its rim."""
+def on_a_grid(target: LogDensity, peak: Peak, most: float = inf) -> WeightedPoints:
+    """Return a grid of one or two dimensions, wide enough that nothing is left at its rim, and fine enough.
+
+    It is refined until its density agrees with that of every second node; at most `most` nodes are computed at a time.
+    """
+    dimension = len(peak.place)
+    nodes = _wide(target, peak)
+    while True:
+        fine = [np.linspace(axis[0], axis[-1], FINE[dimension]) for axis in nodes.axes]
+        grid = Grid(peak.place, peak.factor, nodes.refined(fine), nodes.halved.refined([axis[::2] for axis in fine]))
+        count = 2 * len(nodes.axes[0]) - 1
+        if grid.distance <= _ENOUGH or count > _MOST_NODES[dimension] or count**dimension > most:
+            break
+        nodes = _doubled(target, peak, nodes)
+    units = _sheared([np.linspace(axis[0], axis[-1], _POINTS[dimension]) for axis in nodes.axes])
+    between = nodes.between(units)
+    weights = np.exp(between - between.max())
+    log_mass = grid.fine.log_sum + float(np.log(np.diag(peak.factor)).sum())
+    points = peak.place + units @ peak.factor.T
+    return WeightedPoints(points, weights / weights.sum(), between, ON_A_GRID, nan, log_mass, 0.0, grid)
+
+
+def _wide(target: LogDensity, peak: Peak) -> Nodes:
+    """Return the first nodes, along axes that reach to where little is left."""
     dimension = len(peak.place)
     reaches = np.full((dimension, 2), _FIRST_REACH)
     for _ in range(_WIDENED):
-        axes = [np.linspace(-low, high, _COARSE[dimension]) for low, high in reaches]
-        logs = target.values(_placed(peak, axes)).reshape([len(axis) for axis in axes])
+        axes = tuple(np.linspace(-low, high, _COARSE[dimension]) for low, high in reaches)
+        logs = _logs(target, peak, Nodes(axes, np.empty(0)).units).reshape([len(axis) for axis in axes])
         top = float(logs.max())
         wide = False
         for axis in range(dimension):
@@ -145,46 +220,39 @@ def on_a_grid(target: LogDensity, peak: Peak) -> WeightedPoints:
             wide |= bool(widened.any())
         if not wide:
             break
-    logs = np.maximum(np.where(np.isnan(logs), -np.inf, logs), top - 80.0)
-    fine = [np.linspace(axis[0], axis[-1], _FINE[dimension]) for axis in axes]
-    units = _units(fine) if dimension == 1 else _sheared(fine)
-    between = _between(axes, logs, units)
-    weights = np.exp(between - between.max())
-    step = float(np.prod([axis[1] - axis[0] for axis in fine])) * abs(float(np.linalg.det(peak.factor)))
-    log_mass = float(between.max()) + log(float(weights.sum()) * step)
-    points = peak.place + units @ peak.factor.T
-    return WeightedPoints(points, weights / weights.sum(), between, ON_A_GRID, nan, log_mass, 0.0)
+    return Nodes(axes, np.maximum(logs, top - _DEEP))
 
 
-def _placed(peak: Peak, axes: Sequence[Floats]) -> Floats:
-    """Return the points of a grid along the axes of the curvature, the first axis slowest."""
-    return np.asarray(peak.place + _units(axes) @ peak.factor.T)
+def _doubled(target: LogDensity, peak: Peak, nodes: Nodes) -> Nodes:
+    """Return the same with a node between every two; only new ones are computed."""
+    axes = tuple(np.linspace(axis[0], axis[-1], 2 * len(axis) - 1) for axis in nodes.axes)
+    logs = np.full([len(axis) for axis in axes], nan)
+    logs[(slice(None, None, 2),) * len(axes)] = nodes.logs
+    new = np.isnan(logs)
+    logs[new] = _logs(target, peak, Nodes(axes, logs).units[new.ravel()])
+    return Nodes(axes, np.maximum(logs, float(logs.max()) - _DEEP))
 
 
-def _units(axes: Sequence[Floats]) -> Floats:
-    return np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
+def _logs(target: LogDensity, peak: Peak, units: Floats) -> Floats:
+    """Return log densities at places in standard deviations from the mode; none where they are not known."""
+    found = target.values(peak.place + units @ peak.factor.T)
+    return np.where(np.isnan(found), -inf, found)
 
 
 def _sheared(axes: Sequence[Floats]) -> Floats:
     """Return a grid whose rows and columns are moved by parts of a step, so that no value of a parameter comes twice.
 
-    Else the law of one parameter would be a staircase with steps as high as 2 %.
+    Else draws of one parameter would take few values.
     """
-    units = _units(axes).reshape(len(axes[0]), len(axes[1]), 2)
+    if len(axes) == 1:
+        return axes[0][:, None]
+    units = Nodes(tuple(axes), np.empty(0)).units.reshape(len(axes[0]), len(axes[1]), 2)
     for place, other in ((0, 1), (1, 0)):
         step = axes[place][1] - axes[place][0]
         parts = np.arange(len(axes[other])) * _GOLDEN % 1 - 0.5
         units[..., place] += step * (parts[None, :] if place == 0 else parts[:, None])
         np.clip(units[..., place], axes[place][0], axes[place][-1], out=units[..., place])
     return units.reshape(-1, 2)
-
-
-def _between(axes: Sequence[Floats], logs: Floats, units: Floats) -> Floats:
-    from scipy.interpolate import CubicSpline, RectBivariateSpline  # which take long to load
-
-    if len(axes) == 1:
-        return np.asarray(CubicSpline(axes[0], logs)(units[:, 0]))
-    return np.asarray(RectBivariateSpline(axes[0], axes[1], logs, s=0).ev(units[:, 0], units[:, 1]))
 
 
 def by_draws(

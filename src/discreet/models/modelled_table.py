@@ -16,7 +16,6 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mathematics.densities import LogDensity, WeightedPoints, by_draws, on_a_grid, peak_of
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.mathematics.ridges import along
 from discreet.models.asked import Asked
 from discreet.models.categories import Categories
@@ -142,8 +141,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     def known_rows(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
         found = points_of(_Known(self.bound, np.asarray(statistics, dtype=float)), self.bound)
-        shown = self.bound.natural(found.points)
-        laws = [WeightedDraws(values, found.grouped) for values in shown.T]
+        laws = found.laws(self.bound.natural)
         low, high = tails(level)
         return [(law.mean, law.quantile(high) - law.quantile(low)) for law in laws]
 
@@ -181,7 +179,9 @@ def points_of(target: LogDensity, cells: Cells, most: int = MOST_DRAWS, seed: in
         proposal = along(target, cells.spreads[0], starts_of(cells)[0])
         return by_draws(target, proposal, MANY_DRAWS, WORTH, most, generator)
     peak = peak_of(target, starts_of(cells))
-    return on_a_grid(target, peak) if cells.dimension <= 2 else by_draws(target, peak, DRAWS, WORTH, most, generator)
+    if cells.dimension <= 2:
+        return on_a_grid(target, peak, most)
+    return by_draws(target, peak, DRAWS, WORTH, most, generator)
 
 
 def starts_of(bound: Cells) -> list[Floats]:

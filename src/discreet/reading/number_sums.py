@@ -176,7 +176,7 @@ class NumberSumsReading:
 
     def in_units(self, place: Ratio) -> Ratio:
         """Return a mean place as a value between the bounds."""
-        return Ratio(*(float(self.model.value_at(each)) for each in place))
+        return Ratio(*(float(self.model.value_at(each)) for each in place[:3]))
 
     def sum_intervals(self, group: int, level: float) -> tuple[Ratio, Ratio]:
         """Return the sum of a group's values, and that of as many records of the population.
@@ -187,7 +187,7 @@ class NumberSumsReading:
         if self.model.ends == 2:
             mean = self.record_mean(group, self.quantiles(level))
             means = [self.in_units(each) for each in (mean, self.law_mean(group, level, mean))]
-            records, population = (Ratio(*(self.size * each for each in own)) for own in means)
+            records, population = (Ratio(*(self.size * each for each in own[:3])) for own in means)
             return records, population
         ranks = tails(level)[0], 0.5, tails(level)[1]
         found = (np.quantile(drawn, ranks) for drawn in (self.sums(group), self.population_sums(group)))
@@ -211,10 +211,10 @@ class NumberSumsReading:
 
     def _possible_sums(self, drawn: Floats) -> Floats:
         """Return draws of a sum that are at most what all records could have, and at least that."""
-        ends = [self._units * float(end) for end in (self.model.bounds.low, self.model.bounds.high)]
+        low, high = (self._units * float(end) for end in (self.model.bounds.low, self.model.bounds.high))
         if self.model.ends > 2:  # a group may have no records
-            ends = [min(ends[0], 0.0), max(ends[1], 0.0)]
-        return np.clip(drawn, *ends)
+            low, high = min(low, 0.0), max(high, 0.0)
+        return np.clip(drawn, low, high)
 
     def population_sums(self, group: int) -> Floats:
         """Return draws of the sum that as many records of the population have on average."""
@@ -278,7 +278,7 @@ class NumberSumsReading:
 
     def _squared(self, spread: Ratio) -> Ratio:
         """Return a variance in squares of the column's unit."""
-        return Ratio(*(each * self.model.width**2 for each in spread))
+        return Ratio(*(each * self.model.width**2 for each in spread[:3]))
 
     def variances(self, group: int) -> Floats:
         """Return draws of the variance of a group's values among the records, each moved to what is possible."""

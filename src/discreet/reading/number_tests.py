@@ -20,11 +20,12 @@ import numpy as np
 from scipy.special import bdtr
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import Share, tails
+from discreet.mathematics.distributions.dirichlet import ROUNDED, Share, tails
 from discreet.noise.cut import CutLaw
 from discreet.reading.ratios import PairNoise, Quantiles, Ratio
 
 _MARGIN = 1e-12  # probability of tails beyond which laws are cut off
+_TRIM = 1e-13  # counts of smaller probabilities have no say in the share of a population
 _SEED = 23
 
 Tails = tuple[Floats, Floats]
@@ -143,16 +144,24 @@ def own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -
     point = float(np.clip(noisy / size, 0, 1))
     if not sampled:
         ends = np.clip([noisy - law.quantile(high), noisy - law.quantile(low)], 0, size) / size
-        return Ratio(point, float(ends[0]), float(ends[1]))
+        return Ratio(point, float(ends[0]), float(ends[1]), ROUNDED)
+    share = population_share(law, noisy, size)
+    found = share.interval(level)
+    return Ratio(min(max(point, found.low), found.high), found.low, found.high, share.numerical_error(level))
+
+
+def population_share(law: CutLaw, noisy: int, size: int) -> Share:
+    """Return the law of a share of the population under a uniform prior, given its own noisy sum."""
     first, last = max(0, noisy - law.half), min(size, noisy + law.half)
     counts = np.arange(first, last + 1) if first <= last else np.array([0 if noisy < 0 else size])
     weights = law.at(noisy - counts)
-    weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(counts), 1 / len(counts))
-    kept = weights > 1e-13
-    weights, counts = weights[kept] / weights[kept].sum(), counts[kept]
+    total = float(weights.sum())
+    weights = weights / total if total > 0 else np.full(len(counts), 1 / len(counts))
+    kept = weights > _TRIM
+    lost = float(weights[~kept].sum()) + (_MARGIN / total if total > 0 else 1.0)
+    counts, weights = counts[kept], weights[kept] / weights[kept].sum()
     shapes = np.asarray([1.0 + counts, 1.0 + size - counts], dtype=np.float64)
-    found = Share(weights, shapes[0], shapes[1]).interval(level)
-    return Ratio(min(max(point, found.low), found.high), found.low, found.high)
+    return Share(weights, shapes[0], shapes[1], weight_error=lost)
 
 
 @dataclass(eq=False)

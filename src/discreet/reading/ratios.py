@@ -30,11 +30,12 @@ _RATIOS = 129  # ratios at which quantiles are computed; they hardly bend in bet
 
 
 class Ratio(NamedTuple):
-    """What is known about a ratio: the best guess, and an interval."""
+    """What is known about a ratio: the best guess, an interval, and how far its ends may be off, None after draws."""
 
     point: float
     low: float
     high: float
+    error: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from discreet.mathematics.distributions import BetaMixture, CountDistribution, S
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.summaries import batch_of
+from discreet.reading.counts.count_sums import LOST
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 
@@ -31,6 +32,8 @@ class Laws(ABC):
     """Whether intervals of shares, and of rates in groups, are extended to 0 and 1."""
     are_own_sums = False
     """Whether every question is answered from the noisy sums that it names."""
+    weight_error: float | None = None
+    """How far laws of cells may be off in total variation, rounding aside; None if they were drawn."""
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells as rows of one batch: all are counts out of one total."""
@@ -110,6 +113,7 @@ class OwnLaws(Laws):
 
     are_opened = True  # since every share has a uniform prior
     are_own_sums = True
+    weight_error = LOST
 
     def __init__(self, sums: OwnSums, size: int) -> None:
         self._sums, self._size = sums, size
@@ -118,7 +122,7 @@ class OwnLaws(Laws):
         """Return the law of a group's probability, from the group's sum and that of the rest."""
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
-        return Share(weights, _one_more(counts), _one_more(self._size - counts))
+        return Share(weights, _one_more(counts), _one_more(self._size - counts), weight_error=parts.counts.lost)
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, computed together where cells are alike."""

@@ -83,7 +83,7 @@ class GroupLaws(Laws):
 
     def __init__(self, laws: Laws, groups: Sequence[Counts]) -> None:
         self._laws, self._groups = laws, tuple(groups)
-        self.are_opened, self.are_own_sums = laws.are_opened, laws.are_own_sums
+        self.are_opened, self.are_own_sums, self.weight_error = laws.are_opened, laws.are_own_sums, laws.weight_error
 
     def _cells(self, places: Counts) -> Counts:
         return np.concatenate([self._groups[int(place)] for place in places])

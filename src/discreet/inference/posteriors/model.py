@@ -77,9 +77,13 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
             law = self.reading.law(int(place))
             low, high = law.interval(level)
             share = None if shares is None else max(0.0, 1 - shares[int(place)] / (high - low)) if high > low else None
-            error = None if self.reading.is_exact else law.standard_error
-            unit = self.reading.cells.unit
-            found.append(Row(self.names[place], "", law.mean, law.median, low, high, law.sd, share, unit, error))
+            drawn = None if self.reading.is_exact else law.standard_error
+            found.append(
+                Row(
+                    self.names[place], "", law.mean, law.median, low, high, law.sd, share, self.reading.cells.unit,
+                    drawn, law.numerical_error(level),
+                )
+            )  # fmt: skip
         return tuple(found)
 
     def _shares(self, level: float) -> list[float] | None:

@@ -113,8 +113,10 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
         wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
         for place, means in enumerate(self._places(wide)):
-            pair = (self.reading.variance(place, level, mean, mean is means[1]) for mean in means)
-            yield self._pair(VARIANCE, place, *pair, level)
+            of_records, of_population = means
+            records = self.reading.variance(place, level, of_records, sampled=False)
+            population = self.reading.variance(place, level, of_population, sampled=True)
+            yield self._pair(VARIANCE, place, records, population, level)
 
     def _places(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
         """Yield the mean place of each group, among the records and in the population."""
@@ -129,7 +131,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Return the rows of a quantity of one group, for the records and for the population."""
         unit = self.unit if ask != VARIANCE else f"{'days' if self.model.bounds.dates else self.unit} squared"
         rows = []
-        for of, (point, low, high), due in ((self.model.among, records, None), (POPULATION, population, share)):
+        for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
             name, sd = f"{ask} of {self.model.quantity} ({of})", (high - low) / (2 * float(ndtri(tails(level)[1])))
             rows.append(Row(name, self.model.groups[place], point, point, low, high, sd, due, unit))
         return rows[0], rows[1]

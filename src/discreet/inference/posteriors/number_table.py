@@ -21,6 +21,7 @@ from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
 from discreet.inference.posteriors.states import States
+from discreet.mathematics.distributions.dirichlet import ROUNDED
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.models.numbers import POPULATION
 from discreet.noise import NoiseLaw
@@ -152,8 +153,14 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             first, last = tests.cells_left(share, level, of == POPULATION)
             low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
             point = min(max(guess, low), high)
-            found.append(Row(f"{name} ({of})", group, point, point, low, high, (high - low) / 3.29, None, self.unit))
+            figures = point, point, low, high, (high - low) / 3.29, None, self.unit, None, self._edge_error
+            found.append(Row(f"{name} ({of})", group, *figures))
         return found[0], found[1]
+
+    @property
+    def _edge_error(self) -> float | None:
+        """Return how far an edge may be off, which is rounded only; None where draws decided between edges."""
+        return ROUNDED * float(np.abs(self.model.places).max()) if self.reading.is_exact else None
 
     def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values below every edge, among these records and in the population."""
@@ -187,8 +194,18 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
         return (
-            Row(f"{name} ({self.model.among})", group, one.point, *one, (one.high - one.low) / 3.29, None, PROBABILITY),
-            Row(f"{name} ({POPULATION})", group, two.point, *two, wide / 3.29, due, PROBABILITY),
+            Row(
+                f"{name} ({self.model.among})",
+                group,
+                one.point,
+                *one[:3],
+                (one.high - one.low) / 3.29,
+                None,
+                PROBABILITY,
+                None,
+                one.error,
+            ),
+            Row(f"{name} ({POPULATION})", group, two.point, *two[:3], wide / 3.29, due, PROBABILITY, None, two.error),
         )
 
     def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
@@ -196,7 +213,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         found = []
         for of in (self.model.among, POPULATION):
             ratio = self.reading.means(place, level, of == POPULATION)
-            point, left, right = (low + width * each for each in ratio)
+            point, left, right = (low + width * each for each in ratio[:3])
             name = f"mean of {self.model.quantity} ({of})"
             found.append(Row(name, group, point, point, left, right, (right - left) / 3.29, None, self.unit))
         return found
@@ -254,7 +271,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             for edge in range(1, self.model.count):
                 own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
                 below.append((rising[edge], own.low, own.high, law.low, law.high))
-            cells = tuple(tuple(tests.share_of(cell, level, True)) for cell in range(self.model.count))
+            cells = tuple(tuple(tests.share_of(cell, level, True)[:3]) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
         about = self.model.bounds.dates, self._densities(), self.model.among
         return Distribution(self.model.quantity, tuple(found), *about)

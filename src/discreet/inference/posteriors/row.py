@@ -32,8 +32,10 @@ class Row:
 
     `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None if it was not
     computed. `monte_carlo_error` is the standard error of a mean computed from draws, None where the mean is exact; the
-    ends of a 90 % interval have about twice that error. For a rate in a group, `records_low` and `records_high` are the
-    ends of an interval, of the same level, for the number of records in the group.
+    ends of a 90 % interval have about twice that error. `numerical_error` says how far the mean and both ends may lie
+    from those of the posterior that was read: what windows leave out, quadrature, searches and rounding together. It is
+    None where they come from draws, also from public ones of noise. For a rate in a group, `records_low` and
+    `records_high` are the ends of an interval, of the same level, for the number of records in the group.
     """
 
     quantity: str
@@ -46,6 +48,7 @@ class Row:
     share_due_to_privacy: float | None
     unit: str
     monte_carlo_error: float | None = None
+    numerical_error: float | None = None
     records_low: float | None = None
     records_high: float | None = None
 

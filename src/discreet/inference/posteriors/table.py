@@ -7,6 +7,7 @@ Where no prior was declared, `laws` answers every question from its own noisy su
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import exp
 
 import numpy as np
 from scipy.special import digamma, logsumexp
@@ -17,8 +18,8 @@ from discreet.inference.posteriors.laws import JointAnswers, Laws
 from discreet.inference.posteriors.outweighed import outweighed_level
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
-from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mathematics.distributions.summaries import summaries_of
+from discreet.mathematics.distributions.dirichlet import ROUNDED, tails
+from discreet.mathematics.distributions.summaries import end_errors, summaries_of
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
@@ -26,6 +27,7 @@ from discreet.releases import Release
 
 _FEW = 8  # up to this many cells are summed one by one, more all at once
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
+_OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
 
 
 class JointLaws(JointAnswers):
@@ -39,6 +41,10 @@ class JointLaws(JointAnswers):
         self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
         self.shares = self.probabilities[believed]
         self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
+        left_out = [reading.counts.lost for reading in self.readings if reading.mean_errors is None]
+        known = [share for share in left_out if share is not None]
+        is_summed = len(known) == len(self.readings)  # and not drawn
+        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
 
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
@@ -47,7 +53,8 @@ class JointLaws(JointAnswers):
             alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
             inside = alpha[places].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
-        return self.kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return self.kind(weights, a, b, weight_error=self.weight_error)
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
@@ -88,12 +95,22 @@ class TablePosterior(EventPosterior[Categories]):
         """Return the rows of some cells; no others are computed."""
         names = [self.event_of(self.model.cells[place]) for place in places]
         if len(names) > _FEW:
-            found = summaries_of(self.laws.cells(places), level, self.laws.are_opened)
+            batch = self.laws.cells(places)
+            found = summaries_of(batch, level, self.laws.are_opened)
+            off = end_errors(batch, self.laws.weight_error, found)
         else:
-            found = [self.laws.share(np.array([place])).summary(level) for place in places]
+            shares = [self.laws.share(np.array([place])) for place in places]
+            found, off = [share.summary(level) for share in shares], [share.numerical_error(level) for share in shares]
         errors = (len(self.readings) == 1 and self.readings[0].mean_errors) or [None] * len(self.model.cells)
-        figures = zip(names, self.joint_means[list(places)].tolist(), found, [errors[p] for p in places], strict=True)
-        return tuple(Row(name, "", mean, *own[1:], PROBABILITY, error) for name, mean, own, error in figures)
+        off = [None if self.joint.weight_error is None or each is None else max(each, self._mean_off) for each in off]
+        means = self.joint_means[list(places)].tolist()
+        figures = zip(names, means, found, [errors[p] for p in places], off, strict=True)
+        return tuple(Row(name, "", mean, *own[1:], PROBABILITY, drawn, by) for name, mean, own, drawn, by in figures)
+
+    @property
+    def _mean_off(self) -> float:
+        """Return how far means may be off: they lie between 0 and 1."""
+        return ROUNDED + (self.joint.weight_error or 0.0)
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; for a single column, only the level."""

@@ -5,7 +5,7 @@ Everything here is exact up to rounding; nothing is simulated.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,6 +21,8 @@ from discreet.mathematics.distributions.proportions import Proportion, Proportio
 _STEPS = 100  # enough for halving alone
 _FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
 
+ROUNDED = 1e-12
+"""What rounding may add to a probability: of weights, of incomplete Beta functions, of the search for a quantile."""
 _TIED = 1e-9
 """Log densities that differ by less are taken for equal: a flat law holds both ends, however it is rounded."""
 
@@ -70,6 +72,8 @@ class BetaMixture(Proportion):
     weights: Floats
     a: Floats
     b: Floats
+    weight_error: float | None = field(default=None, kw_only=True)
+    """How far the weights may be from the true ones, in total variation, rounding aside; None if that is not known."""
 
     @property
     def mean(self) -> float:
@@ -173,6 +177,19 @@ class BetaMixture(Proportion):
     def _ends(self, quantile: Callable[[ArrayLike], Floats], level: float) -> Interval:
         low, high = quantile(tails(level))
         return Interval(float(low), float(high))
+
+    def numerical_error(self, level: float = 0.9) -> float | None:
+        """Return how far the mean and both ends of the interval may be off, None if weights were drawn.
+
+        If d bounds the error of the weights in total variation, with rounding, then the mean and all probabilities are
+        within d, and an end x within d / density(x), to first order. d is certified where `weight_error` is, but for
+        rounding, which is taken as 1e-12. Whether an interval of a `Share` is opened to 0 or 1 is decided besides.
+        """
+        if self.weight_error is None:
+            return None
+        off, ends = self.weight_error + ROUNDED, np.array([end for end in self.interval(level) if 0 < end < 1])
+        with np.errstate(over="ignore"):
+            return min(1.0, max(off, off * float(np.exp(-self.log_density(ends)).max(initial=0.0))))
 
     def width_if_counts_were_known(self, level: float = 0.9) -> float:
         """Return the mean width of the interval that each component alone would give."""

@@ -59,6 +59,10 @@ class Sampled:
         """Return the mean, median, both ends of the interval, the standard deviation, and no share due to privacy."""
         return self.mean, self.median, *self.interval(level), self.sd, None
 
+    def numerical_error(self, level: float) -> None:
+        """Return nothing: draws have a simulation error."""
+        return
+
     def sample(self, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
         """Return some of the draws, with replacement."""
         return generator.choice(self.draws, count)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import BetaMixture, Share, reaches_end
+from discreet.mathematics.distributions.dirichlet import ROUNDED, BetaMixture, Share, reaches_end
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 
 _ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
@@ -40,6 +40,19 @@ def summaries_of(batch: MixtureBatch, level: float, opened: bool) -> list[Summar
     shares = np.maximum(0.0, 1 - batch.known_widths(level) / (high - low))
     columns = (batch.mean, batch.median, low, high, batch.sd, shares)
     return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def end_errors(batch: MixtureBatch, weight_error: float | None, found: Sequence[Summary]) -> list[float | None]:
+    """Return what `law.numerical_error(level)` says of each row, given its summary."""
+    if weight_error is None:
+        return [None] * len(found)
+    ends = np.array([(low, high) for _, _, low, high, _, _ in found]).T
+    inside = (ends > 0) & (ends < 1)
+    heights = np.stack([batch.log_density(np.where(kept, own, 0.5)) for own, kept in zip(ends, inside, strict=True)])
+    off = weight_error + ROUNDED
+    with np.errstate(over="ignore"):
+        moved = np.where(inside, off * np.exp(-heights), 0.0).max(axis=0)
+    return [float(each) for each in np.clip(moved, off, 1.0)]
 
 
 def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Floats]:

@@ -58,6 +58,10 @@ class WeightedDraws:
         low, high = (self.quantile(tail) for tail in tails(level))
         return Interval(low, high)
 
+    def numerical_error(self, level: float) -> float | None:
+        """Return nothing: draws have a Monte Carlo error."""
+        return None
+
     def probability_above(self, threshold: float) -> float:
         """Return the weight above a threshold."""
         return float(self.grouped.mean((self.values > threshold).astype(float)))

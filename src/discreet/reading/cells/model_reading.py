@@ -63,7 +63,13 @@ class ModelReading:
 
     def law(self, place: int) -> WeightedDraws:
         """Return the law of one quantity that is shown."""
-        return WeightedDraws(self.values[:, place], self.grouped)
+        return self._laws[place]
+
+    @cached_property
+    def _laws(self) -> list[WeightedDraws]:
+        if self.chains:
+            return [WeightedDraws(column, self.grouped) for column in self.values.T]
+        return self.found.laws(self.cells.natural)
 
     @property
     def is_exact(self) -> bool:

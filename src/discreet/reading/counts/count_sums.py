@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Spectrum = NDArray[np.complex128]
 
 _MARGIN = 45.0  # a window reaches this many nats beyond the noisy count to begin with
-_LOST = 1e-12  # and is widened until no more than this share of the sum over all tables lies outside
+LOST = 1e-12  # and is widened until no more than this share of the sum over all tables lies outside
 _TAIL = 24.0  # standard deviations of the total kept free of aliasing, beside a whole window
 _ALIASED = 1e-17  # share of the total's probability that may wrap around the circle
 MANY = 64
@@ -77,7 +77,7 @@ class CountSums:
         low, high = np.clip(low[own], 0, total), np.clip(high[own], 0, total)  # else far below 0: a single count
         margin, self.lost = int(np.ceil(_MARGIN * reach)) + 2, np.inf
         while not self._fits(np.maximum(low - margin, 0), np.minimum(high + margin, total)):
-            missing = np.log(self.lost / _LOST) + 2 if self.lost < 1e-6 else np.inf
+            missing = np.log(self.lost / LOST) + 2 if self.lost < 1e-6 else np.inf
             margin += min(margin, int(np.ceil(missing * reach)) + 1) if missing < np.inf else margin
 
     def _fits(self, first: Counts, last: Counts) -> bool:
@@ -105,7 +105,7 @@ class CountSums:
         for known in ("length", "low", "mass", "marginals", "_spectra"):
             vars(self).pop(known, None)
         self.lost = outside / self.mass if outside < self.mass else np.inf
-        return self.lost <= _LOST
+        return self.lost <= LOST
 
     @cached_property
     def length(self) -> int:

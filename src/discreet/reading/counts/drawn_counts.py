@@ -13,6 +13,9 @@ from discreet.arrays import Counts, Floats
 class DrawnCounts:
     """Draws of the joint posterior of counts with a known total, one table in each row, with weights."""
 
+    lost = None
+    """Nothing is left out of a sum, as none was computed."""
+
     def __init__(self, tables: Counts, weights: Floats, log_sum: float) -> None:
         self.total, self.log_sum = int(tables[0].sum()), log_sum
         self._tables, self._weights = tables, weights / weights.sum()

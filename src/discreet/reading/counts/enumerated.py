@@ -28,6 +28,9 @@ class EnumeratedCounts:
     `tables` are all tables in the order of `compositions`, and `log_weights` holds log P(z | k) P(k) for each.
     """
 
+    lost = 0.0
+    """The share of the sum over all tables that is left out."""
+
     def __init__(self, tables: Tables, log_weights: Floats) -> None:
         self.total = tables.size
         self._tables, self._logs = tables, np.asarray(log_weights)

@@ -19,6 +19,10 @@ class JointCounts(Protocol):
 
     total: int
 
+    @property
+    def lost(self) -> float | None:
+        """Return the share of the sum over all tables that was left out, at most; None if tables were drawn."""
+
     def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
 
@@ -34,6 +38,7 @@ class GroupedCounts:
 
     def __init__(self, counts: JointCounts, groups: Sequence[Counts]) -> None:
         self.total, self._counts, self._groups = counts.total, counts, tuple(groups)
+        self.lost = counts.lost
 
     def _cells(self, places: Counts) -> Counts:
         return np.concatenate([self._groups[int(place)] for place in places])

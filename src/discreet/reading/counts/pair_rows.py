@@ -14,7 +14,8 @@ from discreet.errors import DiscreetError
 from discreet.reading.case import MOST_NUMBERS
 
 _MARGIN = 32.0  # a window reaches this many nats beyond the noisy counts to begin with
-_LOST = 1e-13  # and is widened until no more than this share of a row lies outside
+LOST = 1e-13
+"""A window is widened until no more than this share of a row lies outside."""
 _MOST_WEIGHTS = 4 * MOST_NUMBERS  # windows may have to be wider than the work allowed before a charge
 _TRIM = 1e-17  # probabilities this far below the largest are dropped
 
@@ -29,7 +30,7 @@ class PairCounts:
     def __init__(
         self, log_kernel: Callable[[Counts, Counts], Floats], low: Counts, high: Counts, reach: float, total: int
     ) -> None:
-        self.total, self._log_kernel = total, log_kernel
+        self.total, self._log_kernel, self.lost = total, log_kernel, LOST
         start, end = min(low[0], total - high[1]), max(high[0], total - low[1])
         first, weights = pair_rows(self._log_weights, np.array([start]), np.array([end]), reach, total)
         self._counts, self._weights = first[0] + np.arange(weights.shape[1]), weights[0]
@@ -94,7 +95,7 @@ def pair_rows(
         logs = np.where(inside, log_kernel(np.minimum(counts, total)), -np.inf)
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        if _lost(log_kernel, first, last, total, weights) <= _LOST:
+        if _lost(log_kernel, first, last, total, weights) <= LOST:
             return _trimmed(first, weights)
         margin *= 2
 

@@ -78,6 +78,13 @@ class RecordTotals:
         mean, variance = self._cumulants(self._model.level_probabilities(parameters))[:2]
         return self._start + self._unit * mean, self._unit * np.sqrt(np.maximum(variance, 0.25))
 
+    def expansion_errors(self, parameters: Floats) -> Floats:
+        """Return about the relative error of expectations: the cubed skewness where an expansion is used, else 0."""
+        _, variance, third, _ = self._cumulants(self._model.level_probabilities(parameters))
+        spread = np.sqrt(np.maximum(variance, 0.25))
+        skewness, length = np.abs(third) / spread**3, np.minimum(self._last + 1, _DEVIATIONS * spread + 64)
+        return np.where((2 * length > _LONGEST) & (skewness <= _MOST_SKEWED), skewness**3, 0.0)
+
     def log_expectations(self, parameters: Floats, log_kernel: LogKernel, slope: Slope | None = None) -> "Expectations":
         """Return what is expected of a function g of the total, given log g, at each parameter.
 
