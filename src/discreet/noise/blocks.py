@@ -75,12 +75,12 @@ class BlockNoise(NoiseLaw):
         blocks = np.repeat(np.tanh(self.sums_of(values) / width), self.sizes, axis=-1)
         return np.asarray(-inner * np.tanh(values / width) - outer * blocks)
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return a sum_B |c(B)| + b sum_i |c_i|."""
         moved = np.asarray(change, dtype=np.int64)
         return self.outer * int(np.abs(self.sums_of(moved)).sum()) + self.inner * int(np.abs(moved).sum())
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the exact loss where it is known; half the norm squared where only that is."""
         return min(self.norm(change) ** 2 / 2, self.loss(change).rho) if np.any(change) else Fraction(0)
 
@@ -91,7 +91,7 @@ class BlockNoise(NoiseLaw):
         units = sorted(value for own in touched for value in own.tolist() if value)
         return tuple(sorted(len(own) for own in touched)) if units == [-1, 1] else None
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves, its probabilities rounded up; else the worst of the norm."""
         if (moved := self.moved(change)) is None:
             return PrivacyLoss.worst_case(self.norm(change))

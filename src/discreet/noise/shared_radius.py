@@ -124,15 +124,15 @@ class SharedRadius(NoiseLaw):
     def _units(self, change: ArrayLike) -> list[int]:
         return [int(np.abs(own).sum()) // 2 for own in by_block(np.asarray(change), self.sizes)]
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return r max_f d(c_f)."""
         return self.rate * max(self._units(change))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the loss."""
         return self.loss(change).sharp_rho
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if one unit moves in some tables; for other changes, the worst of their norm."""
         units = self._units(change)
         if not any(units):
