@@ -245,7 +245,7 @@ def test_no_whole_number_is_too_large_for_its_type(kind: str, form: str, tmp_pat
     values = [low, low + 1, 0, 1, high - 1, high, int(ends.min), int(ends.max)]
     frame = pd.DataFrame({"x": np.array(values, dtype=kind)})
     made: dict[str, Callable[[], Any]] = {
-        "DuckDB": lambda: duckdb.from_df(frame),
+        "DuckDB": lambda: duckdb.from_arrow(pa.table(frame)),
         "Parquet": lambda: frame.to_parquet(tmp_path / "x.parquet") or dc.read(tmp_path / "x.parquet"),
         "Arrow": lambda: pa.table(frame),
         "pandas": lambda: frame,

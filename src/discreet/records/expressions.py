@@ -26,7 +26,20 @@ _ZONED_NS = "TIMESTAMPTZ_NS"
 UNHELD = ("WITH TIME ZONE", _ZONED_NS)
 """Words in the names of types that the engine's package for Python does not hand out as they are."""
 _DAY_NS = 86_400_000_000_000
-_NOTHING = "NULL::INTEGER"
+_HELD = (
+    "VARCHAR",
+    "BOOLEAN",
+    "FLOAT",
+    "DOUBLE",
+    "DATE",
+    "BLOB",
+    "UUID",
+    *_NARROW,
+    *_WHOLE,
+    *_HUGE,
+    *_MOMENTS,
+    _ZONED_NS,
+)
 _UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
 GIVEN = "\x01"  # no declared name or level has control characters
 
@@ -89,7 +102,26 @@ def coded(column: Column, kind: str) -> Coding:
     if kind == "number":
         numbers = {n: place for text, place in column.codes.items() if (n := number_text(text)) is not None}
         return _numbered(column, value, numbers)
-    return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
+    return Coding(value, np.zeros(0, dtype=np.intp), column.home)
+
+
+def is_held(kind: str) -> bool:
+    """Tell whether the engine holds every value of a type as another library's frame hands it over.
+
+    A moment with a zone, or a duration, is counted in microseconds from then on, and one that is too far stops the
+    engine; so does one inside a list.
+    """
+    return kind in _HELD or (kind.startswith(("ENUM(", "DECIMAL(")) and not kind.endswith("]"))
+
+
+def _nothing_of(value: str, kind: str) -> str:
+    """Return an expression that is null for every value, and reads it all the same if the engine holds all of them.
+
+    If a query needs no column, the engine reads the first one of the frame, which nobody has looked at.
+    """
+    if not is_held(kind):
+        return "NULL::INTEGER"
+    return f"TRY_CAST(CASE WHEN {value} IS NULL THEN 'gap' ELSE 'value' END AS INTEGER)"
 
 
 def number(name: str, dates: bool, kind: str) -> str:
@@ -180,7 +212,7 @@ def _plain(value: str, kind: str) -> tuple[str, str]:
         midnight = f"CASE WHEN {moment} = date_trunc('day', {moment}) THEN {moment} END"
         exact = f"CASE WHEN epoch_ns({value}) % 1000 = 0 THEN {midnight} END" if kind == "TIMESTAMP_NS" else midnight
         return _day_number(exact, "TIMESTAMP"), "day"
-    return _NOTHING, "nothing"
+    return _nothing_of(value, kind), "nothing"
 
 
 def _double(value: str, kind: str) -> str:
@@ -201,7 +233,7 @@ def _number(value: str, dates: bool, kind: str) -> str:
     plain, sort = _plain(value, kind)
     if sort == "text":
         return f"CASE WHEN regexp_full_match({plain}, '{NUMBER}') THEN TRY_CAST({plain} AS DOUBLE) END"
-    return f"({plain})::DOUBLE" if sort in ("whole", "number") else "NULL::DOUBLE"
+    return f"({plain if sort in ('whole', 'number') else _nothing_of(value, kind)})::DOUBLE"
 
 
 def _any_day(value: str, kind: str) -> str:
@@ -219,7 +251,7 @@ def _any_day(value: str, kind: str) -> str:
     if kind == _ZONED_NS:
         ticks = f"epoch_ns({value})"
         return f"{ticks} // {_DAY_NS} - ({ticks} % {_DAY_NS} < 0)::BIGINT"  # quotients are cut towards zero
-    return _NOTHING
+    return _nothing_of(value, kind)
 
 
 def _banded(column: Column, kind: str) -> Coding:
@@ -248,7 +280,7 @@ def _looked_up(column: Column, value: str, codes: dict[str, int]) -> Coding:
 def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
     """Return the index of a whole number in a declared range, with one more at both ends."""
     if not meant:
-        return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
+        return Coding(_nothing_of(value, "BIGINT"), np.zeros(0, dtype=np.intp), column.home)
     low, high = min(meant) - 1, max(meant) + 1
     if high - low > _WIDEST + 4 * len(meant):
         return _looked_up(column, f"({value})::VARCHAR", {str(whole): place for whole, place in meant.items()})
