@@ -13,7 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.records.columns import Column
-from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, float_text
+from discreet.records.values import (
+    BEFORE_ZONE,
+    DAY,
+    FIRST_DAY,
+    LARGEST_WHOLE,
+    LAST_DAY,
+    MINUTES,
+    MOMENT,
+    NUMBER,
+    day_of,
+    float_text,
+)
 
 _WIDEST = 2**16  # longest range of whole numbers that is grouped as it is
 
@@ -227,6 +238,20 @@ def _day_number(value: str, kind: str) -> str:
     return f"CASE WHEN {within} THEN ({value})::DATE - DATE '1970-01-01' END"
 
 
+def _days_to_utc(text: str) -> str:
+    """Return how many days later, -1 to 1, a text that is a time with a zone is in UTC; null for any other text."""
+    zone = f"rpad(replace(regexp_replace(substr({text}, 17), '{BEFORE_ZONE}', ''), ':', ''), 5, '0')"
+    parts = ((text, 12, 60), (text, 15, 1), (zone, 2, 60), (zone, 4, 1))
+    hours, minutes, *ahead = (f"TRY_CAST(substr({own}, {place}, 2) AS BIGINT) * {n}" for own, place, n in parts)
+    sign = f"CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END"
+    return f"floor(({hours} + {minutes} - {sign} * ({ahead[0]} + {ahead[1]})) / {MINUTES}::DOUBLE)::BIGINT"
+
+
+def _within(days: str) -> str:
+    """Return days that lie between the years 1 and 9999."""
+    return f"CASE WHEN {days} BETWEEN {FIRST_DAY} AND {LAST_DAY} THEN {days} END"
+
+
 def _number(value: str, dates: bool, kind: str) -> str:
     if dates:
         return f"({_any_day(value, kind)})::DOUBLE"
@@ -239,8 +264,10 @@ def _number(value: str, dates: bool, kind: str) -> str:
 def _any_day(value: str, kind: str) -> str:
     if kind == "VARCHAR" or kind.startswith("ENUM("):
         text = value if kind == "VARCHAR" else f"{value}::VARCHAR"
-        day = f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN TRY_CAST(left({text}, 10) AS DATE) END"
-        return _day_number(day, "DATE")
+        day = f"TRY_CAST(left({text}, 10) AS DATE)"
+        local = _day_number(f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN {day} END", "DATE")
+        own = _day_number(f"CASE WHEN regexp_full_match({text}, '{MOMENT}') THEN {day} END", "DATE")
+        return f"coalesce({local}, {_within(f'({own}) + {_days_to_utc(text)}')})"
     if kind == "DATE":
         return _day_number(value, "DATE")
     if kind in _MOMENTS:
