@@ -62,7 +62,9 @@ def naive_bayes() -> Any:
 
 
 def regression() -> Any:
-    return dc.BoxMoments(dc.LinearRegression("pressure", ["age"], {"age": (0, 99), "pressure": (50, 250)}), SIZE, 1)
+    return dc.BoxMoments(
+        dc.LinearRegression("pressure", ["age"], {"age": (0, 99), "pressure": (50, 250)}, missing="middle"), SIZE, 1
+    )
 
 
 def draw() -> Any:

@@ -161,7 +161,7 @@ def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) ->
 
 
 def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
-    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
     for mechanism in (FirstBoxMoments(model, 100, 1), BallDraw(model, 100, 1)):
         certificate = dc.verify(mechanism)
         assert certificate.evidence is dc.Evidence.PROVED

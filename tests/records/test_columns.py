@@ -88,7 +88,7 @@ def test_bands_of_days_and_their_names_survive_a_document() -> None:
 
 def test_bounds_that_are_days_make_a_regression_on_days() -> None:
     bounds: dict[str, Any] = {"day": ("2026-01-01", "2026-12-31"), "cost": (0, 100)}
-    model = dc.LinearRegression("cost", ["day"], bounds, noise="0.2")
+    model = dc.LinearRegression("cost", ["day"], bounds, noise="0.2", missing="middle")
     assert model.ranges["day"].dates
     assert not model.ranges["cost"].dates
     rows = {"day": DAYS, "cost": [1, 2, 3, 4, 5]}
@@ -98,7 +98,7 @@ def test_bounds_that_are_days_make_a_regression_on_days() -> None:
     release = dc.simulate(moments, model.rehearse(rows), dc.SeededBits(2))
     assert dc.Release.from_json(release.to_json()).model == model
     with pytest.raises(dc.DeclarationError, match="a bound of 'day'"):
-        dc.LinearRegression("cost", ["day"], bounds | {"day": ("2026-01-01", 5)}, noise="0.2")
+        dc.LinearRegression("cost", ["day"], bounds | {"day": ("2026-01-01", 5)}, noise="0.2", missing="middle")
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c"), "ab", ("a", 2), ("a", "a")])
