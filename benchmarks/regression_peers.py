@@ -35,9 +35,7 @@ def fitted(features: int, size: int, epsilon: str, repeat: int) -> list[float]:
     from diffprivlib.models import LinearRegression  # type: ignore[import-not-found]
 
     _, x, y = records(features, size, repeat)
-    model = LinearRegression(
-        epsilon=float(epsilon), bounds_X=(-1, 1), bounds_y=(-1, 1), random_state=repeat, missing="middle"
-    ).fit(x, y)
+    model = LinearRegression(epsilon=float(epsilon), bounds_X=(-1, 1), bounds_y=(-1, 1), random_state=repeat).fit(x, y)
     return [float(model.intercept_), *map(float, model.coef_)]
 
 

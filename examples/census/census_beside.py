@@ -117,7 +117,7 @@ def _show_line(console: Console, census: Census, posterior: Posterior[Any], peer
     from sklearn.linear_model import LinearRegression
 
     line = _line(census)
-    known = LinearRegression(, missing="middle").fit(line[:, 1:], line[:, 0])
+    known = LinearRegression().fit(line[:, 1:], line[:, 0])
     rows, theirs = posterior.rows(), peers.get("line: diffprivlib LinearRegression")
     table = Table(title="Hours a week by age, sex and schooling, epsilon = 1", title_justify="left")
     for name in ("coefficient", "scikit-learn, not private", "discreet", "90 % interval", "diffprivlib"):

@@ -73,9 +73,7 @@ def diffprivlib_line(records: Records) -> list[float]:
     from diffprivlib.models import LinearRegression
 
     low, high = records["line_bounds"]
-    model = LinearRegression(
-        epsilon=1.0, bounds_X=(low[1:], high[1:]), bounds_y=(low[0], high[0]), random_state=SEED, missing="middle"
-    )
+    model = LinearRegression(epsilon=1.0, bounds_X=(low[1:], high[1:]), bounds_y=(low[0], high[0]), random_state=SEED)
     model.fit(records["line"][:, 1:], records["line"][:, 0])
     return [float(model.intercept_), *map(float, model.coef_)]
 

@@ -176,7 +176,7 @@ def test_a_regression_says_what_gaps_of_every_number_count_as_or_is_refused(miss
 
 
 def test_the_middle_can_be_declared_and_readings_say_what_gaps_count_as() -> None:
-    bounds = {"a": (0, 10), "day": ("2026-01-01", "2026-01-03"), "y": (0, 100)}
+    bounds: dict[str, Any] = {"a": (0, 10), "day": ("2026-01-01", "2026-01-03"), "y": (0, 100)}
     model = LinearRegression("y", ["a", "day"], bounds, missing={"a": 2, "day": "middle", "y": "middle"})
     assert [each.missing for each in model.bounds] == [50, 2, 20455]
     words = "Missing values count as 50 in y, 2 in a, 2026-01-02 in day."

@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,12 +113,12 @@ def _of_sums(ward: dc.Column) -> dc.MetricSums:
     return dc.MetricSums.per_unit(dc.NumberSums("age", (0, 100), missing=40, by=ward), 4, "0.05")
 
 
-def _of_path(bounds: tuple[object, object]) -> dc.PathTable:
+def _of_path(bounds: tuple[Any, Any]) -> dc.PathTable:
     table = dc.NumberTable("age", bounds, 401, is_whole=True, missing=bounds[0])
     return dc.PathTable.per_unit(table, 4, "0.05")
 
 
-def _of_steps(bounds: tuple[object, object]) -> dc.MetricSums:
+def _of_steps(bounds: tuple[Any, Any]) -> dc.MetricSums:
     return dc.MetricSums.per_unit(dc.NumberSums("age", bounds, missing=bounds[0]), 4, "0.05")
 
 

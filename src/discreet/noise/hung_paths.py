@@ -136,7 +136,7 @@ class HungPaths(NoiseLaw):
 
     def _norm(self, change: Counts) -> Fraction:
         """Return sum r_i |C_i|, the distance over which a change is carried."""
-        return self.edges.norm(self.carried(change))
+        return self.edges._norm(self.carried(change))
 
     def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the zCDP parameters of all ways that move."""

@@ -50,6 +50,11 @@ class NoiseLaw(ABC):
         """Return about how many operations drawing one row takes; see `reading.Work`."""
         return 5e3 * self.length
 
+    @property
+    def law_operations(self) -> float:
+        """Return about how many operations the normaliser and the privacy loss take, where they are no closed forms."""
+        return 0.0
+
     @abstractmethod
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return the log of the unnormalised probability of each row of noise (last axis); real numbers are allowed.

@@ -155,7 +155,7 @@ class TreeLaplace(NoiseLaw):
 
     def _norm(self, change: Counts) -> Fraction:
         """Return sum_e r_e |C_e|, the distance over which a change is carried."""
-        return self.edges.norm(self.carried(change))
+        return self.edges._norm(self.carried(change))
 
     def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the zCDP parameters of all edges that move."""

@@ -105,11 +105,11 @@ class TreeSum(NoiseLaw):
 
     def _rho(self, change: Counts) -> Fraction:
         """Return half of the norm squared."""
-        return self.norm(change) ** 2 / 2
+        return self._norm(change) ** 2 / 2
 
     def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the worst loss of the norm."""
-        return PrivacyLoss.worst_case(self.norm(change))
+        return PrivacyLoss.worst_case(self._norm(change))
 
 
 def tree_sum(rates: tuple[Fraction, ...]) -> TreeSum | None:

@@ -32,7 +32,8 @@ def days_of_bytes(fields: "Fields") -> Values:
     year = digits[:, 0] * 1000 + digits[:, 1] * 100 + digits[:, 2] * 10 + digits[:, 3]
     month, day = digits[:, 5] * 10 + digits[:, 6], digits[:, 8] * 10 + digits[:, 9]
     later = np.where(has_zone, _days_to_utc(letters, digits), 0)
-    return days_of_dates(*(np.where(fits, part, 0) for part in (year, month, day)), later)
+    dates = [np.where(fits, part, 0) for part in (year, month, day)]
+    return days_of_dates(dates[0], dates[1], dates[2], later)
 
 
 def _days_to_utc(letters: NDArray[np.uint8], digits: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -48,7 +49,7 @@ def _days_to_utc(letters: NDArray[np.uint8], digits: NDArray[np.int64]) -> NDArr
     sign = np.where(wide[rows, zone] == ord("-") - ord("0"), -1, 1)
     minutes = after(3 + (wide[rows, zone + 3] == ord(":") - ord("0")).astype(np.int64))
     hours, own = 10 * wide[:, 11] + wide[:, 12], 10 * wide[:, 14] + wide[:, 15]
-    return days_to_utc(hours, own, sign, after(1), minutes)
+    return days_to_utc(hours, own, sign, after(1), minutes).astype(np.int64)
 
 
 def _letters(fields: "Fields", longest: int) -> NDArray[np.uint8]:
