@@ -76,8 +76,8 @@ def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bound
             f"their size apart; got {exact_text(low)} and {exact_text(high)}. A column declared to be constant says "
             "nothing: leave it out."
         )
-    is_middle = missing is None or missing == MIDDLE
-    middle = (low + high) / 2 if is_middle else _number(missing, dates, f"the missing value of {name!r}")
+    declared = None if missing == MIDDLE else missing
+    middle = (low + high) / 2 if declared is None else _number(declared, dates, f"the missing value of {name!r}")
     if not low <= middle <= high:
         raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
     return Bounds(name, low, high, middle, dates)

@@ -93,7 +93,7 @@ class WholeLaplace(NoiseLaw):
 
     def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the worst loss that the norm allows, which is above the exact one."""
-        norm = self.norm(change)
+        norm = self._norm(change)
         return PrivacyLoss.worst_case(norm) if norm else PrivacyLoss((Fraction(0),), (1.0,))
 
 

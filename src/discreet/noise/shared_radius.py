@@ -138,7 +138,7 @@ class SharedRadius(NoiseLaw):
         if not any(units):
             return PrivacyLoss((Fraction(0),), (1.0,))
         if max(units) > 1:
-            return PrivacyLoss.worst_case(self.norm(change))
+            return PrivacyLoss.worst_case(self._norm(change))
         pairs = list(zip(self.sizes, units, strict=True))
         moved, still = (tuple(sorted(m for m, unit in pairs if unit == wanted)) for wanted in (1, 0))
         return _loss(self.rate, moved, still)
