@@ -28,7 +28,7 @@ DELTA = Fraction(1, 10**6)
 THREE = dc.Network.from_edges("a", "b", "c", levels=dict.fromkeys("abc", tuple(range(4))), outside=0)
 ITEMS = [f"item {place}" for place in range(16)]
 YES_NO = dc.Network.naive_bayes("group", ITEMS, dict.fromkeys(["group", *ITEMS], (0, 1)), outside=0, prior=100)
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
 MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50)
 TREE = dc.Network.from_edges("a -> b", levels={"a": (0, 1), "b": (0, 1)}, outside=0, prior=20)
 

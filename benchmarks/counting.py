@@ -160,7 +160,9 @@ def _called(work: Callable[[Any], object], frame: Any, _: Path) -> object:
 
 def moments(rows: int, repeats: int) -> None:
     names = [*NUMBERS, "y"]
-    model = dc.LinearRegression("y", NUMBERS, dict.fromkeys(names, (-1, 1)), noise="0.2", intercept=False)
+    model = dc.LinearRegression(
+        "y", NUMBERS, dict.fromkeys(names, (-1, 1)), noise="0.2", intercept=False, missing="middle"
+    )
     pairs = [(first, second) for i, first in enumerate(NUMBERS) for second in names[i:]]
     sums = ", ".join(f"sum({first} * {second})" for first, second in pairs)
     with TemporaryDirectory() as folder:

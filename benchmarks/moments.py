@@ -20,7 +20,9 @@ from discreet.records.sums import sum_moments
 
 ROWS, FEATURES, REPEATS, BATCH = 10**7, 14, 3, 2**17
 NAMES = [f"x{number}" for number in range(FEATURES)]
-MODEL = LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), noise="0.2", intercept=False)
+MODEL = LinearRegression(
+    "y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), noise="0.2", intercept=False, missing="middle"
+)
 
 
 def write(path: Path) -> None:

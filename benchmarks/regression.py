@@ -42,7 +42,7 @@ def fitted(features: int, size: int, repeat: int) -> tuple[dict[str, list[float]
     """Return the slopes by every method, and how many intervals of ours hold the truth."""
     truth, x, y = records(features, size, repeat)
     names = tuple(f"x{number}" for number in range(features))
-    model = dc.LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)))
+    model = dc.LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), missing="middle")
     moments = model.rehearse(dict(zip((*names, "y"), (*x.T, y), strict=True)))
     found, held = {}, {}
     for place, (kind, more) in enumerate(OURS.items()):

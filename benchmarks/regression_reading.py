@@ -32,7 +32,7 @@ CASES: tuple[tuple[type[NoisyMoments], int, int, str, str], ...] = (
 
 def release_of(kind: type[NoisyMoments], features: int, size: int, epsilon: str) -> dc.Release[LinearRegression]:
     generator, names = np.random.default_rng(features), [f"x{number}" for number in range(features)]
-    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)))
+    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), missing="middle")
     u = generator.uniform(-1, 1, (size, features))
     y = u @ generator.normal(0, 0.3, features) / np.sqrt(features) + generator.normal(0, 0.2, size)
     records = pl.DataFrame(dict(zip((*names, "y"), (*u.T, y), strict=True)))

@@ -44,7 +44,7 @@ def session() -> Any:
 
 def seconds(frame: Any, rows: int) -> tuple[float, float]:
     columns = [dc.Column(name, tuple(f"level {n}" for n in range(size)), outside="?") for name, size in SIZES.items()]
-    model = dc.LinearRegression("v", [columns[0]], {"v": (0, 1000)})
+    model = dc.LinearRegression("v", [columns[0]], {"v": (0, 1000)}, missing="middle")
     start = perf_counter()
     tables = model_tables(frame, columns)
     middle = perf_counter()

@@ -26,8 +26,8 @@ LARGE = dc.Network.from_edges(
     outside={name: each[0] for name, each in ({f"v{i}": TWO for i in range(11)}).items()},
 )
 GRAPHS = (ITEMS, NAIVE, WIDE, CHAIN, LOOP, LARGE)
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
-UNKNOWN = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.InverseGamma(2, "0.1"))
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
+UNKNOWN = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.InverseGamma(2, "0.1"), missing="middle")
 LINES = (LINE, UNKNOWN)
 FAMILIES = (
     dc.Poisson("falls", most=5),

@@ -21,7 +21,9 @@ SIGMA, PRIOR_SD = 0.2, 0.3
 def pinned_model(**changes: Any) -> LinearRegression:
     """Three features, sigma = 0.2, prior sd 0.3 in public units, no intercept."""
     declared: dict[str, Any] = {"prior_precision": Fraction(100, 9), "noise": "0.2", "intercept": False}
-    return LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), **declared | changes)
+    return LinearRegression(
+        "y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), **{"missing": "middle"} | declared | changes
+    )
 
 
 def pinned_records(size: int, generator: np.random.Generator) -> tuple[NDArray[np.float64], dict[str, Any]]:

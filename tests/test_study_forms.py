@@ -11,7 +11,7 @@ from discreet.study.declarations import Declarations
 from discreet.study.forms import LIST, ONE, SEVERAL, TABLE, mechanism_form, query_forms
 from discreet.study.models import asked_models
 
-NUMBERS = "[columns.age]\nbounds = [0, 110]\n[columns.stay]\nbounds = [0, 60]\n"
+NUMBERS = "[columns.age]\nbounds = [0, 110]\nmissing = 40\n[columns.stay]\nbounds = [0, 60]\nmissing = 5\n"
 WARDS = f"""
 [data]
 path = "wards.csv"

@@ -32,8 +32,10 @@ levels = ["no", "yes"]
 outside = "no"
 [columns.x]
 bounds = [0, 1]
+missing = "middle"
 [columns.y]
 bounds = [0, 1]
+missing = "middle"
 [columns.z]
 bounds = [0, 3]
 whole = true
@@ -295,7 +297,7 @@ def test_a_suggestion_has_its_reason() -> None:
     table = dc.Categories("a", levels=("no", "yes"), outside="no")
     assert dc.suggest(table, 100, 1).mechanism == dc.GeometricHistogram(table, 100, 1)
     assert "no delta is needed" in dc.suggest(table, 100, 1, "1e-6").reason
-    line = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
+    line = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, missing="middle")
     assert dc.suggest(line, 100, 1).mechanism == dc.mechanisms.ConeMoments(line, 100, 1)
     assert "narrowest" in dc.suggest(line, 100, 1, "1e-6").reason
     unsuited: Any = "a table"

@@ -29,7 +29,7 @@ SIGMA, PRIOR_SD, DATA_SETS = 0.2, 0.3, repeats(30, 200)
 
 def model_of(noise: str | InverseGamma = "0.2") -> LinearRegression:
     bounds = dict.fromkeys((*NAMES, "y"), (-1, 1))
-    return LinearRegression("y", NAMES, bounds, Fraction(100, 9), noise=noise, intercept=False)
+    return LinearRegression("y", NAMES, bounds, Fraction(100, 9), noise=noise, intercept=False, missing="middle")
 
 
 def moments_of(model: LinearRegression, size: int, w: NDArray[np.float64], generator: np.random.Generator) -> Wholes:

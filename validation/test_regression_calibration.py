@@ -35,7 +35,9 @@ class Setting:
 
     @property
     def model(self) -> LinearRegression:
-        return LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), prior_precision=12, noise=self.noise)
+        return LinearRegression(
+            "y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), prior_precision=12, noise=self.noise, missing="middle"
+        )
 
     def one(self, number: int) -> list[float]:
         """Return the posterior probabilities below the truth, of every coefficient and of sigma if it is unknown."""

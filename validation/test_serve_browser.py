@@ -166,7 +166,7 @@ def test_a_keyboard_is_enough_to_sign_in_and_to_reach_the_content(server: Served
         page.wait_for_selector("#left")
 
 
-WEIGHTS = STUDY.replace("[budget]", "[columns.weight]\nbounds = [0, 200]\n[budget]").replace(
+WEIGHTS = STUDY.replace("[budget]", "[columns.weight]\nbounds = [0, 200]\nmissing = 70\n[budget]").replace(
     'epsilon = "2"', 'epsilon = "9"'
 )
 WEIGHED = "\n".join(

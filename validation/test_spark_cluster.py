@@ -92,7 +92,7 @@ def test_a_cluster_counts_and_sums_as_this_machine_does(cluster: Any, tmp_path: 
     ):
         assert found.tolist() == wanted.tolist()
         assert found.sum() == ROWS
-    model = dc.LinearRegression("v", ["w", column], {"v": (0, 10), "w": (0, 6)})
+    model = dc.LinearRegression("v", ["w", column], {"v": (0, 10), "w": (0, 6)}, missing="middle")
     secrets = [model.statistics(data).open_for_publishing().tolist() for data in (frame, dc.read(path))]
     assert secrets[0] == secrets[1]
 

@@ -26,7 +26,9 @@ NETWORK = dc.Network.naive_bayes(
     ["x", "w"],
     {name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x", "w")},
 )
-LINE = dc.LinearRegression("y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+LINE = dc.LinearRegression(
+    "y", ["x", "w"], {"x": (0, 1), "w": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle"
+)
 SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
 GROUPED = dc.NumberTable("x", (0, 1), 8, missing=0, by=dc.Column("w", ("a", "b"), outside="a"))
 COUNTED = dc.Poisson("x", most=6, shape=30, rate=10)

@@ -188,7 +188,7 @@ def version_of(made: type) -> int:
 def document_of(value: Documented) -> Document:
     """Return a model or a mechanism as a document: its kind, its version from the second on, and its public fields."""
     kind, version = kind_of(type(value)), version_of(type(value))
-    return {"kind": kind, **({"version": version} if version > 1 else {}), **_plain_fields(value)}
+    return {"kind": kind, **({"version": version} if version > 1 else {}), **plain_fields(value)}
 
 
 def read_document(document: object, kinds: Kinds) -> Documented:
@@ -220,7 +220,8 @@ def _fields(kind: type) -> dict[str, Field[object]]:
     return {field.name: field for field in fields(kind) if field.init}
 
 
-def _plain_fields(value: object) -> Document:
+def plain_fields(value: object) -> Document:
+    """Return the public fields of a value as a document, without those that have their default."""
     others = value.document_values() if isinstance(value, Documented) else {}
     contents = {name: others.get(name, getattr(value, name)) for name in _fields(type(value))}
     optional = {name: field.default for name, field in _fields(type(value)).items() if field.default is not MISSING}
@@ -238,7 +239,7 @@ def _plain(content: object) -> object:
     if isinstance(content, Documented):
         return document_of(content)
     if is_dataclass(content):
-        return _plain_fields(content)
+        return plain_fields(content)
     return exact_text(content) if isinstance(content, Fraction) else content
 
 

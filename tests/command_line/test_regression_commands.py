@@ -23,6 +23,7 @@ bounds = [0, 6000]
 missing = 2000
 [columns.age]
 bounds = [18, 80]
+missing = "middle"
 bands = [18, 40, 80]
 [columns.education]
 levels = ["school", "college"]
@@ -183,14 +184,14 @@ def test_the_study_is_the_model_written_down(folder: Path) -> None:
     question = dc.Study("study.toml").question("pay")
     education = dc.Column("education", ("school", "college"), outside="school")
     bounds = {"income": (0, 6000), "age": (18, 80)}
-    by_hand = dc.LinearRegression("income", ["age", education], bounds, missing={"income": 2000})
+    by_hand = dc.LinearRegression("income", ["age", education], bounds, missing={"income": 2000, "age": 49})
     assert question.mechanism == dc.mechanisms.ConeMoments(by_hand, size=600, epsilon=50)
     known = asked(STUDY.replace('epsilon = "50"', 'epsilon = "50"\nnoise = "300"\nprior = 2'), folder)
     assert (known.question("pay").model.noise, known.question("pay").model.prior_precision) == (Fraction(1, 10), 2)
 
 
 def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder: Path) -> None:
-    many = "\n".join(f"[columns.x{i}]\nbounds = [0, 1]" for i in range(14))
+    many = "\n".join(f"[columns.x{i}]\nbounds = [0, 1]\nmissing = 0" for i in range(14))
     formula = "income ~ age + education + " + " + ".join(f"x{i}" for i in range(14))
     text = STUDY.replace("[columns.income]", f"{many}\n[columns.income]").replace("income ~ age + education", formula)
     text = text.replace("size = 600", "size = 60000")
@@ -233,7 +234,7 @@ def test_a_delta_lets_the_study_choose_gaussian_noise_where_it_is_smaller(folder
         ("bounds = [0, 6000]", "bounds = [5, 5]", "must rise"),
         ("bounds = [0, 6000]", "bounds = [5]", "must be two numbers"),
         ("bounds = [0, 6000]\nmissing = 2000", "missing = 3", "missing is for columns with bounds"),
-        ("bounds = [18, 80]\n", "", "'age' has bands; a regression needs its bounds"),
+        ('bounds = [18, 80]\nmissing = "middle"\n', "", "'age' has bands; a regression needs its bounds"),
         ('levels = ["school", "college"]', 'levels = ["school", "college"]\nbounds = [0, 1]', "either categorical"),
         ('epsilon = "50"', 'epsilon = "50"\nprior = [1, 2]', "one number, the precision"),
         ('epsilon = "50"', 'epsilon = "50"\nmechanism = "GeometricHistogram"', "BoxMoments, ConeMoments, GaussianMom"),

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -55,12 +55,27 @@ def day(value: Any) -> int | None:
         return (value.astimezone(UTC).date() if value.tzinfo else value.date()).toordinal() - DAY_ZERO.toordinal()
     if isinstance(value, date):
         return value.toordinal() - DAY_ZERO.toordinal()
-    pattern = r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?)?"
-    found = re.fullmatch(pattern, value) if isinstance(value, str) else None
+    pattern = r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T]([0-9]{2}):([0-9]{2})(:([0-9]{2})(\.[0-9]{1,9})?)?)?(.*)"
+    found = re.fullmatch(pattern, value, re.DOTALL) if isinstance(value, str) else None
     try:
-        return None if found is None else date.fromisoformat(found[1]).toordinal() - DAY_ZERO.toordinal()
-    except ValueError:
+        if found is None or (found[8] and not found[2]):
+            return None
+        if not found[8]:
+            return date.fromisoformat(found[1]).toordinal() - DAY_ZERO.toordinal()
+        written = datetime.fromisoformat(f"{found[1]}T{found[3]}:{found[4]}") - _ahead_of_utc(found[8])
+        return written.toordinal() - DAY_ZERO.toordinal() if int(found[6] or 0) <= 60 else None
+    except (ValueError, OverflowError):
         return None
+
+
+def _ahead_of_utc(zone: str) -> timedelta:
+    """Return how far a zone is ahead of UTC; the standard's basic and extended forms, and hours alone."""
+    if zone == "Z":
+        return timedelta(0)
+    found = re.fullmatch("([-+])([0-9]{2})(:?([0-9]{2}))?", zone)
+    if found is None or int(found[2]) > 23 or int(found[4] or 0) > 59:
+        raise ValueError("no zone")
+    return int(f"{found[1]}1") * timedelta(hours=int(found[2]), minutes=int(found[4] or 0))
 
 
 def level_place(value: Any, levels: Sequence[Any]) -> int:

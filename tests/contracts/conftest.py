@@ -46,7 +46,9 @@ def network_of(*edges: str, **levels: int) -> dc.Network:
 COIN, SKEWED, THREE, FOUR = table_of(1, 1), table_of(0.1, 7), table_of(1, 1, 1), table_of(7, 4, 5, 4)
 ONE, ROOTS, ARROW = network_of("a", a=2), network_of("a", "b", a=2, b=2), network_of("a -> b", a=2, b=2)
 MIXED = network_of("a", "b", a=2, b=3)
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1)
+LINE = dc.LinearRegression(
+    "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1, missing="middle"
+)
 COARSE = next(LINE.parts())  # on the coarsest grid, which has room for all outputs but is for no real records
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 SUMS, GAPPED = dc.NumberSums("x", (0, 1), missing=0, unit=2), dc.NumberSums("x", (0, 1), unit=2)

@@ -78,7 +78,7 @@ def columns(model: Any) -> Iterator[str]:
         yield "[columns.w]\nlevels = [0, 1]\noutside = 0\n" if model.by else ""
         return
     for name in getattr(model, "bounds", ()):
-        yield f"[columns.{name}]\nbounds = [0, 1]\n"
+        yield f"[columns.{name}]\nbounds = [0, 1]\nmissing = 'middle'\n"
 
 
 def declared(mechanism: Any) -> Iterator[tuple[str, object]]:

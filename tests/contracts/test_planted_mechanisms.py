@@ -24,7 +24,7 @@ ADDITIVE = [
 ]
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")
 CHOICES = sorted(set(MECHANISMS) - set(ADDITIVE) - set(DRAWS) - set(GENERATED))
-TWO = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, noise="0.5")
+TWO = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, noise="0.5", missing="middle")
 REGRESSIONS: dict[str, Callable[[Any], Any]] = {
     "BoxMoments": lambda kind: kind(TWO, 20, 1),
     "ConeMoments": lambda kind: kind(TWO, 20, 1),
@@ -237,6 +237,9 @@ def test_rounding_a_product_leaves_the_cone_and_is_refused() -> None:
             return np.array(sums).astype(np.int64)
 
     facts: dict[str, Any] = {"features": ["x", "z"], "bounds": {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, "noise": "0.5"}
-    assert dc.verify(dc.mechanisms.ConeMoments(dc.LinearRegression("y", **facts), 20, 1)).guarantee.delta == 0
+    assert (
+        dc.verify(dc.mechanisms.ConeMoments(dc.LinearRegression("y", missing="middle", **facts), 20, 1)).guarantee.delta
+        == 0
+    )
     with pytest.raises(dc.VerificationError, match="positive semidefinite"):
         dc.verify(dc.mechanisms.ConeMoments(RoundedProducts("y", **facts), 20, 1))

@@ -57,13 +57,21 @@ pair = dc.Network.from_edges(
 )
 root = dc.Network.from_edges("smoker", levels={"smoker": NO_YES}, prior=0.7, outside="no")
 undecided_pair = pair.with_prior(None)
-stays = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, noise="0.2")
+stays = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, noise="0.2", missing="middle")
 mixed = dc.LinearRegression(
     "stay", [SMOKER], {"stay": (0, 10)}, prior_precision=2, noise=models.InverseGamma(3, "0.1"), missing={"stay": 4}
 )
-bounded = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, norm_bound=1, noise="0.5")
+bounded = dc.LinearRegression(
+    "stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, norm_bound=1, noise="0.5", missing="middle"
+)
 curved = dc.LinearRegression(
-    "stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, prior_precision=None, noise="0.2", terms=(("age", "age"),)
+    "stay",
+    ["age"],
+    {"stay": (0, 10), "age": (0, 100)},
+    prior_precision=None,
+    noise="0.2",
+    terms=(("age", "age"),),
+    missing="middle",
 )
 falls = models.Poisson("falls", most=3, shape=2, rate=2)
 successes = models.Binomial("falls", trials=3, alpha=2, beta=2)

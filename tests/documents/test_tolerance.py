@@ -213,7 +213,9 @@ NO_PRIOR: list[Any] = [
     dc.Network.from_edges(
         "smoker -> cough", levels=NAMES, prior=None, outside={name: each[0] for name, each in NAMES.items()}
     ),
-    dc.LinearRegression("y", ["x"], {"y": (0, 1), "x": (0, 1)}, prior_precision=None, norm_bound=1, noise="0.5"),
+    dc.LinearRegression(
+        "y", ["x"], {"y": (0, 1), "x": (0, 1)}, prior_precision=None, norm_bound=1, noise="0.5", missing="middle"
+    ),
 ]
 
 
@@ -270,6 +272,7 @@ def test_a_draw_of_coefficients_needs_a_declared_prior() -> None:
 def test_a_study_may_declare_that_there_is_no_prior(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
         '[data]\npath = "x.csv"\nsize = 6\n[columns.ward]\nlevels = ["A", "B"]\n[columns.y]\nbounds = [0, 1]\n'
+        "missing = 0\n"
         '[budget]\nepsilon = 9\nledger = "a.ledger"\n'
         '[questions.one]\ncolumns = ["ward"]\nepsilon = 1\nprior = "none"\n'
         '[questions.two]\nmodel = "network"\nedges = ["ward"]\nepsilon = 1\nprior = "none"\n'

@@ -10,7 +10,7 @@ from discreet.guarantees.zcdp import pure_rho, zcdp_epsilon, zcdp_limit
 from discreet.mechanisms.first_charges import FirstBoxMoments
 from discreet.mechanisms.maximum_posterior import MaximumPosterior
 
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
 
 

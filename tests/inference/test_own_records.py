@@ -105,7 +105,7 @@ def test_own_counts_of_a_graph_are_read_by_chains() -> None:
 @pytest.mark.parametrize("noise", ["0.3", None])
 def test_own_records_of_a_regression_count_like_those_behind_hardly_any_noise(noise: str | None) -> None:
     known = {} if noise is None else {"noise": noise}
-    model = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, **known)  # type: ignore[arg-type]
+    model = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, missing="middle", **known)  # type: ignore[arg-type]
     generator = np.random.default_rng(7)
     x = generator.uniform(-1, 1, 90)
     y = np.clip(0.2 + 0.5 * x + 0.2 * generator.standard_normal(90), -1, 1)

@@ -149,7 +149,7 @@ def test_a_hundred_variables_do_not_vanish() -> None:
 
 
 def test_a_regression_predicts_its_target_alone() -> None:
-    line = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)})
+    line = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)}, missing="middle")
     x = np.linspace(0, 10, 200)
     release = dc.simulate(
         dc.mechanisms.BoxMoments(line, 200, 20), line.rehearse({"x": x, "y": 1.5 * x + 2}), dc.SeededBits(1)

@@ -32,7 +32,7 @@ SIGNS = dc.Network.naive_bayes(
 )
 CHAIN = dc.Network.from_edges("a -> b -> c", levels={"a": (0, 1), "b": (0, 1), "c": (0, 1, 2)}, outside=0)
 LINE = dc.LinearRegression(
-    "days", ["age", dc.Column("ward", ("A", NASTY), outside="A")], {"age": (0, 80), "days": (0, 60)}
+    "days", ["age", dc.Column("ward", ("A", NASTY), outside="A")], {"age": (0, 80), "days": (0, 60)}, missing="middle"
 )
 
 

@@ -67,7 +67,9 @@ def test_what_is_possible_is_what_records_within_the_bounds_can_have() -> None:
 @pytest.mark.parametrize("mechanism", ["box", "Laplace", "Gaussian"])
 def test_one_feature_is_read_as_a_fine_grid_reads_it(mechanism: str) -> None:
     """With one feature there are two moments; their posterior is summed on a grid, and w is a mixture of Gaussians."""
-    model = LinearRegression("y", ["a"], {"a": (-1, 1), "y": (-1, 1)}, 4, noise="0.3", intercept=False)
+    model = LinearRegression(
+        "y", ["a"], {"a": (-1, 1), "y": (-1, 1)}, 4, noise="0.3", intercept=False, missing="middle"
+    )
     generator, size = np.random.default_rng(2), 200
     u = generator.uniform(-1, 1, size)
     data = {"a": u.tolist(), "y": np.clip(0.4 * u + generator.normal(0, 0.3, size), -1, 1).tolist()}
@@ -104,7 +106,9 @@ def test_one_feature_is_read_as_a_fine_grid_reads_it(mechanism: str) -> None:
 
 def test_an_unknown_sigma_is_read_as_a_fine_grid_reads_it() -> None:
     """One feature and unknown noise: three moments and sigma^2, summed on a grid of all four."""
-    model = LinearRegression("y", ["a"], {"a": (-1, 1), "y": (-1, 1)}, 4, noise=InverseGamma(3, "0.2"), intercept=False)
+    model = LinearRegression(
+        "y", ["a"], {"a": (-1, 1), "y": (-1, 1)}, 4, noise=InverseGamma(3, "0.2"), intercept=False, missing="middle"
+    )
     generator, size = np.random.default_rng(21), 30
     u = generator.uniform(-1, 1, size)
     data = {"a": u.tolist(), "y": np.clip(0.4 * u + generator.normal(0, 0.3, size), -1, 1).tolist()}

@@ -24,7 +24,7 @@ from pinned_regression import NAMES, PRIOR_SD, pinned_model, pinned_records, tar
 def test_unknown_noise_is_learnt_and_levels_and_units_come_back() -> None:
     ward = dc.Column("ward", ("A", "B"), outside="A")
     bounds = {"age": (0, 100), "y": (0, 200)}
-    model = LinearRegression("y", ["age", ward], bounds, prior_precision="0.1")
+    model = LinearRegression("y", ["age", ward], bounds, prior_precision="0.1", missing="middle")
     generator, size = np.random.default_rng(7), 20_000
     age, place = generator.uniform(0, 100, size), generator.integers(2, size=size)
     y = 60 + 0.5 * age + 10 * place + generator.normal(0, 8, size)
@@ -168,7 +168,7 @@ def test_a_single_draw_is_refused_with_the_reason() -> None:
 def test_the_work_of_a_reading_is_known_from_public_facts_and_has_an_end() -> None:
     """Many records let 30 coordinates be read; few do not, and that is told before anything is charged."""
     names = [f"x{number}" for number in range(29)]
-    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)))
+    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), missing="middle")
     assert MomentsEngine().refusal(Case.before(BoxMoments(model, 10**6, 1))) is None
     why = why_unreadable(BoxMoments(model, 1000, 1))
     assert why is not None

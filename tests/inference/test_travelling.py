@@ -19,7 +19,7 @@ ALL = {"posterior", "sample_stats", "log_likelihood", "posterior_predictive", "p
 LOOP = dc.Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0, prior=1)
 PAIR = dc.Network.from_edges("a -> b", levels={"a": (0, 1), "b": (0, 1, 2)}, outside=0)
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a", prior=1)
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)})
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)}, missing="middle")
 
 
 def tree_of(posterior: Any, draws: int = 200) -> Any:

@@ -22,7 +22,7 @@ def model_of(features: int = 2, **changes: Any) -> LinearRegression:
     names = [f"x{number}" for number in range(features)]
     bounds = dict.fromkeys((*names, "y"), (-1, 1))
     declared: dict[str, Any] = {"noise": "0.5", "norm_bound": 1, "intercept": False, "grid": 8}
-    return LinearRegression("y", names, bounds, **declared | changes)
+    return LinearRegression("y", names, bounds, **{"missing": "middle"} | declared | changes)
 
 
 def made_up(size: int, features: int, seed: int, slope: float = 0.9) -> dict[str, list[float]]:

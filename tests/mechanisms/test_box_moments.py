@@ -21,7 +21,13 @@ from discreet.reading.case import why_unreadable
 
 def tiny(features: tuple[str, ...] = ("x",), grid: int = 8) -> LinearRegression:
     return LinearRegression(
-        "y", features, dict.fromkeys((*features, "y"), (-1, 1)), noise="0.2", intercept=False, grid=grid
+        "y",
+        features,
+        dict.fromkeys((*features, "y"), (-1, 1)),
+        noise="0.2",
+        intercept=False,
+        grid=grid,
+        missing="middle",
     )
 
 
@@ -179,7 +185,7 @@ def test_noise_that_would_leave_64_bits_is_refused() -> None:
 
 def test_more_moments_than_can_be_read_are_refused_before_they_cost_anything() -> None:
     names = [f"x{number}" for number in range(24)]
-    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (0, 1)))
+    model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (0, 1)), missing="middle")
     for kind in (BoxMoments, LaplaceMoments):
         assert "operations" in (why_unreadable(kind(model, 1000, 1)) or "")
         assert why_unreadable(kind(model, 10**6, 1)) is None

@@ -13,15 +13,16 @@ from discreet.releases.release import mechanism_document, read_mechanism
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 SEX = dc.Column("sex", ("m", "f"), outside="m")
 MODELS = [
-    dc.LinearRegression("y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=noise, intercept=intercept)
+    dc.LinearRegression(
+        "y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=noise, intercept=intercept, missing="middle"
+    )
     for noise in ("0.2", dc.InverseGamma(1, 1))
     for intercept in (True, False)
 ]
 MODELS += [
     dc.LinearRegression(
         "y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=dc.InverseGamma(1, 1), intercept=intercept,
-        terms=[("x", "x"), ("x", "ward"), ("ward", "sex")],
-    )
+        terms=[("x", "x"), ("x", "ward"), ("ward", "sex")], missing="middle")
     for intercept in (True, False)
 ]  # fmt: skip
 NAMED = ["known", "known, no intercept", "unknown", "unknown, no intercept", "terms", "terms, no intercept"]
@@ -94,7 +95,9 @@ def test_the_noise_does_not_depend_on_the_records() -> None:
 
 def test_it_has_less_noise_than_the_box() -> None:
     names = [f"x{k}" for k in range(4)]
-    model = dc.LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=dc.InverseGamma(1, 1))
+    model = dc.LinearRegression(
+        "y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=dc.InverseGamma(1, 1), missing="middle"
+    )
     cone, box = ConeMoments(model, 1000, 1), BoxMoments(model, 1000, 1)
     ratios = cone.scale / box.scale
     first = [model.cells.index(name) for name in (*names, "y")]
@@ -124,7 +127,7 @@ def test_a_release_survives_its_document() -> None:
 
 
 def test_the_audit_finds_a_radius_that_is_too_short() -> None:
-    model = dc.LinearRegression("y", [], {"y": (0, 1)}, noise="0.5")
+    model = dc.LinearRegression("y", [], {"y": (0, 1)}, noise="0.5", missing="middle")
 
     class Short(ConeMoments):
         """Wrong on purpose: a third of the noise, with the promise of the whole."""
@@ -142,7 +145,9 @@ def test_products_and_powers_are_columns_of_the_record_that_lie_in_the_body() ->
     terms = [("x", "x"), ("x", "ward"), ("x", "z"), ("x", "x", "ward")]
     for intercept in (True, False):
         bounds = {"x": (0, 1), "z": (-1, 5), "y": (0, 1)}
-        model = LinearRegression("y", ["x", "z", ward], bounds, terms=terms, grid=512, intercept=intercept)
+        model = LinearRegression(
+            "y", ["x", "z", ward], bounds, terms=terms, grid=512, intercept=intercept, missing="middle"
+        )
         mechanism = ConeMoments(model, 1000, 1)
         assert all(mechanism.keeps_premise(contribution) for contribution in mechanism.probes())
         moved = mechanism.probes()[0].copy()

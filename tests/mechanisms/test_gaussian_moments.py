@@ -24,7 +24,9 @@ from discreet.releases.release import mechanism_document, read_mechanism
 
 def model_of(features: int, noise: str | InverseGamma = "0.2", intercept: bool = False) -> LinearRegression:
     names = [f"x{number}" for number in range(features)]
-    return LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=noise, intercept=intercept)
+    return LinearRegression(
+        "y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=noise, intercept=intercept, missing="middle"
+    )
 
 
 def squared_distance(point: NDArray[np.float64], total: bool) -> float:

@@ -15,7 +15,7 @@ from discreet.randomness import wide_laplace
 
 def model_of(features: int, grid: int = 2**15) -> LinearRegression:
     names = [f"x{number}" for number in range(features)]
-    return LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise="0.2", grid=grid)
+    return LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise="0.2", grid=grid, missing="middle")
 
 
 def test_samples_follow_the_stated_likelihood() -> None:

@@ -32,9 +32,11 @@ NOW: dict[str, Any] = {
     "PermuteAndFlip": dc.mechanisms.PermuteAndFlip(COIN, 6, 1),
     "MaximumPosterior": dc.mechanisms.MaximumPosterior(COIN, 6, 1),
     "ConeMoments": dc.mechanisms.ConeMoments(
-        dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2"), 50, 1
+        dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle"), 50, 1
     ),
-    "BoxMoments": dc.BoxMoments(dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2"), 50, 1),
+    "BoxMoments": dc.BoxMoments(
+        dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle"), 50, 1
+    ),
     "JointHistograms": dc.mechanisms.JointHistograms(ARROW, 6, 1),
     "FamilyHistograms": dc.FamilyHistograms(ARROW, 6, 1),
     "GeometricHistogram": dc.GeometricHistogram(THREE, 6, 1),

@@ -16,7 +16,7 @@ BOUNDS = {"age": (0, 120), "dose": (-1, 3), "y": (0, 200)}
 
 def model_of(**changes: Any) -> LinearRegression:
     fields: dict[str, Any] = {"target": "y", "features": ["age", "dose", WARD], "bounds": BOUNDS, "noise": "0.2"}
-    return LinearRegression(**fields | changes)
+    return LinearRegression(**{"missing": "middle"} | fields | changes)
 
 
 def records(size: int) -> dict[str, list[Any]]:
@@ -102,7 +102,10 @@ def test_nothing_changes_when_rows_are_reordered_or_values_are_missing() -> None
     assert (model_of().rehearse(data) == model_of().rehearse(mixed)).all()
     filled = data | {"age": [60 if v is None else v for v in data["age"]]}
     assert (model_of().rehearse(data) == model_of().rehearse(filled)).all()
-    assert (model_of(missing={"age": 0}).rehearse(data) != model_of().rehearse(data)).any()
+    assert (
+        model_of(missing=dict.fromkeys(model_of().ranges, "middle") | {"age": 0}).rehearse(data)
+        != model_of().rehearse(data)
+    ).any()
 
 
 def test_coefficients_without_intercept_pass_through_the_middle_of_the_bounds() -> None:
@@ -134,7 +137,7 @@ def test_coefficients_without_intercept_pass_through_the_middle_of_the_bounds() 
         ({"prior_precision": -1}, "prior_precision"),
         ({"norm_bound": 0}, "norm_bound"),
         ({"grid": 2**16}, "grid must be from 8 to 32768"),
-        ({"missing": {"age": 121}}, "within its bounds"),
+        ({"missing": {"age": 121, "dose": 0, "y": 0}}, "within its bounds"),
         ({"missing": {"weight": 1}}, "missing may only name"),
     ],
 )
@@ -153,7 +156,7 @@ def test_made_up_moments_must_be_whole_numbers_of_the_right_length() -> None:
 def test_a_declaration_is_compared_by_value() -> None:
     assert model_of() == model_of(noise=Fraction(1, 5))
     assert hash(model_of()) == hash(model_of(noise=Fraction(1, 5)))
-    assert model_of() != model_of(missing={"age": 0})
+    assert model_of() != model_of(missing=dict.fromkeys(model_of().ranges, "middle") | {"age": 0})
     with pytest.raises(dc.DeclarationError, match="shape"):
         InverseGamma(0, 1)
     with pytest.raises(dc.DeclarationError, match="no column 'age'"):
@@ -164,3 +167,22 @@ def test_a_declaration_is_compared_by_value() -> None:
 def test_a_prior_of_the_noise_beyond_any_records_is_refused(given: tuple[Any, Any]) -> None:
     with pytest.raises(dc.DeclarationError, match="between 1e-9 and 1e9"):
         InverseGamma(*given)
+
+
+@pytest.mark.parametrize("missing", [None, {}, {"a": 1}, {"a": 1, "y": None}])
+def test_a_regression_says_what_gaps_of_every_number_count_as_or_is_refused(missing: Any) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"'y'.* does not. Nothing was published and nothing was charged"):
+        LinearRegression("y", ["a"], {"a": (0, 10), "y": (0, 100)}, missing=missing)
+
+
+def test_the_middle_can_be_declared_and_readings_say_what_gaps_count_as() -> None:
+    bounds: dict[str, Any] = {"a": (0, 10), "day": ("2026-01-01", "2026-01-03"), "y": (0, 100)}
+    model = LinearRegression("y", ["a", "day"], bounds, missing={"a": 2, "day": "middle", "y": "middle"})
+    assert [each.missing for each in model.bounds] == [50, 2, 20455]
+    words = "Missing values count as 50 in y, 2 in a, 2026-01-02 in day."
+    made_up = {"y": [10, 20, None, 40] * 50, "a": [1, 2, 3, None] * 50, "day": ["2026-01-01", None] * 100}
+    mechanism = dc.mechanisms.BoxMoments(model, 200, 50)
+    posterior = dc.infer(dc.simulate(mechanism, model.rehearse(made_up), dc.SeededBits(3)))
+    assert words in str(posterior)
+    assert words in posterior.intervals().axis
+    assert "gaps count as 2" in dict(posterior.account().columns)["a"]

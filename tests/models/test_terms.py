@@ -27,7 +27,7 @@ TERMS = [("age", "age"), ("age", "dose"), ("age", "ward"), ("age", "age", "ward"
 
 def model_of(**changes: Any) -> LinearRegression:
     declared: dict[str, Any] = {"terms": TERMS, "noise": "0.2"}
-    return LinearRegression("y", ["age", "dose", WARD, SEX], BOUNDS, **declared | changes)
+    return LinearRegression("y", ["age", "dose", WARD, SEX], BOUNDS, **{"missing": "middle"} | declared | changes)
 
 
 def records(size: int, seed: int) -> dict[str, list[Any]]:
@@ -152,7 +152,12 @@ def test_typical_moments_are_those_of_many_evenly_spread_records() -> None:
 
 def test_a_curve_and_an_interaction_are_learnt_in_units() -> None:
     model = LinearRegression(
-        "y", ["age", WARD], {"age": (20, 90), "y": (0, 60)}, "0.1", terms=[("age", "age"), ("age", "ward")]
+        "y",
+        ["age", WARD],
+        {"age": (20, 90), "y": (0, 60)},
+        "0.1",
+        terms=[("age", "age"), ("age", "ward")],
+        missing="middle",
     )
     generator, size = np.random.default_rng(5), 20_000
     age, ward = generator.uniform(20, 90, size), generator.integers(3, size=size)
@@ -172,7 +177,7 @@ def test_a_curve_and_an_interaction_are_learnt_in_units() -> None:
 
 
 def test_an_intercept_alone_is_a_private_mean() -> None:
-    model = LinearRegression("y", [], {"y": (0, 60)})
+    model = LinearRegression("y", [], {"y": (0, 60)}, missing="middle")
     generator = np.random.default_rng(6)
     y = generator.normal(25, 5, 4000)
     release = dc.simulate(BoxMoments(model, 4000, 1), model.rehearse({"y": y.tolist()}), dc.SeededBits(6))
@@ -238,7 +243,9 @@ def squared(values: list[float]) -> NDArray[np.float64]:
 
 
 def test_a_square_goes_from_end_to_end_of_the_grid() -> None:
-    model = LinearRegression("y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, noise="0.2", terms=[("x", "x")], grid=1000)
+    model = LinearRegression(
+        "y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, noise="0.2", terms=[("x", "x")], grid=1000, missing="middle"
+    )
     values = [-1.0, -0.5, 0.0, 0.25, 1.0]
     column = model.design({"x": values})[:, 2] * np.sqrt(3)
     assert column == pytest.approx(squared(values), abs=1e-3)

@@ -100,7 +100,7 @@ def test_five_atoms_of_a_cube_have_their_digits() -> None:
 
 
 def test_a_box_costs_what_one_laplace_number_costs() -> None:
-    model = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 1), "y": (0, 1)}, noise="0.2")
+    model = dc.LinearRegression("y", ["x", "z"], {"x": (0, 1), "z": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     for epsilon in (0.1, 1.0, 3.0):
         mechanism = BoxMoments(model, 1000, epsilon)
         assert float(mechanism.rho) == pytest.approx(epsilon - 1 + exp(-epsilon), rel=1e-5)
@@ -211,6 +211,6 @@ def test_version_one_keeps_its_charge_and_its_law() -> None:
 
 
 def test_independent_laplace_moments_share_epsilon() -> None:
-    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     mechanism = LaplaceMoments(model, 100, 1)
     assert mechanism.rho == Fraction(1, 2 * mechanism.length)

@@ -112,6 +112,27 @@ def test_probabilities_sum_to_one_and_give_the_stated_variance(name: str) -> Non
 
 
 @named
+def test_what_no_output_hides_has_an_infinite_loss(name: str) -> None:
+    """Noise that keeps totals publishes them: P(0) > 0 and P(0 - c) = 0 for a change c that moves one."""
+    law = LAWS[name]
+    steps = np.array(list(product((-1, 0, 1, 2), repeat=law.length)))
+    off = steps[law.log_probability(-steps) == -inf]
+    assert bool(len(off)) == any(law.keeps_totals)
+    for change in off[:: max(1, len(off) // 40)]:
+        assert law.norm(change) == inf
+        for cost in (law.rho, law.loss):
+            with pytest.raises(DeclarationError, match="the privacy loss would be infinite"):
+                cost(change)
+
+
+def test_a_law_of_two_sums_over_a_tree_hides_no_total() -> None:
+    law = TreeLaplace.path((Fraction(2), Fraction(5, 2), Fraction(3))).sums((0, 0, 1, 1))
+    assert law is not None
+    assert law.norm((1, -1)) < inf
+    assert law.norm((1, 0)) == inf
+
+
+@named
 def test_samples_follow_the_stated_law(name: str) -> None:
     law, draws = LAWS[name], 40_000
     seen, observed = np.unique(law.sample(draws, SeededBits(5)), axis=0, return_counts=True)

@@ -34,7 +34,7 @@ YES_NO = dc.Network.from_edges("a -> b -> c", "a -> c", "d", levels=dict.fromkey
 BAYES = dc.Network.naive_bayes(
     "y", ["a", "b", "c"], levels={"y": (0, 1, 2), "a": (0, 1), "b": (0, 1), "c": (0, 1)}, outside=0
 )
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
 EPSILON = Fraction(7, 5)
 
 

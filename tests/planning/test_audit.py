@@ -217,7 +217,7 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
 
 
 CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
 OTHERS: dict[str, tuple[Any, int]] = {
     "network": (dc.FamilyHistograms(CHAIN, 20, 1), 8_000),
     "network, parities": (dc.FourierCounts(CHAIN, 20, 1), 8_000),

@@ -55,7 +55,7 @@ def test_what_cannot_publish_is_left_out_in_words() -> None:
     ranking = compare(dc.NumberTable("age", (0, 100), 16, quantiles=("0.5",)), 300, 1, repeats=2)
     assert "missing" in ranking.left_out["PathTable"]
     with pytest.raises(dc.DeclarationError, match="numbers"):
-        compare(dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}), 10, 1)  # type: ignore[call-overload]
+        compare(dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, missing="middle"), 10, 1)  # type: ignore[call-overload]
 
 
 def test_plan_compares_numbers(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 import json
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.command_line.main import main
 from discreet.guarantees import Accountant, read_amount
-from discreet.guarantees.metric import read_metric
+from discreet.guarantees.metric import Metric, read_metric
 from discreet.guarantees.metric_budget import PerUnit
 from discreet.guarantees.pseudo_metric import Line, MetricGuarantee, Records, Steps, Sum, Tree
 
@@ -85,6 +86,89 @@ def test_what_is_not_under_the_metric_is_refused_and_not_charged(mechanism: dc.M
     with pytest.raises(dc.PublishError, match="says nothing about that unit"):
         dc.publish(mechanism, mechanism.model.statistics(DATA), ledger, "another")
     assert ledger.spent.numbers == (Fraction(0),)
+
+
+BANDS = [
+    dc.Column.banded("age", edges, names=("young", "middle", "old")) for edges in ((0, 30, 60, 120), (0, 20, 40, 120))
+]
+DAYS = [
+    dc.Column.banded("age", edges, names=("young", "old"))
+    for edges in ((0, 1, 2), ("1970-01-01", "1970-01-02", "1970-01-03"))
+]
+WARDS = [dc.Column("ward", ("A", "B"), outside=outside) for outside in "AB"]
+WARD_BANDS = [dc.Column.banded("ward", edges, names=("A", "B")) for edges in ((0, 1, 2), (0, 1.5, 2))]
+NUMBERS_THEN_DATES = [(0, 400), ("1970-01-01", "1971-02-05")]
+
+
+def _of_levels(column: dc.Column) -> dc.TreeLevels:
+    row = {str(one): str(two) for one, two in pairwise(column.levels)}
+    return dc.TreeLevels.per_unit(dc.Categories(column), 4, 1, row)
+
+
+def _of_rows(ward: dc.Column) -> dc.GroupPaths:
+    return dc.GroupPaths.per_unit(dc.NumberTable("age", (0, 100), 5, missing=40, by=ward), 4, "0.05", between=100)
+
+
+def _of_sums(ward: dc.Column) -> dc.MetricSums:
+    return dc.MetricSums.per_unit(dc.NumberSums("age", (0, 100), missing=40, by=ward), 4, "0.05")
+
+
+def _of_path(bounds: tuple[Any, Any]) -> dc.PathTable:
+    table = dc.NumberTable("age", bounds, 401, is_whole=True, missing=bounds[0])
+    return dc.PathTable.per_unit(table, 4, "0.05")
+
+
+def _of_steps(bounds: tuple[Any, Any]) -> dc.MetricSums:
+    return dc.MetricSums.per_unit(dc.NumberSums("age", bounds, missing=bounds[0]), 4, "0.05")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(*map(_of_levels, BANDS), id="edges of named bands"),
+        pytest.param(*map(_of_levels, DAYS), id="bands of days"),
+        pytest.param(_of_levels(BANDS[0]), dc.GeometricHistogram(dc.Categories(BANDS[1]), 4, 1), id="ordinary table"),
+        pytest.param(*map(_of_rows, WARDS), id="outside of the groups of a table"),
+        pytest.param(*map(_of_rows, WARD_BANDS), id="bands of the groups of a table"),
+        pytest.param(*map(_of_sums, WARDS), id="outside of the groups of sums"),
+        pytest.param(*map(_of_path, NUMBERS_THEN_DATES), id="numbers, then dates, in cells"),
+        pytest.param(*map(_of_steps, NUMBERS_THEN_DATES), id="numbers, then dates, in steps"),
+        pytest.param(
+            _of_path(NUMBERS_THEN_DATES[0]),
+            dc.TreeTable(_of_path(NUMBERS_THEN_DATES[1]).model, 4, 1),
+            id="ordinary table of dates",
+        ),
+        pytest.param(
+            _of_levels(dc.Column("age", (0, 1, 2), outside=2)),
+            dc.TreeTable(dc.NumberTable("age", (0, 3), edges=(0, 1, 3), missing=2), 4, 1),
+            id="numbers that are called like levels",
+        ),
+    ],
+)
+def test_another_declaration_of_the_same_column_is_another_metric(
+    first: dc.TreeLevels, second: dc.Mechanism, tmp_path: Path
+) -> None:
+    """Records at no distance under the ledger's declaration could be told apart under the other: nothing is paid."""
+    ledger = dc.Ledger.create(tmp_path / "metric.db", 100, metric=first.metric)
+    data = {"age": [1, 25, None, 77], "ward": ["A", None, "B", "C"]}
+    with pytest.raises(dc.PublishError, match="says nothing about that unit"):
+        dc.publish(second, second.model.statistics(data), ledger, "other")
+    assert ledger.spent.numbers == (Fraction(0),)
+    release = dc.publish(first, first.model.statistics(data), ledger, "same")
+    assert dc.Release.from_json(release.to_json()) == release
+    dc.verify(release, ledger)
+    metric = first.metric
+    assert read_metric(json.loads(json.dumps(metric.document()))) == metric
+    if isinstance(given := second.guarantee.metric, MetricGuarantee):
+        assert isinstance(given.metric, Metric)
+        assert given.metric.digest != metric.digest
+
+
+def test_an_ordinary_table_of_the_same_bands_is_paid_under_the_metric(tmp_path: Path) -> None:
+    ledger = dc.Ledger.create(tmp_path / "metric.db", 5, metric=_of_levels(BANDS[0]).metric)
+    model = dc.Categories(BANDS[0])
+    dc.publish(dc.GeometricHistogram(model, 4, 1), model.statistics(DATA), ledger, "bands")
+    assert ledger.spent.numbers == (Fraction(1),)
 
 
 def test_an_ordinary_table_of_the_same_cells_costs_its_epsilon_over_the_smallest_distance(tmp_path: Path) -> None:
@@ -168,7 +252,7 @@ def test_a_release_that_was_charged_too_little_per_unit_is_found(ledger: dc.Ledg
 
 def test_metrics_are_data_and_keep_the_triangle_inequality() -> None:
     line, steps = Line("age", [0, 1, "5/2"], missing=1), Steps("pay", 0, 10, 4, missing=0)
-    tree = Tree("place", (2, 2, 3), (1, 2, "1/2"), ("a", "b", "c", "r"), "r")
+    tree = Tree(PLACE.columns[0], (2, 2, 3), (1, 2, "1/2"))
     for metric in (line, steps, tree, Sum([line, tree]), Sum([steps, line, tree])):
         assert read_metric(json.loads(json.dumps(metric.document()))) == metric
         few = range(min(metric.places, 12))

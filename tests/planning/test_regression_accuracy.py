@@ -8,7 +8,7 @@ from discreet.planning.regression_accuracy import expected_coefficients, expecte
 from discreet.planning.rehearsal import rehearsal
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
-MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0, 60)})
+MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0, 60)}, missing="middle")
 
 
 def test_expected_widths_are_near_those_of_a_reading_and_rather_too_wide() -> None:
@@ -20,7 +20,7 @@ def test_expected_widths_are_near_those_of_a_reading_and_rather_too_wide() -> No
 
 def test_exact_widths_are_those_of_plain_bayesian_regression() -> None:
     """The twin: exact moments of evenly spread records, sigma known, the posterior of w by its closed form."""
-    model = dc.LinearRegression("y", ["a"], {"a": (0, 4), "y": (0, 10)}, noise="0.3")
+    model = dc.LinearRegression("y", ["a"], {"a": (0, 4), "y": (0, 10)}, noise="0.3", missing="middle")
     generator = np.random.default_rng(5)
     x = np.column_stack([np.ones(200_000), generator.uniform(-1, 1, 200_000)]) / np.sqrt(2)
     spread = np.linalg.inv(x.T @ x / 200_000 * 500 / 0.09 + np.eye(2))  # 500 records

@@ -17,6 +17,7 @@ from discreet.mechanisms.first_gaussian_moments import FirstGaussianMoments
 from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip
 from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.zero_sum_law import normaliser
+from discreet.planning.work_ahead import verifying
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DONE = ("- recomputed", "- not recomputed", "- compared", "- drawn", "- looked up", "- by proof", "- by computation")
@@ -161,7 +162,7 @@ def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) ->
 
 
 def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
-    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1)
+    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
     for mechanism in (FirstBoxMoments(model, 100, 1), BallDraw(model, 100, 1)):
         certificate = dc.verify(mechanism)
         assert certificate.evidence is dc.Evidence.PROVED
@@ -184,3 +185,18 @@ def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
 def test_a_small_epsilon_is_not_taken_for_a_broken_promise(epsilon: str) -> None:
     model = dc.Categories("smoker", levels=("yes", "no"), outside="no")
     assert float(dc.verify(dc.GeometricHistogram(model, 60, epsilon)).epsilon) == pytest.approx(float(epsilon))
+
+
+def _table(cells: int, epsilon: str) -> dc.TreeTable:
+    return dc.TreeTable(dc.NumberTable("x", (0, cells), cells, missing=0), 1_000, epsilon)
+
+
+@pytest.mark.parametrize(("cells", "epsilon"), [(64, "1e-5"), (64, "1e-4"), (4096, "0.001")])
+def test_a_small_document_whose_noise_has_an_endless_law_is_refused_before_any_work(cells: int, epsilon: str) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"operations.*Nothing was checked.*patience"):
+        dc.verify(_table(cells, epsilon))
+
+
+@pytest.mark.parametrize(("cells", "epsilon"), [(64, "1"), (256, "0.01"), (256, "0.1"), (4096, "1")])
+def test_what_holders_publish_every_day_is_not_too_much_to_verify(cells: int, epsilon: str) -> None:
+    assert verifying(_table(cells, epsilon)).refusal_for(1.0) is None

@@ -8,7 +8,7 @@ from cone_twin import density
 from discreet.mechanisms import ConeMoments
 
 SIGMA, SIZE = 0.2, 60
-LINE = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, noise="0.2", intercept=False)
+LINE = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, noise="0.2", intercept=False, missing="middle")
 
 
 def by_integration(mechanism: ConeMoments, output: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[float, float]:

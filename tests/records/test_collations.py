@@ -69,7 +69,7 @@ def test_neighbours_under_a_collation_publish_alike(collation: str, tmp_path: Pa
 
 def test_indicators_of_a_regression_follow_the_bytes_too() -> None:
     model = dc.LinearRegression(
-        "y", [dc.Column("city", ("city8", "city7"), outside="city8")], {"y": (0, 1)}, intercept=False
+        "y", [dc.Column("city", ("city8", "city7"), outside="city8")], {"y": (0, 1)}, intercept=False, missing="middle"
     )
     tables = []
     for odd in ("city7", "CITY7"):

@@ -53,7 +53,7 @@ def test_persons_weights_and_moments_are_those_of_the_columns_asked_for(number: 
         return [
             dc.NumberSums(one, (0, 50), persons=dc.Persons(two, 7, "total", (0, 9))),
             dc.WeightedSums(one, (0, 9), weights=dc.Weights(two, 8, "fixed by design")),
-            dc.LinearRegression(one, [two], {one: (0, 9), two: (0, 9)}),
+            dc.LinearRegression(one, [two], {one: (0, 9), two: (0, 9)}, missing="middle"),
         ]
 
     wanted = [model.rehearse(plain).tolist() for model in models("n", "o")]

@@ -88,7 +88,7 @@ def test_bands_of_days_and_their_names_survive_a_document() -> None:
 
 def test_bounds_that_are_days_make_a_regression_on_days() -> None:
     bounds: dict[str, Any] = {"day": ("2026-01-01", "2026-12-31"), "cost": (0, 100)}
-    model = dc.LinearRegression("cost", ["day"], bounds, noise="0.2")
+    model = dc.LinearRegression("cost", ["day"], bounds, noise="0.2", missing="middle")
     assert model.ranges["day"].dates
     assert not model.ranges["cost"].dates
     rows = {"day": DAYS, "cost": [1, 2, 3, 4, 5]}
@@ -98,7 +98,7 @@ def test_bounds_that_are_days_make_a_regression_on_days() -> None:
     release = dc.simulate(moments, model.rehearse(rows), dc.SeededBits(2))
     assert dc.Release.from_json(release.to_json()).model == model
     with pytest.raises(dc.DeclarationError, match="a bound of 'day'"):
-        dc.LinearRegression("cost", ["day"], bounds | {"day": ("2026-01-01", 5)}, noise="0.2")
+        dc.LinearRegression("cost", ["day"], bounds | {"day": ("2026-01-01", 5)}, noise="0.2", missing="middle")
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c"), "ab", ("a", 2), ("a", "a")])
@@ -240,3 +240,26 @@ def test_the_text_of_a_level_is_that_of_a_value_that_means_it(level: str | int) 
 def test_whole_numbers_that_a_float_may_not_hold_are_no_levels(level: str | int) -> None:
     with pytest.raises(dc.DeclarationError, match=r"within 2\^53 - 1 of zero"):
         Column("x", ("a", level))
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2013-01-01T10:00:00Z", "2013-01-01"),
+        ("2013-01-01 10:00:00+00:00", "2013-01-01"),
+        ("2013-01-01 10:00:00+00", "2013-01-01"),
+        ("2013-01-01T05:29+05:30", "2012-12-31"),
+        ("2013-01-01T05:30+0530", "2013-01-01"),
+        ("2013-01-01T16:00:00.123456789-0800", "2013-01-02"),
+        ("2013-01-01T23:59:60Z", "2013-01-01"),
+        ("2013-01-01T10:00:00z", None),
+        ("2013-01-01T10:00:00 Z", None),
+        ("2013-01-01T10:00+24:00", None),
+        ("2013-01-01T24:00Z", None),
+        ("2013-01-01Z", None),
+        ("0001-01-01T00:00+00:01", None),
+        ("9999-12-31T23:59-00:01", None),
+    ],
+)
+def test_a_text_with_a_time_zone_has_its_day_in_utc(text: str, day: str | None) -> None:
+    assert day_of(text) == (None if day is None else day_of(day))

@@ -211,7 +211,7 @@ def test_even_a_scale_beyond_floats_keeps_every_whole_number_in_its_place(width:
     for value in (0.0, width / 2, 1.0):
         data = {"x": [value]}
         found = [sum_moments(frame, plan)[0][0] for frame in (data, pd.DataFrame(data), pl.DataFrame(data))]
-        found.append(sum_moments(duckdb.from_df(pd.DataFrame(data)), plan)[0][0])
+        found.append(sum_moments(duckdb.from_arrow(pa.table(data)), plan)[0][0])
         assert set(found) <= {-(GRID**2), GRID**2} or width / 2 == value
         assert len(set(found)) == 1
         assert abs(found[0]) <= GRID**2

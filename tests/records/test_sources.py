@@ -179,7 +179,7 @@ def test_columns_with_our_own_names_are_counted_right() -> None:
         Column("discreet_0", ("u", "v"), outside="u"),
         Column("discreet_1", ("a", "b"), outside="a"),
     ]
-    for data in (frame, pl.from_pandas(frame), duckdb.sql("SELECT * FROM frame")):
+    for data in (frame, pl.from_pandas(frame), duckdb.from_arrow(pa.table(frame))):
         tables = as_source(data).count_families([columns[:2], columns[1:], columns[:1], columns[:1]])
         assert [table.tolist() for table in tables] == [[[1, 1], [0, 1]], [[1, 0], [1, 1]], [2, 1], [2, 1]]
 

@@ -41,7 +41,7 @@ def test_a_gap_turns_integers_into_floats_and_moves_no_other_record(far: int) ->
         dc.Column("x", (0, FAR - 1, 1 - FAR), outside="other"),
         dc.Column.banded("x", (1 - FAR, 0, FAR - 1)),
     ]
-    model = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (0, 1)})
+    model = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (0, 1)}, missing="middle")
     plain, gap = (pd.DataFrame({"x": [far] * 99 + [odd], "y": [0.5] * 100}) for odd in (0, None))
     assert plain["x"].dtype != gap["x"].dtype
     for column in columns:
@@ -174,7 +174,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
 def test_odd_objects_are_undeclared_and_say_nothing(name: str, make: Any) -> None:
     values = ["a", "b", OBJECTS[name]()]
     column = make({"x": pd.Series(values, dtype=object) if make is pd.DataFrame else values, "y": [1, 0, 1]})
-    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)})
+    model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, missing="middle")
     levels = counts_of(dc.Column("x", ("a", "b"), outside="other"), column)
     bands = counts_of(dc.Column.banded("x", (0, 1, 2)), column)
     moments_of(model, column)
@@ -245,7 +245,7 @@ def test_no_whole_number_is_too_large_for_its_type(kind: str, form: str, tmp_pat
     values = [low, low + 1, 0, 1, high - 1, high, int(ends.min), int(ends.max)]
     frame = pd.DataFrame({"x": np.array(values, dtype=kind)})
     made: dict[str, Callable[[], Any]] = {
-        "DuckDB": lambda: duckdb.from_df(frame),
+        "DuckDB": lambda: duckdb.from_arrow(pa.table(frame)),
         "Parquet": lambda: frame.to_parquet(tmp_path / "x.parquet") or dc.read(tmp_path / "x.parquet"),
         "Arrow": lambda: pa.table(frame),
         "pandas": lambda: frame,

@@ -10,7 +10,9 @@ from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 
 WARD = dc.Column("<i>ward</i>", ("A", "B|C"), outside="A")
-MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 80), "days": (0, 60)}, prior_precision="0.1")
+MODEL = dc.LinearRegression(
+    "days", ["age", WARD], {"age": (0, 80), "days": (0, 60)}, prior_precision="0.1", missing="middle"
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,4 +70,4 @@ def test_draws_for_other_programs_have_one_column_for_each_coefficient(posterior
 
 def test_two_coefficients_cannot_have_the_same_name() -> None:
     with pytest.raises(dc.DeclarationError, match="same name"):
-        dc.LinearRegression("y", ["intercept"], {"intercept": (0, 1), "y": (0, 1)})
+        dc.LinearRegression("y", ["intercept"], {"intercept": (0, 1), "y": (0, 1)}, missing="middle")

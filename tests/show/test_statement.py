@@ -349,7 +349,9 @@ def test_a_release_that_nobody_can_read_has_a_statement_that_says_so() -> None:
 
 
 def test_the_statement_of_an_unread_regression_gives_its_bounds() -> None:
-    line = dc.LinearRegression("pay", ["age"], {"age": (18, 70), "pay": (0, 9000)}, noise="0.5", norm_bound=1)
+    line = dc.LinearRegression(
+        "pay", ["age"], {"age": (18, 70), "pay": (0, 9000)}, noise="0.5", norm_bound=1, missing="middle"
+    )
     release = dc.simulate(BallDraw(line, 30, 1), np.zeros(len(line.cells), dtype=int), dc.SeededBits(74), label="pay")
     text = statement(release, None)
     assert "**age** (18 to 70; values beyond are clipped to these bounds" in text

@@ -19,7 +19,7 @@ from discreet.command_line.checking import (
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.epsilons import USUAL, Epsilons
 from discreet.command_line.ledgers import show_totals
-from discreet.command_line.networks import chosen_by, no_posterior, plan_network
+from discreet.command_line.networks import chosen_by, gaps_of, no_posterior, plan_network
 from discreet.command_line.numbers import plan_number
 from discreet.command_line.programs import plan_program
 from discreet.command_line.readings import show_reading
@@ -179,6 +179,8 @@ def plan(
         return _plan_without_posterior(question, as_json)
     if compare:
         return compare_mechanisms(question, level, plot, as_json)
+    if not as_json:
+        say(*gaps_of(question))
     named = Epsilons(question)
     values = named.values(epsilons)
     is_measured = Case.before(mechanism).is_measured
@@ -287,6 +289,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
+        *gaps_of(question),
         *no_posterior(question),
         f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",

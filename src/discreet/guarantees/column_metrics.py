@@ -1,24 +1,27 @@
 """Metrics of one column: cells in a row, even steps between two bounds, levels on a tree."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import floor
-from typing import Any
+from typing import Any, TypeVar
 
-from discreet.documents import Document
+from discreet.documents import Document, plain_fields
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, whole
-from discreet.guarantees.metric import Metric
-from discreet.records.columns import Level
+from discreet.guarantees.metric import Metric, NumberCells
+from discreet.records.columns import Column, Level
 
 MOST_PLACES = 100_000
+Declared = TypeVar("Declared")
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Line(Metric):
     """Cells at public positions of a column, with the distance |x_i - x_j|; missing values count as `missing`.
+
+    In a column of `dates` positions are days from 1970-01-01.
 
     >>> Line("age", [0, 1, 2, 5]).distance(1, 3)
     Fraction(4, 1)
@@ -27,8 +30,11 @@ class Line(Metric):
     column: str
     positions: tuple[Fraction, ...]
     missing: Fraction | None
+    dates: bool
 
-    def __init__(self, column: str, positions: Sequence[Exact], missing: Exact | None = None) -> None:
+    def __init__(
+        self, column: str, positions: Sequence[Exact], missing: Exact | None = None, dates: bool = False
+    ) -> None:
         found = tuple(exact(each, "a position") for each in positions)
         rising = all(one < two for one, two in pairwise(found))
         if not _is_name(column) or not 2 <= len(found) <= MOST_PLACES or not rising:
@@ -36,6 +42,7 @@ class Line(Metric):
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "positions", found)
         object.__setattr__(self, "missing", None if missing is None else exact(missing, "missing"))
+        object.__setattr__(self, "dates", bool(dates))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -43,14 +50,9 @@ class Line(Metric):
         return (self.column,)
 
     @property
-    def marks(self) -> tuple[Fraction, ...]:
-        """Return the positions."""
-        return self.positions
-
-    @property
-    def gap(self) -> Fraction | None:
-        """Return what a missing value counts as."""
-        return self.missing
+    def numbers(self) -> NumberCells:
+        """Return the cells, which begin at the positions."""
+        return NumberCells(self.column, self.positions, self.missing, self.dates)
 
     @property
     def places(self) -> int:
@@ -74,7 +76,7 @@ class Line(Metric):
     @property
     def unit(self) -> str:
         """Return the unit of the column."""
-        return f"1 of {self.column}, between values that are rounded down to {len(self.positions)} cells"
+        return f"{_one_of(self.column, self.dates)}, between values that are rounded down to {self.places} cells"
 
     def place(self, value: Exact) -> int:
         """Return the cell of a value: the last position that is not above it, clipped to the ends."""
@@ -82,9 +84,9 @@ class Line(Metric):
         return max(0, sum(position <= number for position in self.positions) - 1)
 
     def facts(self) -> Document:
-        """Return the column, its positions, and what a gap counts as."""
-        gap = None if self.missing is None else exact_text(self.missing)
-        return {"column": self.column, "positions": [exact_text(each) for each in self.positions], "missing": gap}
+        """Return the column, its positions, what a gap counts as, and whether it is read as dates."""
+        positions = [exact_text(each) for each in self.positions]
+        return {"column": self.column, "positions": positions, **_read_as(self.missing, self.dates)}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -100,14 +102,17 @@ class Steps(Metric):
     high: Fraction
     steps: int
     missing: Fraction | None
+    dates: bool
 
-    def __init__(self, column: str, low: Exact, high: Exact, steps: int, missing: Exact | None = None) -> None:
+    def __init__(
+        self, column: str, low: Exact, high: Exact, steps: int, missing: Exact | None = None, dates: bool = False
+    ) -> None:
         ends = exact(low, "a bound"), exact(high, "a bound")
         if not _is_name(column) or ends[0] >= ends[1]:
             raise DeclarationError("Steps need the name of a column and two bounds, the lower one first.")
         gap = None if missing is None else exact(missing, "missing")
-        values = (column, *ends, whole(steps, "steps", 1, MOST_PLACES), gap)
-        for name, value in zip(("column", "low", "high", "steps", "missing"), values, strict=True):
+        values = (column, *ends, whole(steps, "steps", 1, MOST_PLACES), gap, bool(dates))
+        for name, value in zip(("column", "low", "high", "steps", "missing", "dates"), values, strict=True):
             object.__setattr__(self, name, value)
 
     @property
@@ -137,7 +142,7 @@ class Steps(Metric):
     @property
     def unit(self) -> str:
         """Return the unit of the column."""
-        return f"1 of {self.column}, between values that are rounded to {self.steps:,} steps"
+        return f"{_one_of(self.column, self.dates)}, between values that are rounded to {self.steps:,} steps"
 
     def place(self, value: Exact) -> int:
         """Return the step nearest to a value, clipped to the bounds."""
@@ -145,19 +150,19 @@ class Steps(Metric):
         return floor((number - self.low) / self.nearest + Fraction(1, 2))
 
     def facts(self) -> Document:
-        """Return the column, its bounds and the number of steps, and what a gap counts as."""
-        gap = None if self.missing is None else exact_text(self.missing)
+        """Return the column, its bounds and the number of steps, what a gap counts as, and whether it is dates."""
         ends = {"low": exact_text(self.low), "high": exact_text(self.high)}
-        return {"column": self.column, **ends, "steps": self.steps, "missing": gap}
+        return {"column": self.column, **ends, "steps": self.steps, **_read_as(self.missing, self.dates)}
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Tree(Metric):
     """Cells on a tree: an edge of the given length joins cell i to the later cell `parents[i]`; the last is the root.
 
-    `names` are the names of the cells in order, if they have any; `missing` is the cell that any other value counts as.
+    The cells are the levels of a declared column, in their order or in that of `names`; with the mere name of a column
+    they have none.
 
-    >>> Tree("place", (2, 2), (1, "1/2")).distance(0, 1)
+    >>> Tree(Column("place", ("a", "b", "other")), (2, 2), (1, "1/2")).distance(0, 1)
     Fraction(3, 2)
     """
 
@@ -165,16 +170,21 @@ class Tree(Metric):
     parents: tuple[int, ...]
     lengths: tuple[Fraction, ...]
     names: tuple[Level, ...]
-    missing: Level | None
+    declared: Column | None
 
     def __init__(
         self,
-        column: str,
+        column: str | Column,
         parents: Sequence[int],
         lengths: Sequence[Exact],
-        names: Sequence[Level] = (),
-        missing: Level | None = None,
+        names: Sequence[Level] | None = None,
     ) -> None:
+        declared = column if isinstance(column, Column) else None
+        own = () if declared is None else declared.levels
+        order = tuple(own if names is None else names)
+        if declared is not None and not declared.edges and sorted(map(repr, order)) == sorted(map(repr, own)):
+            declared = Column(declared.name, order, declared.outside)  # without bands, order tells nothing of records
+        column = column.name if isinstance(column, Column) else column
         found = tuple(exact(each, "a length") for each in lengths)
         hung = all(place < parent <= len(parents) for place, parent in enumerate(parents))
         if not _is_name(column) or not parents or not hung or len(found) != len(parents):
@@ -184,10 +194,10 @@ class Tree(Metric):
             )
         if min(found) <= 0 or len(parents) >= MOST_PLACES:
             raise DeclarationError("The lengths of a Tree's edges must be above 0.")
-        if names and (len(names) != len(parents) + 1 or len(set(names)) < len(names)):
-            raise DeclarationError("Either every cell of a Tree has a name, the root included, or none has.")
-        values = (column, tuple(map(int, parents)), found, tuple(names), missing)
-        for name, value in zip(("column", "parents", "lengths", "names", "missing"), values, strict=True):
+        if sorted(map(repr, order)) != sorted(map(repr, own)) or (order and len(order) != len(parents) + 1):
+            raise DeclarationError("The cells of a Tree, the root included, must be the levels of its column.")
+        values = (column, tuple(map(int, parents)), found, order, declared)
+        for name, value in zip(("column", "parents", "lengths", "names", "declared"), values, strict=True):
             object.__setattr__(self, name, value)
 
     @property
@@ -196,14 +206,9 @@ class Tree(Metric):
         return (self.column,)
 
     @property
-    def marks(self) -> tuple[Level, ...]:
-        """Return the names."""
-        return self.names
-
-    @property
-    def gap(self) -> Level | None:
-        """Return the level that all else counts as."""
-        return self.missing
+    def levels(self) -> Column | None:
+        """Return the declared column, if it is more than a name."""
+        return self.declared
 
     @property
     def places(self) -> int:
@@ -255,9 +260,37 @@ class Tree(Metric):
         return int(number)
 
     def facts(self) -> Document:
-        """Return the column, the parents, the lengths, the names, and what all else counts as."""
+        """Return the column, the parents, the lengths, the names, what all else counts as, and bands if it has any."""
         hangs = {"parents": list(self.parents), "lengths": [exact_text(each) for each in self.lengths]}
-        return {"column": self.column, **hangs, "names": list(self.names), "missing": self.missing}
+        own = None if self.declared is None else self.declared.outside
+        bands = {} if self.declared is None else beyond_names(self.declared, Column(self.column, self.names, own))
+        return {"column": self.column, **hangs, "names": list(self.names), "missing": own, **bands}
+
+    @classmethod
+    def of_facts(cls, **facts: Any) -> "Tree":
+        """Return the tree that written facts describe."""
+        name, names, outside = facts.pop("column"), facts.pop("names"), facts.pop("missing")
+        column = declared_in(facts, lambda: Column(name, names, outside) if names else name)
+        return cls(column, **facts, names=names if names else None)
+
+
+def beyond_names(column: Column, usual: Column) -> Document:
+    """Return the whole declaration of a column, unless it is the one that its names alone would mean."""
+    return {} if column == usual else {"declared": plain_fields(column)}
+
+
+def declared_in(facts: Document, usual: Callable[[], Declared]) -> Column | Declared:
+    """Return the column whose declaration is written, taken out of the facts, or the one that its names alone mean."""
+    return Column.from_document(facts.pop("declared")) if "declared" in facts else usual()
+
+
+def _read_as(missing: Fraction | None, dates: bool) -> Document:
+    """Return what a gap counts as, and that numbers are dates where they are."""
+    return {"missing": None if missing is None else exact_text(missing)} | ({"dates": True} if dates else {})
+
+
+def _one_of(column: str, dates: bool) -> str:
+    return f"1 {'day ' if dates else ''}of {column}"
 
 
 def _is_name(column: object) -> bool:

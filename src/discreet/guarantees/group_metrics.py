@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
-from discreet.guarantees.column_metrics import Line, Steps
+from discreet.guarantees.column_metrics import Line, Steps, beyond_names, declared_in
 from discreet.guarantees.metric import Metric
-from discreet.records.columns import Level
+from discreet.records.columns import Column, Level
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -21,16 +21,20 @@ class InGroups(Metric, has_kind=False):
     measure: ClassVar[type[Steps] | type[Line]]
 
     inside: Steps | Line
-    by: str
-    groups: tuple[Level, ...]
+    by: Column
     between: Fraction
 
-    def __init__(self, inside: Steps | Line, by: str, groups: Sequence[Level], between: Exact) -> None:
+    def __init__(self, inside: Steps | Line, by: Column, between: Exact) -> None:
         away = exact(between, "between")
-        if len(groups) < 2 or len(set(groups)) < len(groups) or by == inside.column or away <= 0:
-            raise DeclarationError("Groups need a separate column, at least two levels, and a distance above 0.")
-        for name, value in (("inside", inside), ("by", by), ("groups", tuple(groups)), ("between", away)):
+        if not isinstance(by, Column) or by.name == inside.column or away <= 0:
+            raise DeclarationError("Groups need a separate Column, with declared levels, and a distance above 0.")
+        for name, value in (("inside", inside), ("by", by), ("between", away)):
             object.__setattr__(self, name, value)
+
+    @property
+    def groups(self) -> tuple[Level, ...]:
+        """Return the levels of the column of groups."""
+        return self.by.levels
 
     @abstractmethod
     def across(self, first: int, second: int) -> Fraction:
@@ -39,12 +43,7 @@ class InGroups(Metric, has_kind=False):
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the column of numbers and that of groups."""
-        return *self.inside.columns, self.by
-
-    @property
-    def gap(self) -> object:
-        """Return what a gap counts as."""
-        return self.inside.missing
+        return *self.inside.columns, self.by.name
 
     @property
     def places(self) -> int:
@@ -69,20 +68,31 @@ class InGroups(Metric, has_kind=False):
         return self.groups.index(group) * self.inside.places + self.inside.place(number)
 
     def facts(self) -> Document:
-        """Return the facts of the metric inside, the column and levels of groups, and their distance."""
-        groups = {"by": self.by, "groups": list(self.groups), "between": exact_text(self.between)}
-        return {"inside": self.inside.facts(), **groups}
+        """Return the facts of the metric inside, the column and levels of groups, and their distance.
+
+        The column's whole declaration is written, unless it has no bands and all else counts as its first level.
+        """
+        groups = {"by": self.by.name, "groups": list(self.groups), "between": exact_text(self.between)}
+        more = beyond_names(self.by, _of_names(self.by.name, self.groups))
+        return {"inside": self.inside.facts(), **groups, **more}
 
     @classmethod
     def of_facts(cls, **facts: Any) -> "Metric":
         """Return the metric that written facts describe."""
-        return cls(cls.measure(**facts.pop("inside")), **facts)
+        name, groups = facts.pop("by"), facts.pop("groups")
+        by = declared_in(facts, lambda: _of_names(name, groups))
+        return cls(cls.measure(**facts.pop("inside")), by, **facts)
+
+
+def _of_names(name: str, groups: Sequence[Level]) -> Column:
+    """Return the column of these levels whose first one all other values count as."""
+    return Column(name, groups, groups[0] if groups else None)
 
 
 class GroupSteps(InGroups):
     """Even steps of a column inside each group of `by`; all of another group is `between` away.
 
-    >>> metric = GroupSteps(Steps("age", 0, 100, 50), "ward", ("A", "B"), 80)
+    >>> metric = GroupSteps(Steps("age", 0, 100, 50), Column("ward", ("A", "B"), outside="A"), 80)
     >>> metric.distance(metric.place(("A", 10)), metric.place(("A", 16)))
     Fraction(6, 1)
     >>> metric.distance(metric.place(("A", 10)), metric.place(("B", 16)))
@@ -91,8 +101,8 @@ class GroupSteps(InGroups):
 
     measure = Steps
 
-    def __init__(self, inside: Steps | Line, by: str, groups: Sequence[Level], between: Exact) -> None:
-        super().__init__(inside, by, groups, between)
+    def __init__(self, inside: Steps | Line, by: Column, between: Exact) -> None:
+        super().__init__(inside, by, between)
         if 2 * self.between < inside.diameter:
             raise DeclarationError(
                 "Groups must be at least half as far apart as the two bounds; otherwise this is not a metric."
@@ -110,18 +120,19 @@ class GroupSteps(InGroups):
     @property
     def unit(self) -> str:
         """Return the unit of the column, and how far groups are apart."""
-        return f"{self.inside.unit}; another {self.by} is {float(self.between):.4g} away"
+        return f"{self.inside.unit}; another {self.by.name} is {float(self.between):.4g} away"
 
 
 class GroupLines(InGroups):
     """Cells in a row inside each group of `by`; to another group the way goes over the middle cells of both rows.
 
-    >>> metric = GroupLines(Line("age", range(101)), "ward", ("A", "B"), 20)
+    >>> metric = GroupLines(Line("age", range(101)), Column("ward", ("A", "B"), outside="A"), 20)
     >>> metric.distance(metric.place(("A", 40)), metric.place(("B", 55)))
     Fraction(35, 1)
     """
 
     measure = Line
+    inside: Line
 
     @property
     def _from_middle(self) -> tuple[Fraction, ...]:
@@ -140,7 +151,6 @@ class GroupLines(InGroups):
     @property
     def unit(self) -> str:
         """Return the unit of the column, and the way to another group."""
-        middle = self.inside.marks[self.inside.places // 2]
-        assert isinstance(middle, Fraction)
+        middle = self.inside.positions[self.inside.places // 2]
         over = f"over {float(middle):.6g}, and {float(self.between):.4g} from there"
-        return f"{self.inside.unit}; the way to another {self.by} goes {over}"
+        return f"{self.inside.unit}; the way to another {self.by.name} goes {over}"

@@ -2,7 +2,9 @@
 
 The distance of data sets is the sum of the distances of their records, in the order that makes it smallest: what it
 costs to carry the units of one histogram to where the other has them. A metric is public, is written into a release,
-and has a digest, by which ledgers tell one metric from another.
+and has a digest, by which ledgers tell one metric from another. It states all that decides at which place a record is
+(levels, bands, dates, cells, what is outside or missing): under another declaration of the same column, records at no
+distance are told apart.
 
     Line      cells in a row at positions of a column     |x_i - x_j|
     Steps     the same, evenly between two bounds         |i - j| (high - low) / steps
@@ -18,11 +20,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text
+from discreet.records.columns import Column
+
+
+class NumberCells(NamedTuple):
+    """How a record's number finds its cell: where cells begin, what a gap counts as, and whether values are dates."""
+
+    column: str
+    starts: tuple[Fraction, ...]
+    missing: Fraction | None
+    dates: bool
 
 
 class Metric(ABC):
@@ -48,13 +60,13 @@ class Metric(ABC):
         """Return the columns that it is about."""
 
     @property
-    def marks(self) -> tuple[object, ...]:
-        """Return where its cells begin, or their names; empty if neither is stored."""
-        return ()
+    def levels(self) -> Column | None:
+        """Return the declared column whose levels are its places, if they are levels: how a record finds its own."""
+        return None
 
     @property
-    def gap(self) -> object:
-        """Return what a record with a missing value counts as, if that is stored."""
+    def numbers(self) -> NumberCells | None:
+        """Return the declared cells of numbers that are its places, if they are cells: how a record finds its own."""
         return None
 
     @property

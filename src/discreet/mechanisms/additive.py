@@ -39,6 +39,11 @@ class Additive(RefereedNumbers[ModelT]):
     @property
     def guarantee(self) -> Guarantee:
         """Return the pure epsilon that quantities and noise give."""
+        if self.pure_epsilon == inf:
+            raise DeclarationError(
+                f"{type(self).__name__} has no pure epsilon: one replaced record can cause any privacy loss. Nothing "
+                "was published. Use noise that hides everything that one record moves, totals included."
+            )
         return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
 
     @property
@@ -50,7 +55,7 @@ class Additive(RefereedNumbers[ModelT]):
     def pure_epsilon(self) -> Fraction | float:
         """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""
         law, quantities = self.noise, self.quantities
-        if (weights := law.norm_weights) is not None:
+        if (weights := law.norm_weights) is not None and quantities.are_kept_by(law):
             return quantities.most(weights, law.blocks, 1)
         changes = quantities.changes()
         return inf if changes is None else max(law.norm(change) for change in changes)
@@ -59,7 +64,7 @@ class Additive(RefereedNumbers[ModelT]):
     def rho(self) -> Fraction:
         """Return the largest zCDP parameter over all neighbours, computed from quantities and noise."""
         law, quantities = self.noise, self.quantities
-        if (weights := law.rho_weights) is not None:
+        if (weights := law.rho_weights) is not None and quantities.are_kept_by(law):
             return quantities.most(weights, law.blocks, 2)
         return max(law.rho(change) for change in quantities.changes() or ())
 

@@ -92,8 +92,8 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         """Return the metric: the distance between cells, along their rows."""
         by = self.model.by
         assert by is not None
-        inside = Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing)
-        return GroupLines(inside, by.name, by.levels, self.between)
+        inside = Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing, self.model.bounds.dates)
+        return GroupLines(inside, by, self.between)
 
     @property
     def epsilon_per_unit(self) -> Fraction:

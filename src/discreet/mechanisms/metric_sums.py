@@ -71,7 +71,7 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
     @property
     def _inside(self) -> Steps:
         own = self.model.bounds
-        return Steps(own.name, own.low, own.high, self.model.unit, own.missing)
+        return Steps(own.name, own.low, own.high, self.model.unit, own.missing, own.dates)
 
     @property
     def metric(self) -> Steps | GroupSteps:
@@ -79,7 +79,7 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         if self.model.by is None:
             return self._inside
         between = Fraction(self.pure_epsilon) / self.epsilon_per_unit
-        return GroupSteps(self._inside, self.model.by.name, self.model.by.levels, between)
+        return GroupSteps(self._inside, self.model.by, between)
 
     @property
     def epsilon_per_unit(self) -> Fraction:

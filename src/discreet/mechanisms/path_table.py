@@ -74,7 +74,7 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
     @property
     def metric(self) -> Line:
         """Return the metric: the distance between the values at which cells begin."""
-        return Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing)
+        return Line(self.model.column, self.model.edges[:-1], self.model.bounds.missing, self.model.bounds.dates)
 
     @property
     def epsilon_per_unit(self) -> Fraction:

@@ -49,6 +49,13 @@ class Quantities(NumbersOfTables):
         smaller ones, or none in some blocks. No law of noise has a larger loss for such a change.
         """
 
+    def are_kept_by(self, law: NoiseLaw) -> bool:
+        """Tell whether no replaced record moves a total that the noise keeps: only then do a law's weights hold."""
+        if not any(law.keeps_totals):
+            return True
+        listed = self.changes()
+        return listed is not None and all(law.keeps(change) for change in listed)
+
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return the largest sum_i w_i |c_i|^power over all changes c, exactly; each of `blocks` has one weight."""
         listed = self.changes()

@@ -268,7 +268,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """Return the distance between the numbers of levels; refused where two levels represent the same number."""
         values, names = self.model.values, [self.model.cells[place] for place in self._order]
         lengths = [values[two] - values[one] for one, two in pairwise(self._order)]
-        return Tree(self.model.column.name, range(1, len(names)), lengths, names, self.model.column.outside)
+        return Tree(self.model.column, range(1, len(names)), lengths, names)
 
     @property
     def epsilon_per_unit(self) -> Fraction:

@@ -166,4 +166,4 @@ def hung(
 
 def _metric(model: Categories, parents: Sequence[int], lengths: Sequence[Fraction]) -> Tree:
     (column,) = model.columns
-    return Tree(column.name, parents, lengths, column.levels, column.outside)
+    return Tree(column, parents, lengths)

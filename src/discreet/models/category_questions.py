@@ -159,10 +159,8 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
         return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
 
     def is_told_by(self, metric: Placed) -> bool:
-        """Tell whether the metric is one of these levels, of one column, and all else counts as the same level."""
-        if len(self.columns) > 1 or metric.columns != (self.columns[0].name,):
-            return False
-        return metric.marks == self.columns[0].levels and metric.gap == self.columns[0].outside
+        """Tell whether the metric is one of this one column, declared alike: levels, bands, and what is outside."""
+        return len(self.columns) == 1 and metric.levels == self.columns[0]
 
     def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
         """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""

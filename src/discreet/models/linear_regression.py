@@ -35,7 +35,7 @@ from discreet.models.asked import Asked, Key
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.moments import Layout, Moments, Wholes
-from discreet.models.number_bounds import Bounds, bounds_of, measure_of
+from discreet.models.number_bounds import MIDDLE, Bounds, bounds_of, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
 from discreet.models.regression_prior import ReaderPrior
 from discreet.models.terms import Names, checked_terms, coordinates_of, expansion, reach_of
@@ -62,17 +62,19 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
     `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
     public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the number that
-    replaces a missing value; the default is the middle of the range. Bounds that are dates, such as ('2026-01-01',
-    '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`, `norm_bound`
-    and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is the standard
-    deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||; only
-    `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
+    replaces a missing value of each of them, or "middle" for the middle of its range; "middle" alone says so for all.
+    It must be declared, because every record counts and a gap becomes that number. Bounds that are dates, such as
+    ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
+    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
+    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
+    only `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
     declared, which is read as 1. Without an `intercept` the line goes through the middle of all bounds, which is the
     origin only if they are symmetric around zero. `grid` is the number M of steps from 0 to a bound. `terms` are
     products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all parts of a product must be
     included too.
 
-    >>> model = LinearRegression("y", ["a", "b"], {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}, noise="0.2")
+    >>> bounds = {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}
+    >>> model = LinearRegression("y", ["a", "b"], bounds, noise="0.2", missing={"a": 2, "b": 0, "y": 50})
     >>> model.names
     ('intercept', 'a', 'b')
     """
@@ -99,7 +101,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         norm_bound: Exact | None = None,
         noise: Exact | InverseGamma = InverseGamma(1, "0.05"),  # noqa: B008 - frozen
         intercept: bool = True,
-        missing: Mapping[str, Exact] | None = None,
+        missing: Mapping[str, Exact] | str | None = None,
         grid: int = LARGEST_GRID,
         terms: Sequence[Sequence[str]] = (),
     ) -> None:
@@ -111,7 +113,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         values = {
             "target": target,
             "features": columns,
-            "bounds": _bounds(numbers, bounds, {} if missing is None else missing),
+            "bounds": _bounds(numbers, bounds, missing),
             "prior_precision": positive(1 if prior_precision is None else prior_precision, "prior_precision"),
             "norm_bound": None if norm_bound is None else positive(norm_bound, "norm_bound"),
             "noise": known,
@@ -387,11 +389,20 @@ def _columns_of_numbers(target: str, features: tuple[str | Column, ...]) -> list
 
 
 def _bounds(
-    names: list[str], bounds: Mapping[str, Sequence[Exact]], missing: Mapping[str, Exact]
+    names: list[str], bounds: Mapping[str, Sequence[Exact]], missing: Mapping[str, Exact] | str | None
 ) -> tuple[Bounds, ...]:
     if not isinstance(bounds, Mapping) or set(bounds) != set(names):
         given = sorted(map(str, bounds)) if isinstance(bounds, Mapping) else type(bounds).__name__
         raise DeclarationError(f"bounds must give (low, high) for each of the columns {sorted(names)}; got {given}.")
-    if not isinstance(missing, Mapping) or not set(missing) <= set(names):
+    gaps = dict.fromkeys(names, MIDDLE) if missing == MIDDLE else {} if missing is None else missing
+    if not isinstance(gaps, Mapping) or not set(gaps) <= set(names):
         raise DeclarationError(f"missing may only name the columns {sorted(names)}.")
-    return tuple(bounds_of(name, bounds[name], missing.get(name)) for name in names)
+    if lacking := [name for name in names if gaps.get(name) is None]:
+        raise DeclarationError(
+            "In a regression every record counts, so each column of numbers must declare what a missing value counts "
+            f"as, and {', '.join(map(repr, lacking))} does not. Nothing was published and nothing was charged. Declare "
+            f"a number between the bounds, such as missing = 2.5 in [columns.{lacking[0]}] of a study or "
+            f"missing={{{lacking[0]!r}: 2.5, ...}} in Python, or missing = 'middle' for the middle of the bounds. "
+            "Where many values are missing, coefficients then describe a mixture of values and that number."
+        )
+    return tuple(bounds_of(name, bounds[name], gaps[name]) for name in names)

@@ -7,6 +7,7 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol
 
 import numpy as np
@@ -50,20 +51,36 @@ class MadeUp:
     statistics: Counts
 
 
+class CellsOfNumbers(Protocol):
+    """How a record's number finds its cell."""
+
+    @property
+    def column(self) -> str:
+        """Return the column."""
+
+    @property
+    def starts(self) -> tuple[Fraction, ...]:
+        """Return where cells begin."""
+
+    @property
+    def missing(self) -> Fraction | None:
+        """Return what a gap counts as."""
+
+    @property
+    def dates(self) -> bool:
+        """Tell whether values are read as dates."""
+
+
 class Placed(Protocol):
-    """A metric as models see it: columns, where its cells begin or how levels are called, what a gap counts as."""
+    """A metric as models see it: the whole declaration by which a record finds its place."""
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the columns that it is about."""
+    def levels(self) -> Column | None:
+        """Return the declared column, if its levels are the places."""
 
     @property
-    def marks(self) -> tuple[object, ...]:
-        """Return where cells begin, or how levels are called."""
-
-    @property
-    def gap(self) -> object:
-        """Return what a record without a value, or with another one, counts as."""
+    def numbers(self) -> CellsOfNumbers | None:
+        """Return the declared cells of a column of numbers, if these are the places."""
 
 
 class Model(DocumentedModel, ABC, Generic[ReadAs]):

@@ -6,8 +6,12 @@ from fractions import Fraction
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text
+from discreet.records.bands import day_text
 from discreet.records.moments import Measure
 from discreet.records.values import day_of
+
+MIDDLE = "middle"
+"""Declared as the number that stands for what is missing: the middle of the bounds."""
 
 LEAST_WIDTH = Fraction(1, 10**60)
 """Bounds closer together than this are refused: what divides by their distance must stay a float."""
@@ -44,6 +48,21 @@ def measure_of(bounds: Bounds) -> Measure:
     return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
 
 
+def gaps_in_words(bounds: Sequence[Bounds]) -> str:
+    """Say what missing values count as, where something stands for them; nothing if they are all left out.
+
+    >>> gaps_in_words([bounds_of("age", (0, 100), 40)])
+    'Missing values count as 40 in age.'
+    """
+    named = [f"{gap_in_words(own)} in {own.name}" for own in bounds if not own.are_gaps_left_out]
+    return f"Missing values count as {', '.join(named)}." if named else ""
+
+
+def gap_in_words(bounds: Bounds) -> str:
+    """Return the number, or the day, that a missing value counts as."""
+    return day_text(float(bounds.missing)) if bounds.dates else f"{float(bounds.missing):g}"
+
+
 def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bounds:
     """Return the public range of a column of numbers, or of dates, and what stands for a missing value."""
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
@@ -57,7 +76,8 @@ def bounds_of(name: str, given: Sequence[Exact], missing: Exact | None) -> Bound
             f"their size apart; got {exact_text(low)} and {exact_text(high)}. A column declared to be constant says "
             "nothing: leave it out."
         )
-    middle = (low + high) / 2 if missing is None else _number(missing, dates, f"the missing value of {name!r}")
+    declared = None if missing == MIDDLE else missing
+    middle = (low + high) / 2 if declared is None else _number(declared, dates, f"the missing value of {name!r}")
     if not low <= middle <= high:
         raise DeclarationError(f"The missing value of {name!r} must lie within its bounds; got {exact_text(middle)}.")
     return Bounds(name, low, high, middle, dates)

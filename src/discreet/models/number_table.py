@@ -241,14 +241,12 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return one_for_each(len(self.cells), most)
 
     def is_told_by(self, metric: Placed) -> bool:
-        """Tell whether every edge is one of the metric's, and a gap counts as the same number."""
+        """Tell whether every edge is one of the metric's, and values and gaps are read alike."""
         plain = self.by is None and self.persons is None and not self.leaves_gaps_out
-        return (
-            plain
-            and metric.columns == (self.column,)
-            and metric.gap == self.bounds.missing
-            and set(self.edges[1:-1]) <= set(metric.marks)
-        )
+        own, cells = self.bounds, metric.numbers
+        if not plain or cells is None or not set(self.edges[1:-1]) <= set(cells.starts):
+            return False
+        return (cells.column, cells.missing, cells.dates) == (own.name, own.missing, own.dates)
 
     def parts(self) -> Iterator["NumberTable"]:
         """Yield tables of few cells: in two groups if there are groups, then without."""

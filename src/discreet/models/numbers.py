@@ -20,7 +20,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text
 from discreet.models.model import Model, Parameters, ReadAs
-from discreet.models.number_bounds import Bounds, bounds_of, measure_of
+from discreet.models.number_bounds import Bounds, bounds_of, gap_in_words, measure_of
 from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
 from discreet.records.bands import day_text
 from discreet.records.batches import as_source
@@ -151,9 +151,8 @@ class BoundedNumber(Model[ReadAs]):
         """Say what becomes of gaps."""
         if self.leaves_gaps_out:
             return f"{'records' if self.persons is None else 'persons'} without a value are left out"
-        own = self.bounds
         who = "gaps count" if self.persons is None else "a person without a value counts"
-        return f"{who} as {day_text(float(own.missing)) if own.dates else f'{float(own.missing):g}'}"
+        return f"{who} as {gap_in_words(self.bounds)}"
 
     def numbers(self, values: ArrayLike, length: int, total: int | None = None) -> Counts:
         """Return made-up statistics as an array, after checking their shape. Secret statistics are refused."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import log
+from math import log, log2, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,6 +64,12 @@ class BlockNoise(NoiseLaw):
         return np.full(self.length, 1 / self.rates[1])
 
     @property
+    def law_operations(self) -> float:
+        """Return 300 B W log W, as measured, for B convolutions over the W values that sums of blocks take."""
+        values = 2 * (9 * sqrt(2 * sum(self.sizes)) + 32) / sum(self.rates)
+        return 300.0 * len(self.sizes) * values * log2(2 + values)
+
+    @property
     def information(self) -> Floats:
         """Return one over the variance."""
         return 1 / self.variance
@@ -75,14 +81,14 @@ class BlockNoise(NoiseLaw):
         blocks = np.repeat(np.tanh(self.sums_of(values) / width), self.sizes, axis=-1)
         return np.asarray(-inner * np.tanh(values / width) - outer * blocks)
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return a sum_B |c(B)| + b sum_i |c_i|."""
         moved = np.asarray(change, dtype=np.int64)
         return self.outer * int(np.abs(self.sums_of(moved)).sum()) + self.inner * int(np.abs(moved).sum())
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the exact loss where it is known; half the norm squared where only that is."""
-        return min(self.norm(change) ** 2 / 2, self.loss(change).rho) if np.any(change) else Fraction(0)
+        return min(self._norm(change) ** 2 / 2, self.loss(change).rho) if np.any(change) else Fraction(0)
 
     def moved(self, change: ArrayLike) -> tuple[int, ...] | None:
         """Return the sizes of the blocks that a unit leaves and enters, one if it stays inside; None of other moves."""
@@ -91,10 +97,10 @@ class BlockNoise(NoiseLaw):
         units = sorted(value for own in touched for value in own.tolist() if value)
         return tuple(sorted(len(own) for own in touched)) if units == [-1, 1] else None
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves, its probabilities rounded up; else the worst of the norm."""
         if (moved := self.moved(change)) is None:
-            return PrivacyLoss.worst_case(self.norm(change))
+            return PrivacyLoss.worst_case(self._norm(change))
         return self.loss_of_unit(moved)
 
     @abstractmethod

@@ -155,15 +155,15 @@ class Cone(NoiseLaw):
         """Refuse: there is no closed form."""
         self._refuse()
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Refuse: what is proved is that replacing one record by another costs at most epsilon."""
         self._refuse()
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Refuse, as `norm`."""
         self._refuse()
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Refuse, as `norm`."""
         self._refuse()
 

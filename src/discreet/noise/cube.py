@@ -143,17 +143,17 @@ class Cube(RatedBlocks):
     def _steps(self, change: ArrayLike) -> list[int]:
         return [int(step) for step in self.largest(np.asarray(change))]
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return sum_b r_b max_i |c_bi|."""
         pairs = zip(self.rates, self._steps(change), strict=True)
         return sum((rate * step for rate, step in pairs), Fraction(0))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the sum over blocks of the zCDP parameters of their losses."""
         kinds = zip(self.rates, self.sizes, self._steps(change), strict=True)
         return sum((_loss((kind,)).sharp_rho for kind in kinds if kind[2]), Fraction(0))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the loss as if all numbers of a block moved as far as the one that moves most: exact if they do."""
         kinds = zip(self.rates, self.sizes, self._steps(change), strict=True)
         return _loss(tuple(sorted(kind for kind in kinds if kind[2])))

@@ -87,11 +87,11 @@ class ProductGaussian(Blockwise):
         """Return 1 / (2 v)."""
         return tuple(1 / (2 * variance) for variance in self.variances)
 
-    def norm(self, change: ArrayLike) -> float:
+    def _norm(self, change: Counts) -> float:
         """Return infinity if anything moves: far out, every loss occurs."""
-        return inf if np.any(np.asarray(change)) else 0.0
+        return inf if np.any(change) else 0.0
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return sum_i c_i^2 / (2 v_i), rounded up."""
         found = Fraction(0)
         for variance, steps in zip(self.variances, block_steps(np.asarray(change), self.sizes), strict=True):
@@ -138,9 +138,9 @@ class Gaussian(ProductGaussian):
         """Return the variance of each number, which is v up to e^(-2 pi^2 v)."""
         return np.repeat([_variance(float(variance)) for variance in self.variances], self.sizes)
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if two numbers move by one, a tight bound for more, and otherwise that of rho."""
-        if not np.any(np.asarray(change)):
+        if not np.any(change):
             return PrivacyLoss((Fraction(0),), (1.0,))
         alike = self.moved(change)
         if alike is not None and alike[1] == 2 and alike[0] <= MOST_EXACT:

@@ -134,14 +134,14 @@ class HungPaths(NoiseLaw):
         low, high = np.cumsum(rows[..., m::-1], axis=-1)[..., ::-1], np.cumsum(rows[..., m:], axis=-1)
         return np.asarray(np.concatenate([low, high[..., 1:]], axis=-1).reshape(values.shape))
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return sum r_i |C_i|, the distance over which a change is carried."""
-        return self.edges.norm(self.carried(np.asarray(change)))
+        return self.edges._norm(self.carried(change))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the zCDP parameters of all ways that move."""
-        return rho_of_moves(self.edges, self.carried(np.asarray(change)))
+        return rho_of_moves(self.edges, self.carried(change))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss: the losses of all ways that move add up."""
-        return self.edges.loss(self.carried(np.asarray(change)))
+        return self.edges.loss(self.carried(change))

@@ -58,12 +58,12 @@ class Laplace(ProductLaplace):
         """Return r^2 / 2."""
         return tuple(rate**2 / 2 for rate in self.rates)
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return sum_i (r_i c_i)^2 / 2: each number is pure epsilon-DP (Bun and Steinke, 2016)."""
         moves = self.moves(change).items()
         return sum((times * (rate * step) ** 2 for (rate, step), times in moves), Fraction(0)) / 2
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss, the sum over all numbers that move; moves above 4096 are bounded from above."""
         return _loss(frozenset(self.moves(change).items()))
 

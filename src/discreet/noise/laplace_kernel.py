@@ -177,9 +177,9 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
         pairs = zip(self.rates, self.sizes, strict=True)
         return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
-        blocks = by_block(np.asarray(change), self.sizes)
+        blocks = by_block(change, self.sizes)
         kinds = zip(self.rates, self.sizes, (int(np.abs(own).sum()) for own in blocks), strict=True)
         return loss_of_moves(tuple(sorted(kind for kind in kinds if kind[2])))
 

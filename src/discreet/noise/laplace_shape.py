@@ -45,7 +45,7 @@ class LaplaceShape(NoiseLaw):
                 found[rate, distance] += times
         return found
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return sum_i r_i |c_i|."""
         return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
 

@@ -12,6 +12,7 @@ the law alone. Numbers of one block are alike: exchanging them does not change t
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -48,6 +49,11 @@ class NoiseLaw(ABC):
     def draw_operations(self) -> float:
         """Return about how many operations drawing one row takes; see `reading.Work`."""
         return 5e3 * self.length
+
+    @property
+    def law_operations(self) -> float:
+        """Return about how many operations the normaliser and the privacy loss take, where they are no closed forms."""
+        return 0.0
 
     @abstractmethod
     def log_kernel(self, noise: ArrayLike) -> Floats:
@@ -150,30 +156,62 @@ class NoiseLaw(ABC):
         """
         raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
 
-    @abstractmethod
     def norm(self, change: ArrayLike) -> Fraction | float:
-        """Return the largest privacy loss if the measured numbers move by `change`, exactly; inf if it is unbounded."""
+        """Return the largest privacy loss if the measured numbers move by `change`, exactly; inf if it is unbounded.
 
-    @abstractmethod
+        It is unbounded wherever a total moves that the noise keeps, because that total is published as it is.
+        """
+        moved = np.asarray(change)
+        return self._norm(moved) if self.keeps(moved) else inf
+
     def rho(self, change: ArrayLike) -> Fraction:
         """Return a zCDP parameter of this change: the sum of those of independent parts."""
+        return self._rho(self._hidden(change))
 
-    @abstractmethod
     def loss(self, change: ArrayLike) -> PrivacyLoss:
         """Return the privacy loss if the measured numbers move by `change`: exact, or an upper bound where stated.
 
         It is unchanged if numbers of a block are exchanged, or signs are changed where the law has no constraint, and
         it does not grow if numbers move less or whole blocks do not move.
         """
+        return self._loss(self._hidden(change))
+
+    def keeps(self, change: ArrayLike) -> bool:
+        """Tell whether a change moves no total that the noise keeps; otherwise no output hides it."""
+        if not any(self.keeps_totals):
+            return True
+        totals = np.add.reduceat(np.asarray(change), np.cumsum([0, *self.blocks[:-1]]))
+        return not np.any(totals[np.asarray(self.keeps_totals)])
+
+    def _hidden(self, change: ArrayLike) -> Counts:
+        moved = np.asarray(change)
+        if not self.keeps(moved):
+            raise DeclarationError(
+                f"{type(self).__name__} noise keeps the totals of its blocks, so it cannot hide a change that moves "
+                "one of them: the privacy loss would be infinite. Use noise that does not sum to zero there."
+            )
+        return moved
+
+    @abstractmethod
+    def _norm(self, change: Counts) -> Fraction | float:
+        """Return `norm` of a change that moves no total that is kept."""
+
+    @abstractmethod
+    def _rho(self, change: Counts) -> Fraction:
+        """Return `rho` of a change that moves no total that is kept."""
+
+    @abstractmethod
+    def _loss(self, change: Counts) -> PrivacyLoss:
+        """Return `loss` of a change that moves no total that is kept."""
 
     @property
     def norm_weights(self) -> tuple[Fraction, ...] | None:
-        """Return w, one for each block, if `norm` is sum_i w_i |c_i|; else None."""
+        """Return w, one for each block, if `norm` is sum_i w_i |c_i| for all changes that it `keeps`; else None."""
         return None
 
     @property
     def rho_weights(self) -> tuple[Fraction, ...] | None:
-        """Return w, one for each block, if the zCDP parameter is sum_i w_i c_i^2; else None."""
+        """Return w, one for each block, if `rho` is sum_i w_i c_i^2 for all changes that it `keeps`; else None."""
         return None
 
     def pieces(self, lengths: Sequence[int]) -> "tuple[NoiseLaw, ...] | None":

@@ -83,17 +83,17 @@ class WholeLaplace(NoiseLaw):
         """Return the largest loss of each number that moves."""
         return [self.rate * abs(int(step)) for step in np.asarray(change) if step]
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return the sum of r |c| over the numbers that move."""
         return sum(self._costs(change), Fraction(0))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return half the sum of the numbers' squared costs: each is pure (Bun and Steinke, 2016)."""
         return sum((cost**2 for cost in self._costs(change)), Fraction(0)) / 2
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the worst loss that the norm allows, which is above the exact one."""
-        norm = self.norm(change)
+        norm = self._norm(change)
         return PrivacyLoss.worst_case(norm) if norm else PrivacyLoss((Fraction(0),), (1.0,))
 
 
@@ -143,7 +143,7 @@ class CutTowardsZero(WholeLaplace):
         with ctx.workprec(128):
             return [rounded_up(ball(cost) + arb(2).log()) for cost in super()._costs(change)]
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return the sum of r |c| + ln 2 over the numbers that move, rounded up once."""
         costs = super()._costs(change)
         with ctx.workprec(128):

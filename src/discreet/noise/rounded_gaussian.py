@@ -75,7 +75,7 @@ class RoundedGaussian(ProductGaussian):
         """Return the sum of the numbers' log probabilities."""
         return np.asarray(self.log_terms(noise).sum(axis=-1))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the loss of the exact Gaussian curve, m^2 = 2 rho, bounded from above between its points."""
         rho = self.rho(change)
         return curve_loss(2 * rho, rho) if rho else PrivacyLoss((Fraction(0),), (1.0,))

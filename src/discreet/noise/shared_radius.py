@@ -124,21 +124,21 @@ class SharedRadius(NoiseLaw):
     def _units(self, change: ArrayLike) -> list[int]:
         return [int(np.abs(own).sum()) // 2 for own in by_block(np.asarray(change), self.sizes)]
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return r max_f d(c_f)."""
         return self.rate * max(self._units(change))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the loss."""
         return self.loss(change).sharp_rho
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if one unit moves in some tables; for other changes, the worst of their norm."""
         units = self._units(change)
         if not any(units):
             return PrivacyLoss((Fraction(0),), (1.0,))
         if max(units) > 1:
-            return PrivacyLoss.worst_case(self.norm(change))
+            return PrivacyLoss.worst_case(self._norm(change))
         pairs = list(zip(self.sizes, units, strict=True))
         moved, still = (tuple(sorted(m for m, unit in pairs if unit == wanted)) for wanted in (1, 0))
         return _loss(self.rate, moved, still)

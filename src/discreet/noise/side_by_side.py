@@ -113,15 +113,15 @@ class SideBySide(NoiseLaw):
         """Draw rows of all laws side by side."""
         return np.concatenate([law.simulate(rows, generator) for law in self.laws], axis=1)
 
-    def norm(self, change: ArrayLike) -> Fraction | float:
+    def _norm(self, change: Counts) -> Fraction | float:
         """Return the sum of the laws' norms."""
         return sum((law.norm(own) for law, own in self._parts(change)), Fraction(0))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the laws' zCDP parameters."""
         return sum((law.rho(own) for law, own in self._parts(change)), Fraction(0))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the loss of all laws together: independent losses add."""
         losses = [law.loss(own) for law, own in self._parts(change) if np.any(own)]
         if len(losses) == 1:

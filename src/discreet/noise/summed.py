@@ -128,15 +128,15 @@ class Summed(NoiseLaw):
         found[np.cumsum([0, *self._sizes[:-1]])] = np.asarray(change)
         return found
 
-    def norm(self, change: ArrayLike) -> Fraction | float:
+    def _norm(self, change: Counts) -> Fraction | float:
         """Return the norm of the numbers that were added up: sums tell no more than they do."""
         return self.base.norm(self._of_base(change))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the numbers that were added up."""
         return self.base.rho(self._of_base(change))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the loss of the numbers that were added up, which is above that of their sums."""
         return self.base.loss(self._of_base(change))
 

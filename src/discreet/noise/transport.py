@@ -153,17 +153,17 @@ class TreeLaplace(NoiseLaw):
             found[..., place] += found[..., self.parents[place]]
         return found
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return sum_e r_e |C_e|, the distance over which a change is carried."""
-        return self.edges.norm(self.carried(np.asarray(change)))
+        return self.edges._norm(self.carried(change))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the zCDP parameters of all edges that move."""
-        return rho_of_moves(self.edges, self.carried(np.asarray(change)))
+        return rho_of_moves(self.edges, self.carried(change))
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss: the losses of all edges that move add up."""
-        return self.edges.loss(self.carried(np.asarray(change)))
+        return self.edges.loss(self.carried(change))
 
     def sums(self, parts: Sequence[int]) -> "TreeSum | None":
         """Return the law of the noise of some cells and of all others: that of the edges between them."""

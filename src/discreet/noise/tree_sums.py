@@ -99,17 +99,17 @@ class TreeSum(NoiseLaw):
         values = np.asarray(noise, dtype=float)
         return np.asarray((self.log_terms(np.abs(values + 1)) - self.log_terms(np.abs(values - 1))) / 2)
 
-    def norm(self, change: ArrayLike) -> Fraction:
+    def _norm(self, change: Counts) -> Fraction:
         """Return what a move over the slowest edge costs: at least as much as the sum can lose."""
-        return min(self.rates) * abs(int(np.asarray(change)[0]))
+        return min(self.rates) * abs(int(change[0]))
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return half of the norm squared."""
-        return self.norm(change) ** 2 / 2
+        return self._norm(change) ** 2 / 2
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the worst loss of the norm."""
-        return PrivacyLoss.worst_case(self.norm(change))
+        return PrivacyLoss.worst_case(self._norm(change))
 
 
 def tree_sum(rates: tuple[Fraction, ...]) -> TreeSum | None:

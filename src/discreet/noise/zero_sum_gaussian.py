@@ -60,9 +60,9 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
         pairs = zip(self.variances, self.sizes, strict=True)
         return np.repeat([_cell_variance(float(variance), cells) for variance, cells in pairs], self.sizes)
 
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
+    def _loss(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if one unit moves in one block, and otherwise that of the zCDP parameter."""
-        moved = [np.abs(own).sum() for own in by_block(np.asarray(change), self.sizes)]
+        moved = [np.abs(own).sum() for own in by_block(change, self.sizes)]
         if not any(moved):
             return PrivacyLoss((Fraction(0),), (1.0,))
         place = int(np.argmax(moved))

@@ -6,9 +6,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import ArrayLike
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.noise.losses import Atoms, added
@@ -84,9 +83,9 @@ class ZeroSumShape:
         pairs = zip(self.rates, self.sizes, strict=True)
         return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
 
-    def rho(self, change: ArrayLike) -> Fraction:
+    def _rho(self, change: Counts) -> Fraction:
         """Return the sum over blocks of the zCDP parameters of their losses."""
-        blocks = np.split(np.asarray(change), np.cumsum(self.sizes)[:-1])
+        blocks = np.split(change, np.cumsum(self.sizes)[:-1])
         moves = (int(np.abs(own).sum()) for own in blocks)
         kinds = Counter(kind for kind in zip(self.rates, self.sizes, moves, strict=True) if kind[2])
         return sum((times * loss_of_moves((kind,)).sharp_rho for kind, times in kinds.items()), Fraction(0))

@@ -4,7 +4,7 @@ A promise under a metric is about data sets at any distance, not about neighbour
 the metric that is written down, losses from the stated likelihood; neither knows of the other.
 """
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 
 import numpy as np
 
@@ -59,7 +59,8 @@ def _words(mechanism: PerUnit) -> str:
 
 def _twin(mechanism: PerUnit) -> str:
     """Compare all data sets of a small twin, whatever their distance, on all outputs of a window."""
-    small = _small(mechanism)
+    if (small := _small(mechanism)) is None:
+        return "compared under the metric, on a small twin: nothing, because no twin has few enough outputs"
     metric = small.metric
     chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _PLACES)).astype(int)).tolist()
     records = dict(zip(chosen, small.records_at(chosen), strict=True))
@@ -75,16 +76,16 @@ def _twin(mechanism: PerUnit) -> str:
     return f"compared under the metric, on a small twin of {len(chosen)} cells: all {len(sets) ** 2} pairs of data sets"
 
 
-def _small(mechanism: PerUnit) -> PerUnit:
-    """Return the twin of two records whose model has the fewest cells above two, of those that can be published so."""
+def _small(mechanism: PerUnit) -> PerUnit | None:
+    """Return the twin of two records whose model has about three cells, of those that can be published so; or none."""
     found: list[PerUnit] = []
     for model in (*mechanism.model.parts(), mechanism.model):
         try:
-            fields = next(iter(mechanism.twin_fields(model)))
-            found.append(with_fields(mechanism, model=model, size=2, **fields))
+            for fields in islice(mechanism.twin_fields(model), 1):  # none if even the coarsest grid is too fine
+                found.append(with_fields(mechanism, model=model, size=2, **fields))
         except DeclarationError:  # such as a table without groups, where groups have a distance
             continue
-    return min(found, key=lambda twin: abs(len(twin.model.cells) - 3))
+    return min(found, key=lambda twin: abs(len(twin.model.cells) - 3), default=None)
 
 
 def _nearest(metric: Metric, one: tuple[int, int], two: tuple[int, int]) -> float:

@@ -22,10 +22,11 @@ _ROW = 2e4  # operations for each number of a kind of record that is replaced
 
 
 def verifying(mechanism: Mechanism) -> Work:
-    """Return the work of comparing records at the real size, and data sets of small twins."""
+    """Return the work of comparing records at the real size and data sets of small twins, and of the law of noise."""
     numbers = _numbers(mechanism.model)
+    laws = sum(measured.noise.law_operations for measured in Case.before(mechanism).observed[0].measurements)
     words = f"checking {type(mechanism).__name__} with {numbers} counts"
-    return Work(words, _TWINS + _ROW * 64 * numbers, 64.0 * numbers)
+    return Work(words, _TWINS + _ROW * 64 * numbers + laws, 64.0 * numbers)
 
 
 def auditing(mechanism: object, model: Model, draws: int) -> Work:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats
 from discreet.records.columns import Column
 from discreet.records.counting import Codes, code_kind
-from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, day_of, text_of
+from discreet.records.values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, MINUTES, day_of, text_of
 
 Array = NDArray[np.generic]
 """An array of any one type."""
@@ -132,11 +132,16 @@ def days_within(days: NDArray[np.integer], known: Known, midnight: Known = None)
     return Values(Kind.DAY, days, within if known is None else within & known, midnight)
 
 
-def days_of_dates(years: Codes, months: Codes, days: Codes) -> Values:
-    """Return the days of calendar dates; dates that do not exist are gaps."""
+def days_of_dates(years: Codes, months: Codes, days: Codes, later: Codes | int = 0) -> Values:
+    """Return the days of calendar dates, or so many `later`; dates that do not exist are gaps."""
     year, month = years.astype(np.int64), np.clip(months.astype(np.int64), 1, 12)
     starts = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     first = starts.astype("datetime64[D]").astype(np.int64)
     length = (starts + 1).astype("datetime64[D]").astype(np.int64) - first
     known = (month == months) & (days >= 1) & (days <= length) & (year >= 1)
-    return Values(Kind.DAY, first + days - 1, known)
+    return days_within(first + days - 1 + later, known)
+
+
+def days_to_utc(hours: Codes, minutes: Codes, sign: Codes, hours_ahead: Codes, minutes_ahead: Codes) -> Codes:
+    """Return how many days later, -1 to 1, a time is in UTC, from how far its zone is ahead (1) or behind (-1)."""
+    return (60 * hours + minutes - sign * (60 * hours_ahead + minutes_ahead)) // MINUTES

@@ -16,6 +16,7 @@ from discreet.records.arrays import (
     codes_of,
     days_of_dates,
     days_of_moments,
+    days_to_utc,
     days_within,
     numbers_of_values,
 )
@@ -24,7 +25,7 @@ from discreet.records.columns import Column
 from discreet.records.counting import Codes, code_kind
 from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
-from discreet.records.values import DAY, NUMBER
+from discreet.records.values import BEFORE_ZONE, DAY, MOMENT, NO_MOMENT, NUMBER
 
 if TYPE_CHECKING:
     import pyarrow
@@ -190,10 +191,24 @@ def _numbers_of_texts(array: "pyarrow.Array") -> Floats:
 def _days_of_texts(array: "pyarrow.Array") -> Values:
     pa = _pyarrow()
     compute = pa.compute
-    fits = compute.match_substring_regex(_ascii(array), pattern=DAY)
-    texts = compute.if_else(fits, array, pa.scalar("0000-00-00", array.type)).fill_null("0000-00-00")
-    parts = [compute.utf8_slice_codeunits(texts, *ends).cast(pa.int64()) for ends in ((0, 4), (5, 7), (8, 10))]
-    return days_of_dates(*(part.to_numpy(zero_copy_only=False) for part in parts))
+    has_zone = compute.match_substring_regex(_ascii(array), pattern=MOMENT)
+    fits = compute.or_(compute.match_substring_regex(_ascii(array), pattern=DAY), has_zone)
+    texts, moments = (
+        compute.if_else(wanted, array, pa.scalar(NO_MOMENT, array.type)).fill_null(NO_MOMENT)
+        for wanted in (fits, has_zone)
+    )
+    zone = compute.replace_substring_regex(
+        compute.utf8_slice_codeunits(moments, 16), pattern=BEFORE_ZONE, replacement=""
+    )
+    zone = compute.utf8_rpad(compute.replace_substring(zone, pattern=":", replacement=""), 5, "0")
+
+    def whole(texts: "pyarrow.Array", start: int, end: int) -> Codes:
+        digits = compute.utf8_slice_codeunits(texts, start, end)
+        return np.asarray(digits.cast(pa.int64()).to_numpy(zero_copy_only=False))
+
+    sign = np.where(compute.starts_with(zone, "-").to_numpy(zero_copy_only=False), -1, 1)
+    later = days_to_utc(whole(moments, 11, 13), whole(moments, 14, 16), sign, whole(zone, 1, 3), whole(zone, 3, 5))
+    return days_of_dates(whole(texts, 0, 4), whole(texts, 5, 7), whole(texts, 8, 10), later)
 
 
 def _ascii(array: "pyarrow.Array") -> "pyarrow.Array":

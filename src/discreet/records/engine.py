@@ -8,6 +8,7 @@ Which expression is used depends on the column's type alone, never on a record.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import count
 from math import prod
 from threading import Lock
@@ -24,11 +25,11 @@ from discreet.records.counting import Cluster, clusters, count_codes, margins
 from discreet.records.expressions import (
     GIVEN,
     UNHELD,
-    ZONED,
     Coding,
     coded,
     id_bytes,
     identifier,
+    is_held,
     number,
     placed,
     steps,
@@ -89,13 +90,12 @@ class EngineSource:
 
     def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         """Return one table of counts for each family of columns, its axes in the order of the columns."""
-        require_columns({column.name for family in families for column in family}, self.names())
+        self._asked(column.name for family in families for column in family)
         return answered(lambda: self._count(families), "count them")
 
     def _count(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
         together = clusters(families)
         columns = list(dict.fromkeys(column for cluster in together for column in cluster.columns))
-        self._refuse_moments_of_others(column.name for column in columns if column.dates)
         codings = {column: self._coding(column) for column in columns}
         is_one = len(together) == 1 and len(columns) <= _FEW
         tables = [self._grouped(together[0], codings)] if is_one else self._streamed(together, codings)
@@ -161,37 +161,49 @@ class EngineSource:
         view = f"discreet_view_{next(_QUESTIONS)}"
         return cast("DuckDBPyRelation", self._relation.query(view, query.replace(_VIEW, view)))
 
-    def _refuse_moments_of_others(self, days: Iterable[str]) -> None:
-        """Refuse moments with a zone that lie in another program's memory: DuckDB fails on those it cannot hold."""
-        if self._holds_moments or not any(self._types[name] == ZONED for name in days):
-            return
-        with self._lock:
-            plan = str(self._ask(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall())
-        if "ARROW_SCAN" in plan or "PANDAS_SCAN" in plan:
+    def _asked(self, names: Iterable[str]) -> None:
+        """Refuse columns that are not there, and those of another program's frame on which one record stops DuckDB."""
+        wanted = sorted(set(names))
+        require_columns(set(wanted), self.names())
+        scans = self._scans
+        unheld = [name for name in wanted if not is_held(self._types[name])]
+        if "PANDAS_SCAN" in scans:
             raise SourceError(
-                "The DuckDB relation reads timestamps with a time zone from another library's frame, and DuckDB "
-                "would stop at one outside its range. Nothing was counted. Pass that frame itself instead of the "
-                "relation, or copy it into a DuckDB table."
+                "The DuckDB relation reads a pandas frame, and DuckDB guesses the types of its columns from some "
+                "records and may stop at others. Nothing was counted. Pass that frame itself instead of the relation, "
+                "or copy it into a DuckDB table."
             )
+        if unheld and "ARROW_SCAN" in scans:
+            raise SourceError(
+                f"The DuckDB relation reads {unheld[0]!r}, of the type {self._types[unheld[0]]}, from another "
+                "library's frame, and DuckDB would stop at a value outside its range. Nothing was counted. Pass that "
+                "frame itself instead of the relation, or copy it into a DuckDB table."
+            )
+
+    @cached_property
+    def _scans(self) -> str:
+        """Return the engine's plan of reading the relation, in which it names frames of other libraries."""
+        if self._holds_moments:
+            return ""
+        with self._lock:
+            return answered(lambda: str(self._ask(f"EXPLAIN (FORMAT json) FROM {_VIEW}").fetchall()), "plan the count")
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""
-        require_columns({base.column for base in plan.bases}, self.names())
+        self._asked(base.column for base in plan.bases)
         return answered(lambda: self._sum(plan), "sum them")
 
     def _sum(self, plan: MomentPlan) -> tuple[Wholes, int]:
-        self._refuse_moments_of_others(f.column for f in plan.bases if isinstance(f, Measure) and f.dates)
         with self._lock:
             return moments_of(self._batches(plan), plan)
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         """Return the sums of a number in every group, and the number of records: the engine groups by codes."""
-        require_columns(set(plan.names), self.names())
+        self._asked(plan.names)
         return answered(lambda: self._sum_groups(plan), "sum them")
 
     def _sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         measure, unit = plan.measure, plan.unit
-        self._refuse_moments_of_others([measure.column] if measure.dates else [])
         table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
         names = [f"code_{place}" for place in range(len(codings))]
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
@@ -224,22 +236,20 @@ class EngineSource:
 
     def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
         """Return weighted sums of a number in every group, and the number of records."""
-        require_columns(set(plan.names), self.names())
+        self._asked(plan.names)
         return answered(lambda: self._sum_weights(plan), "sum them")
 
     def _sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
-        self._refuse_moments_of_others([plan.measure.column] if plan.measure.dates else [])
         with self._lock:
             return weighted_sums(self._batches(plan.factors), plan)
 
     def id_rows(self, plan: IdPlan) -> IdRows:
         """Return what the rows of each id add up to: the engine groups by the bytes of ids and by codes."""
-        require_columns(set(plan.names), self.names())
+        self._asked(plan.names)
         return answered(lambda: self._id_rows(plan), "add up the rows of each id")
 
     def _id_rows(self, plan: IdPlan) -> IdRows:
         measure = plan.measure
-        self._refuse_moments_of_others([measure.column] if measure.dates else [])
         table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
         names = [f"code_{place}" for place in range(len(codings))]
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
@@ -281,7 +291,7 @@ class EngineSource:
 
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
-        require_columns({column.name}, self.names())
+        self._asked([column.name])
         return answered(lambda: self._strangers(column, most), "look for undeclared values")
 
     def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:

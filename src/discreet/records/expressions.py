@@ -13,7 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.records.columns import Column
-from discreet.records.values import DAY, LARGEST_WHOLE, NUMBER, day_of, float_text
+from discreet.records.values import (
+    BEFORE_ZONE,
+    DAY,
+    FIRST_DAY,
+    LARGEST_WHOLE,
+    LAST_DAY,
+    MINUTES,
+    MOMENT,
+    NUMBER,
+    day_of,
+    float_text,
+)
 
 _WIDEST = 2**16  # longest range of whole numbers that is grouped as it is
 
@@ -26,7 +37,20 @@ _ZONED_NS = "TIMESTAMPTZ_NS"
 UNHELD = ("WITH TIME ZONE", _ZONED_NS)
 """Words in the names of types that the engine's package for Python does not hand out as they are."""
 _DAY_NS = 86_400_000_000_000
-_NOTHING = "NULL::INTEGER"
+_HELD = (
+    "VARCHAR",
+    "BOOLEAN",
+    "FLOAT",
+    "DOUBLE",
+    "DATE",
+    "BLOB",
+    "UUID",
+    *_NARROW,
+    *_WHOLE,
+    *_HUGE,
+    *_MOMENTS,
+    _ZONED_NS,
+)
 _UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
 GIVEN = "\x01"  # no declared name or level has control characters
 
@@ -89,7 +113,26 @@ def coded(column: Column, kind: str) -> Coding:
     if kind == "number":
         numbers = {n: place for text, place in column.codes.items() if (n := number_text(text)) is not None}
         return _numbered(column, value, numbers)
-    return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
+    return Coding(value, np.zeros(0, dtype=np.intp), column.home)
+
+
+def is_held(kind: str) -> bool:
+    """Tell whether the engine holds every value of a type as another library's frame hands it over.
+
+    A moment with a zone, or a duration, is counted in microseconds from then on, and one that is too far stops the
+    engine; so does one inside a list.
+    """
+    return kind in _HELD or (kind.startswith(("ENUM(", "DECIMAL(")) and not kind.endswith("]"))
+
+
+def _nothing_of(value: str, kind: str) -> str:
+    """Return an expression that is null for every value, and reads it all the same if the engine holds all of them.
+
+    If a query needs no column, the engine reads the first one of the frame, which nobody has looked at.
+    """
+    if not is_held(kind):
+        return "NULL::INTEGER"
+    return f"TRY_CAST(CASE WHEN {value} IS NULL THEN 'gap' ELSE 'value' END AS INTEGER)"
 
 
 def number(name: str, dates: bool, kind: str) -> str:
@@ -180,7 +223,7 @@ def _plain(value: str, kind: str) -> tuple[str, str]:
         midnight = f"CASE WHEN {moment} = date_trunc('day', {moment}) THEN {moment} END"
         exact = f"CASE WHEN epoch_ns({value}) % 1000 = 0 THEN {midnight} END" if kind == "TIMESTAMP_NS" else midnight
         return _day_number(exact, "TIMESTAMP"), "day"
-    return _NOTHING, "nothing"
+    return _nothing_of(value, kind), "nothing"
 
 
 def _double(value: str, kind: str) -> str:
@@ -195,20 +238,36 @@ def _day_number(value: str, kind: str) -> str:
     return f"CASE WHEN {within} THEN ({value})::DATE - DATE '1970-01-01' END"
 
 
+def _days_to_utc(text: str) -> str:
+    """Return how many days later, -1 to 1, a text that is a time with a zone is in UTC; null for any other text."""
+    zone = f"rpad(replace(regexp_replace(substr({text}, 17), '{BEFORE_ZONE}', ''), ':', ''), 5, '0')"
+    parts = ((text, 12, 60), (text, 15, 1), (zone, 2, 60), (zone, 4, 1))
+    hours, minutes, *ahead = (f"TRY_CAST(substr({own}, {place}, 2) AS BIGINT) * {n}" for own, place, n in parts)
+    sign = f"CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END"
+    return f"floor(({hours} + {minutes} - {sign} * ({ahead[0]} + {ahead[1]})) / {MINUTES}::DOUBLE)::BIGINT"
+
+
+def _within(days: str) -> str:
+    """Return days that lie between the years 1 and 9999."""
+    return f"CASE WHEN {days} BETWEEN {FIRST_DAY} AND {LAST_DAY} THEN {days} END"
+
+
 def _number(value: str, dates: bool, kind: str) -> str:
     if dates:
         return f"({_any_day(value, kind)})::DOUBLE"
     plain, sort = _plain(value, kind)
     if sort == "text":
         return f"CASE WHEN regexp_full_match({plain}, '{NUMBER}') THEN TRY_CAST({plain} AS DOUBLE) END"
-    return f"({plain})::DOUBLE" if sort in ("whole", "number") else "NULL::DOUBLE"
+    return f"({plain if sort in ('whole', 'number') else _nothing_of(value, kind)})::DOUBLE"
 
 
 def _any_day(value: str, kind: str) -> str:
     if kind == "VARCHAR" or kind.startswith("ENUM("):
         text = value if kind == "VARCHAR" else f"{value}::VARCHAR"
-        day = f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN TRY_CAST(left({text}, 10) AS DATE) END"
-        return _day_number(day, "DATE")
+        day = f"TRY_CAST(left({text}, 10) AS DATE)"
+        local = _day_number(f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN {day} END", "DATE")
+        own = _day_number(f"CASE WHEN regexp_full_match({text}, '{MOMENT}') THEN {day} END", "DATE")
+        return f"coalesce({local}, {_within(f'({own}) + {_days_to_utc(text)}')})"
     if kind == "DATE":
         return _day_number(value, "DATE")
     if kind in _MOMENTS:
@@ -219,7 +278,7 @@ def _any_day(value: str, kind: str) -> str:
     if kind == _ZONED_NS:
         ticks = f"epoch_ns({value})"
         return f"{ticks} // {_DAY_NS} - ({ticks} % {_DAY_NS} < 0)::BIGINT"  # quotients are cut towards zero
-    return _NOTHING
+    return _nothing_of(value, kind)
 
 
 def _banded(column: Column, kind: str) -> Coding:
@@ -248,7 +307,7 @@ def _looked_up(column: Column, value: str, codes: dict[str, int]) -> Coding:
 def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
     """Return the index of a whole number in a declared range, with one more at both ends."""
     if not meant:
-        return Coding(_NOTHING, np.zeros(0, dtype=np.intp), column.home)
+        return Coding(_nothing_of(value, "BIGINT"), np.zeros(0, dtype=np.intp), column.home)
     low, high = min(meant) - 1, max(meant) + 1
     if high - low > _WIDEST + 4 * len(meant):
         return _looked_up(column, f"({value})::VARCHAR", {str(whole): place for whole, place in meant.items()})

@@ -71,11 +71,13 @@ def _of_ibis(table: "ibis.Table") -> Source:
 
 
 def _are_fine(table: "ibis.Table") -> bool:
-    """Tell whether DuckDB can hold all moments of tables in memory: those with a zone are counted in microseconds."""
+    """Tell whether DuckDB can hold all values of tables in memory: moments with a zone are counted in microseconds."""
     from ibis.expr.operations import InMemoryTable
 
     kinds = [kind for found in table.op().find(InMemoryTable) for kind in found.schema.types]
-    return all(kind.scale is None or kind.scale >= 6 for kind in kinds if kind.is_timestamp() and kind.timezone)
+    moments = [kind for kind in kinds if kind.is_timestamp() and kind.timezone]
+    fine = all(kind.scale is None or kind.scale >= 6 for kind in moments)
+    return fine and not any(kind.is_interval() or kind.is_nested() for kind in kinds)
 
 
 class _IbisSource(ArrowSource):

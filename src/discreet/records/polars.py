@@ -16,6 +16,7 @@ from discreet.records.arrays import (
     codes_of,
     days_of_dates,
     days_of_moments,
+    days_to_utc,
     days_within,
     numbers_of_values,
 )
@@ -25,7 +26,7 @@ from discreet.records.counting import Codes, code_kind
 from discreet.records.lists import codes_of_objects
 from discreet.records.moments import numbers_of
 from discreet.records.source import Batch
-from discreet.records.values import DAY, NUMBER
+from discreet.records.values import BEFORE_ZONE, DAY, MOMENT, NO_MOMENT, NUMBER
 
 if TYPE_CHECKING:
     import polars
@@ -173,7 +174,15 @@ def _numbers_of_texts(texts: "polars.Series") -> Floats:
 
 def _days_of_texts(texts: "polars.Series") -> Values:
     pl = _polars()
-    fits = texts.str.contains(DAY).fill_null(False) & ~texts.str.contains("[^-0-9 T:.]").fill_null(True)
-    dates = texts.zip_with(fits, pl.Series(["0000-00-00"]))
-    parts = [dates.str.slice(start, length).cast(pl.Int64).to_numpy() for start, length in ((0, 4), (5, 2), (8, 2))]
-    return days_of_dates(*parts)
+    plain = ~texts.str.contains("[^-+0-9 T:.Z]").fill_null(True)
+    has_zone = texts.str.contains(MOMENT).fill_null(False) & plain
+    fits = (texts.str.contains(DAY).fill_null(False) & plain) | has_zone
+    dates, moments = (texts.zip_with(wanted, pl.Series([NO_MOMENT])) for wanted in (fits, has_zone))
+    zone = moments.str.slice(16).str.replace(BEFORE_ZONE, "").str.replace(":", "", literal=True).str.pad_end(5, "0")
+
+    def whole(texts: "polars.Series", start: int, end: int) -> Codes:
+        return np.asarray(texts.str.slice(start, end - start).cast(pl.Int64).to_numpy())
+
+    sign = np.where(zone.str.starts_with("-").to_numpy(), -1, 1)
+    later = days_to_utc(whole(moments, 11, 13), whole(moments, 14, 16), sign, whole(zone, 1, 3), whole(zone, 3, 5))
+    return days_of_dates(whole(dates, 0, 4), whole(dates, 5, 7), whole(dates, 8, 10), later)

@@ -27,10 +27,30 @@ numbers beyond 2^53.
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)?$"
 """Texts whose first ten letters are read as a day, if there is such a day."""
 
+MOMENT = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T](?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:\.[0-9]{1,9})?)?"
+    r"(?:Z|[-+](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)$"
+)
+"""Texts that are read as a time with its zone: Z, or less than a day ahead of UTC or behind it. They have a day in UTC.
+
+Every engine finds the parts at the same places: the day in the first ten letters, hours and minutes at 11 and 14, and
+after these, without seconds (`BEFORE_ZONE`), colons, and filled with zeros, the zone: Z0000, +0530. Of a local time the
+day is as it is written, so its hours are not looked at.
+"""
+
+BEFORE_ZONE = r"^[:.0-9]*"
+"""Seconds of a time and their fraction: what stands after hours and minutes, before the zone."""
+
+NO_MOMENT = "0000-00-00T00:00Z"
+"""A text with the parts of a time, on a day that does not exist."""
+
+MINUTES = 1440
+"""Minutes of a day."""
+
 FIRST_DAY, LAST_DAY = date.min.toordinal() - 719163, date.max.toordinal() - 719163
 """The days 0001-01-01 and 9999-12-31, counted from 1970-01-01."""
 
-_NUMBER, _DAY = re.compile(NUMBER), re.compile(DAY)
+_NUMBER, _DAY, _MOMENT, _BEFORE_ZONE = map(re.compile, (NUMBER, DAY, MOMENT, BEFORE_ZONE))
 
 
 def text_of(value: object) -> str | None:
@@ -81,12 +101,25 @@ def day_of(value: object) -> int | None:
     """Return the day of a date, a moment (with a zone: its day in UTC) or a text, counted from 1970-01-01, or None."""
     day = None
     with suppress(Exception):
-        if isinstance(value, str):
-            text = str.__str__(value)
-            day = date.fromisoformat(text[:10]).toordinal() - 719163 if _DAY.fullmatch(text) else None
-        else:
-            day = _day(value)
+        day = _day_of_text(str.__str__(value)) if isinstance(value, str) else _day(value)
     return day
+
+
+def _day_of_text(text: str) -> int | None:
+    """Return the day that a text says; of a time with a zone, the day in UTC: floor of (minutes - those ahead) / 1440.
+
+    >>> day_of("2026-01-31T23:30:00-01:00"), day_of("2026-02-01"), day_of("2026-01-31 23:30 Z")
+    (20485, 20485, None)
+    """
+    has_zone = _MOMENT.fullmatch(text) is not None
+    if not has_zone and not _DAY.fullmatch(text):
+        return None
+    day = date.fromisoformat(text[:10]).toordinal() - 719163
+    if has_zone:
+        zone = _BEFORE_ZONE.sub("", text[16:]).replace(":", "").ljust(5, "0")
+        ahead = (60 * int(zone[1:3]) + int(zone[3:5])) * (-1 if zone[0] == "-" else 1)
+        day += (60 * int(text[11:13]) + int(text[14:16]) - ahead) // MINUTES
+    return day if FIRST_DAY <= day <= LAST_DAY else None
 
 
 def _day(value: object) -> int | None:

@@ -14,6 +14,7 @@ from discreet.guarantees import Ledger
 from discreet.inference import RegressionPosterior
 from discreet.inference.regression import read_regression
 from discreet.models.linear_regression import LinearRegression
+from discreet.models.number_bounds import MIDDLE
 from discreet.planning import suggest
 from discreet.sklearn.records import Columns, as_numbers, labelled, names_of, published, unlabelled
 
@@ -60,7 +61,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         names, size = names_of(self.n_features_in_), len(targets)
         precision = 1 / positive(self.norm_bound, "norm_bound") ** 2
         bounds, terms = self._bounds(names), self._terms(names)
-        model = LinearRegression(_TARGET, names, bounds, prior_precision=precision, terms=terms)
+        model = LinearRegression(_TARGET, names, bounds, prior_precision=precision, terms=terms, missing=MIDDLE)
         if size <= model.dimension:
             raise DeclarationError(
                 f"X has {size} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."

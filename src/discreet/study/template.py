@@ -33,7 +33,7 @@ ledger = "study.db"
 _COLUMN = """
 # [columns.{name}]
 # levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for means and regressions: bounds = [0, 120]
-# outside = "other"
+# outside = "other"                # with bounds: missing = 40, what a gap counts as; regressions need it
 """
 
 _TAIL = """

@@ -14,7 +14,7 @@ from discreet_papers.reproduction import Outcome, Reproduction, Row
 SIZES, EPSILONS, REPEATS, QUICK_REPEATS, FEATURES = (1000, 10_000), ("0.5", "1", "5"), 10, 2, 3
 SIGMA, SPREAD, INTERCEPT = 0.2, 0.3, 0.1
 NAMES = tuple(f"x{number}" for number in range(FEATURES))
-MODEL = dc.LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)))
+MODEL = dc.LinearRegression("y", NAMES, dict.fromkeys((*NAMES, "y"), (-1, 1)), missing="middle")
 
 
 def run(quick: bool) -> Outcome:

@@ -25,8 +25,10 @@ levels = ["no", "yes"]
 outside = "no"
 [columns.x]
 bounds = [0, 1]
+missing = "middle"
 [columns.y]
 bounds = [0, 1]
+missing = "middle"
 [columns.z]
 bounds = [0, 3]
 whole = true

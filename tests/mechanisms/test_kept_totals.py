@@ -1,0 +1,60 @@
+"""Noise that keeps a total promises nothing about a record that moves it, whichever way the cost is computed."""
+
+from functools import cached_property
+from math import inf
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.arrays import Counts
+from discreet.mechanisms.quantities import Cells
+
+MODEL = dc.Categories("x", levels=("a", "b", "c"), outside="c")
+
+
+class OneMore(Cells):
+    """Cells of a table to which a record can be added."""
+
+    def changes(self) -> tuple[Counts, ...]:
+        return (np.array([1, 0, 0]),)
+
+
+class OpenHistogram(dc.GeometricHistogram):
+    @cached_property
+    def quantities(self) -> OneMore:
+        return OneMore(self.model)
+
+
+class OpenGaussians(dc.DiscreteGaussianHistogram):
+    @cached_property
+    def quantities(self) -> OneMore:
+        return OneMore(self.model)
+
+
+class OpenCounts(dc.DiscreteLaplaceCounts):
+    @cached_property
+    def quantities(self) -> OneMore:
+        return OneMore(self.model)
+
+
+def test_laplace_noise_that_sums_to_zero_has_no_epsilon_where_a_total_moves() -> None:
+    assert dc.GeometricHistogram(MODEL, 5, 1).pure_epsilon == 1
+    mechanism = OpenHistogram(MODEL, 5, 1)
+    assert mechanism.noise.norm_weights is not None
+    assert mechanism.pure_epsilon == inf
+    with pytest.raises(dc.DeclarationError, match="no pure epsilon"):
+        _ = mechanism.guarantee
+    with pytest.raises(dc.DeclarationError, match="keeps the totals"):
+        mechanism.privacy_loss()
+
+
+def test_gaussian_noise_that_sums_to_zero_has_no_rho_where_a_total_moves() -> None:
+    mechanism = OpenGaussians(MODEL, 5, 1, "1e-6")
+    assert mechanism.noise.rho_weights is not None
+    with pytest.raises(dc.DeclarationError, match="keeps the totals"):
+        _ = mechanism.rho
+
+
+def test_free_noise_still_hides_a_record_that_is_added() -> None:
+    assert OpenCounts(MODEL, 5, 1).pure_epsilon == dc.DiscreteLaplaceCounts(MODEL, 5, 1).pure_epsilon / 2
