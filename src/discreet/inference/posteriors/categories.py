@@ -28,7 +28,7 @@ from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.mathematics.distributions.sampled import SampledRatio
+from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
@@ -313,14 +313,20 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         for event, places in zip((first, second), groups, strict=True):
             watch_share(self, str(event), places)
         one, two = self._log_sums(groups, draws, seed)
-        return Sampled(np.exp(one) - np.exp(two))
+        drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(*groups), np.setdiff1d(*groups[::-1])]
+        if not only[0].size and not only[1].size:
+            return Sampled(drawn)  # 0: the events are the same
+        return SampledDifference(drawn, *(self.laws.share(own) if own.size else None for own in only))
 
     def risk_difference(
         self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
     ) -> Sampled:
         """Return the distribution of P(event | first) - P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        return Sampled(expit(one - rest_one) - expit(two - rest_two))
+        drawn = expit(one - rest_one) - expit(two - rest_two)
+        if np.array_equal(self.model.places(first), self.model.places(second)):
+            return Sampled(drawn)  # 0: the groups are the same
+        return SampledDifference(drawn, *self._two_rates(event, first, second))
 
     def risk_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""
