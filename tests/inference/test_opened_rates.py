@@ -113,8 +113,8 @@ def test_counts_of_zero_and_of_all_are_held_as_often_as_stated() -> None:
 
 
 def test_counts_are_opened_by_the_rule_of_shares_and_only_where_it_is_asked() -> None:
-    falling = 0.9 ** np.arange(101)
-    falling /= falling.sum()
+    falling = np.exp(-0.1 * np.arange(101.0))
+    falling = np.asarray(falling / falling.sum(), dtype=np.float64)
     assert CountDistribution(0, falling).interval(0.5).low > 0
     assert CountDistribution(0, falling, 100).interval(0.5).low == 0
     assert CountDistribution(0, falling, 100).interval(0.5).high == CountDistribution(0, falling).interval(0.5).high

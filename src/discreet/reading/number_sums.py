@@ -214,7 +214,7 @@ class NumberSumsReading:
         ends = [self._units * float(end) for end in (self.model.bounds.low, self.model.bounds.high)]
         if self.model.ends > 2:  # a group may have no records
             ends = [min(ends[0], 0.0), max(ends[1], 0.0)]
-        return np.clip(drawn, *ends)
+        return np.asarray(np.clip(drawn, ends[0], ends[1]))
 
     def population_sums(self, group: int) -> Floats:
         """Return draws of the sum that as many records of the population have on average."""

@@ -309,13 +309,11 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def difference(self, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(first) - P(second)."""
-        groups = [self.model.places(first), self.model.places(second)]
+        groups = here, there = self.model.places(first), self.model.places(second)
         for event, places in zip((first, second), groups, strict=True):
             watch_share(self, str(event), places)
         one, two = self._log_sums(groups, draws, seed)
-        drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(*groups), np.setdiff1d(*groups[::-1])]
-        if not only[0].size and not only[1].size:
-            return Sampled(drawn)  # 0: the events are the same
+        drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(here, there), np.setdiff1d(there, here)]
         return SampledDifference(drawn, *(self.laws.share(own) if own.size else None for own in only))
 
     def risk_difference(

@@ -113,8 +113,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
         wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
         for place, means in enumerate(self._places(wide)):
-            pair = (self.reading.variance(place, level, mean, mean is means[1]) for mean in means)
-            yield self._pair(VARIANCE, place, *pair, level)
+            records, population = (self.reading.variance(place, level, mean, mean is means[1]) for mean in means)
+            yield self._pair(VARIANCE, place, records, population, level)
 
     def _places(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
         """Yield the mean place of each group, among the records and in the population."""
