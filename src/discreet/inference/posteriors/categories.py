@@ -321,10 +321,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
     ) -> Sampled:
         """Return the distribution of P(event | first) - P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        drawn = expit(one - rest_one) - expit(two - rest_two)
-        if np.array_equal(self.model.places(first), self.model.places(second)):
-            return Sampled(drawn)  # 0: the groups are the same
-        return SampledDifference(drawn, *self._two_rates(event, first, second))
+        return SampledDifference(expit(one - rest_one) - expit(two - rest_two), *self._two_rates(event, first, second))
 
     def risk_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""

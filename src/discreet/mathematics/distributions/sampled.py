@@ -117,7 +117,7 @@ class SampledDifference(Sampled):
         """Return the equal-tailed interval of this probability, extended to what follows if p or q may be 0 or 1."""
         (low, high), laws = super().interval(level), (self.first, self.second)
         one, two = ((False, False) if law is None else law.opened(level) for law in laws)
-        if not any((*one, *two)):
+        if low == high or not any((*one, *two)):  # all draws alike: the difference of a rate from itself
             return Interval(low, high)
         p, q = (Interval(0.0, 0.0) if law is None else law.interval(level) for law in laws)
         return Interval(
