@@ -48,13 +48,23 @@ def test_ranks_are_uniform(results: dict[str, Any]) -> None:
 
 
 def test_skewed_truths_are_held(results: dict[str, Any]) -> None:
-    """Variances and rates: 90 % intervals in 88 % of releases and more, or two standard errors less."""
-    for sweep, kind in zip(SKEWED, ("variance", "conditional"), strict=True):
+    """90 % intervals in so many of the releases and more, or two standard errors less.
+
+    For rates that is 85 %, as 2 % of 30 records is held too rarely: even without noise, two successes miss it.
+    """
+    numbers, rates = SKEWED
+    for sweep, kind, least in (
+        (numbers, "variance", 0.88),
+        (rates, "conditional", 0.85),
+        (rates, "difference of rates", 0.88),
+        (rates, "difference of shares", 0.88),
+        (rates, "count of the cell", 0.88),
+    ):
         found = {name: each for entry in results[sweep] for name, each in entry["quantities"].items()}
         looked_at = {name: each for name, each in found.items() if name.startswith(kind)}
         assert looked_at
         for name, each in looked_at.items():
-            assert each["covers"][1] + 2 * (0.88 * 0.12 / each["releases"]) ** 0.5 >= 0.88, name
+            assert each["covers"][1] + 2 * (least * (1 - least) / each["releases"]) ** 0.5 >= least, name
 
 
 def test_every_kind_of_interval_is_measured_or_said_not_to_be() -> None:

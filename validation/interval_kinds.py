@@ -16,7 +16,7 @@ from discreet.models import number_sums, number_table
 
 NONE = "none"
 _WITH_INTERVAL = re.compile(
-    r"\b(Row|Interval|BetaMixture|Share|Odds|Sampled|SampledRatio|CountDistribution|Law|PooledRates|Difference"
+    r"\b(Row|Interval|BetaMixture|Share|Odds|Sampled|SampledDifference|SampledRatio|CountDistribution|Law|PooledRates|Difference"
     r"|Prediction)\b"
 )
 _SAME_ROWS = {"rows", "some_rows", "interval", "rate_laws"}  # what rows and rates say, in another form
@@ -71,10 +71,10 @@ MEASURED = {
     "CategoriesPosterior.chance": _rates("conditional"),
     "CategoriesPosterior.conditional": _rates("conditional"),
     "CategoriesPosterior.differ": NONE,
-    "CategoriesPosterior.difference": "own sums: a difference, GeometricHistogram",
+    "CategoriesPosterior.difference": _rates("difference of shares"),
     "CategoriesPosterior.group_sizes": NONE,
     "CategoriesPosterior.highest_density": NONE,
-    "CategoriesPosterior.odds_ratio": NONE,
+    "CategoriesPosterior.odds_ratio": _rates("odds ratio"),
     "CategoriesPosterior.pooled": NONE,
     "CategoriesPosterior.predictive": NONE,
     "CategoriesPosterior.probability": _rates("share of the cell"),

@@ -25,7 +25,7 @@ THREE = dc.Categories("x", ("a", "b", "c"), outside="a", prior=(0.5, 1, 2))
 GRAPH = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=dict.fromkeys("ab", 0))
 ITEMS, EVENTS = dc.Binomial("x", trials=2, alpha=2, beta=2), dc.Poisson("x", most=4, shape=2, rate=1)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, norm_bound=1,
-                           prior_precision=1)  # fmt: skip
+                           prior_precision=1, missing="middle")  # fmt: skip
 RECORDS: dict[Any, list[int]] = {
     COIN: [1_900, 100],
     THREE: [40, 160, 1_800],

@@ -236,10 +236,8 @@ def test_rounding_a_product_leaves_the_cone_and_is_refused() -> None:
             sums = [np.rint(self.grid**2 * values[i] * values[j]).sum() * weight for (i, j), weight in pairs]
             return np.array(sums).astype(np.int64)
 
-    facts: dict[str, Any] = {"features": ["x", "z"], "bounds": {"x": (0, 1), "z": (0, 9), "y": (0, 1)}, "noise": "0.5"}
-    assert (
-        dc.verify(dc.mechanisms.ConeMoments(dc.LinearRegression("y", missing="middle", **facts), 20, 1)).guarantee.delta
-        == 0
-    )
+    bounds = {"x": (0, 1), "z": (0, 9), "y": (0, 1)}
+    facts: dict[str, Any] = {"features": ["x", "z"], "bounds": bounds, "noise": "0.5", "missing": "middle"}
+    assert dc.verify(dc.mechanisms.ConeMoments(dc.LinearRegression("y", **facts), 20, 1)).guarantee.delta == 0
     with pytest.raises(dc.VerificationError, match="positive semidefinite"):
         dc.verify(dc.mechanisms.ConeMoments(RoundedProducts("y", **facts), 20, 1))

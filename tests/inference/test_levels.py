@@ -14,7 +14,7 @@ from discreet.mathematics.distributions.dirichlet import LEAST_LEVEL, MOST_LEVEL
 
 ODD = (0, 1, -0.5, 1e-300, 1e-17, 9e-7, 1 - 9e-10, 0.9999999999999999, nan, inf, "0.9", None)
 TWO = dict.fromkeys("ab", (0, 1))
-LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
 
 
 @cache

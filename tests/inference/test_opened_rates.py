@@ -1,13 +1,13 @@
 """Rates in groups are opened to 0 and 1 by the rule of shares, wherever they are shown.
 
-How often they cover is measured in validation/test_rate_truths.py, on more settings and many more releases.
+How often they cover is measured in validation/test_skewed_truths.py, on more settings and many more releases.
 """
 
 import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mathematics.distributions import BetaMixture, Share
+from discreet.mathematics.distributions import BetaMixture, CountDistribution, Sampled, Share
 from discreet.mathematics.distributions.dirichlet import reaches_end
 from discreet.show.charts import comparison_chart
 from discreet.show.page.contents import contents_of
@@ -50,6 +50,78 @@ def test_ratios_of_rates_are_opened_where_a_rate_is() -> None:
         assert ratio("fall=yes", "ward=A", "ward=B").interval(0.9).high == np.inf
     assert posterior.odds_ratio("fall=no", "ward=B", "ward=A").interval(0.9).high == np.inf
     assert posterior.risk_ratio("fall=no", "ward=B", "ward=A").interval(0.9).high < 2
+
+
+def test_differences_reach_what_follows_where_a_rate_may_be_zero_or_one() -> None:
+    """If a rate may be 0, its difference from another may be minus every rate that the other may have."""
+    posterior = read((228, 12, 59, 1))
+    some = posterior.conditional("fall=yes", "ward=A").interval(0.9)
+    law = posterior.risk_difference("fall=yes", "ward=B", "ward=A")
+    plain = Sampled(law.draws).interval(0.9)
+    assert law.interval(0.9) == (-some.high, plain.high)
+    assert -some.high < plain.low
+    for turned in (
+        posterior.risk_difference("fall=yes", "ward=A", "ward=B").interval(0.9),
+        posterior.risk_difference("fall=no", "ward=B", "ward=A").interval(0.9),
+    ):
+        assert turned.high == pytest.approx(some.high)
+        assert turned.low == pytest.approx(-plain.high, abs=0.006)  # four standard errors of both quantiles
+
+
+def test_differences_of_shares_reach_what_follows_too() -> None:
+    posterior = read((228, 12, 59, 1))
+    other = posterior.probability("ward=A, fall=yes").interval(0.9)
+    assert posterior.difference("ward=B, fall=yes", "ward=A, fall=yes").interval(0.9).low == -other.high
+    assert posterior.difference("ward=B", "ward=B, fall=no").interval(0.9).low == 0  # P(ward=B, fall=yes)
+    assert read((298, 1, 1, 0)).difference("fall=yes", "fall=no").interval(0.9).low == -1  # one rate and its complement
+
+
+def test_differences_of_the_same_are_certain_and_ordinary_ones_are_not_extended() -> None:
+    posterior = read((150, 90, 20, 40))
+    for law in (
+        posterior.difference("ward=B", "ward=B"),
+        read((228, 12, 59, 1)).risk_difference("fall=yes", "ward=B", "ward=B"),
+    ):
+        assert law.interval(0.9) == pytest.approx((0, 0), abs=1e-12)
+    for law in (
+        posterior.risk_difference("fall=yes", "ward=B", "ward=A"),
+        posterior.difference("ward=B, fall=yes", "ward=A, fall=yes"),
+    ):
+        for level in (0.5, 0.9, 0.95):
+            assert law.interval(level) == Sampled(law.draws).interval(level)
+
+
+def test_differences_from_a_rate_of_zero_are_held_as_often_as_stated() -> None:
+    """Of 40 releases, more than nine miss with probability .005 if each does with .1."""
+    mechanism = dc.GeometricHistogram(WARDS, size=300, epsilon="0.5")
+    outputs = mechanism.sample(np.tile([228, 12, 60, 0], (40, 1)), dc.SeededBits(602))
+    posteriors = [read(tuple(map(int, output))) for output in outputs]
+    ends = [each.risk_difference("fall=yes", "ward=B", "ward=A", draws=2_000).interval(0.9) for each in posteriors]
+    assert np.mean([low <= -0.05 <= high for low, high in ends]) >= 0.775
+
+
+def test_counts_of_zero_and_of_all_are_held_as_often_as_stated() -> None:
+    """Little budget spreads a count over many: each has a small probability, and equal tails leave out 0 and n."""
+    for counts, event, truth, seed in (
+        ((228, 12, 60, 0), "ward=B, fall=yes", 0.0, 603),
+        ((300, 0, 0, 0), "ward=A, fall=no", 300.0, 604),
+    ):
+        mechanism = dc.GeometricHistogram(WARDS, size=300, epsilon="0.1")
+        outputs = mechanism.sample(np.tile(counts, (40, 1)), dc.SeededBits(seed))
+        laws = [read(tuple(map(int, output)), "0.1").true_count(event) for output in outputs]
+        assert np.mean([low <= truth <= high for low, high in (law.interval(0.9) for law in laws)]) >= 0.775
+
+
+def test_counts_are_opened_by_the_rule_of_shares_and_only_where_it_is_asked() -> None:
+    falling = np.exp(-0.1 * np.arange(101.0))
+    falling = np.asarray(falling / falling.sum(), dtype=np.float64)
+    assert CountDistribution(0, falling).interval(0.5).low > 0
+    assert CountDistribution(0, falling, 100).interval(0.5).low == 0
+    assert CountDistribution(0, falling, 100).interval(0.5).high == CountDistribution(0, falling).interval(0.5).high
+    assert CountDistribution(0, falling[::-1], 100).interval(0.5).high == 100
+    assert CountDistribution(5, falling, 200).interval(0.5) == CountDistribution(5, falling).interval(0.5)
+    prior = dc.infer(read((228, 12, 59, 1), "0.1").releases[0], prior=1)
+    assert prior.true_count("ward=B, fall=yes").most is None
 
 
 def test_charts_and_pages_show_the_intervals_of_the_rows() -> None:

@@ -1,6 +1,6 @@
 """Variances and sums: their intervals hold what may be true, at the ends of what is possible as elsewhere.
 
-How often they cover is measured in validation/test_number_truths.py, on more settings and many more releases.
+How often they cover is measured in validation/test_skewed_truths.py, on more settings and many more releases.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ ODD: tuple[str | None, ...] = (
     "nan", "inf", "1\n", "--1", "1.2.3",
 )  # fmt: skip
 AGES = dc.Column.banded("age", (0, 18, 65, 120))
-MODEL = dc.LinearRegression("y", ["age"], {"age": (0, 120), "y": (0, 1)}, missing={"age": 0})
+MODEL = dc.LinearRegression("y", ["age"], {"age": (0, 120), "y": (0, 1)}, missing={"age": 0, "y": 0})
 
 
 def frame(dtype: str, odd: str | None) -> Any:

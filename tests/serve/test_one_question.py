@@ -95,7 +95,7 @@ def graph(*edges: str, shares: tuple[int, ...] | None = None, prior: object = No
 
 
 def line(*features: str, terms: tuple[tuple[str, ...], ...] = ()) -> dc.Mechanism:
-    return ConeMoments(dc.LinearRegression("y", features, BOUNDS, terms=terms), 20, 1)
+    return ConeMoments(dc.LinearRegression("y", features, BOUNDS, terms=terms, missing="middle"), 20, 1)
 
 
 SAME = {

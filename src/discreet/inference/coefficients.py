@@ -10,7 +10,7 @@ def units_of(model: LinearRegression) -> dict[str, str]:
     """Return the unit of each coefficient in words.
 
     >>> sex = Column("sex", ("f", "m"), outside="f")
-    >>> model = LinearRegression("pay", ["age", sex], {"age": (0, 99), "pay": (0, 9)})
+    >>> model = LinearRegression("pay", ["age", sex], {"age": (0, 99), "pay": (0, 9)}, missing="middle")
     >>> units_of(model)
     {'intercept': 'pay', 'age': 'pay per 1 of age', 'sex=m': 'pay, m instead of f'}
     """

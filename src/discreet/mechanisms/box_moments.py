@@ -85,7 +85,7 @@ class NoisyMoments(Additive[LinearRegression]):
 class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
     """All moments of a regression, with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
-    >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+    >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     >>> BoxMoments(model, size=1000, epsilon="0.5").guarantee.epsilon
     Fraction(1, 2)
     """

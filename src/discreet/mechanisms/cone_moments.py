@@ -38,7 +38,7 @@ _GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo one, fall nowhere in parti
 class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
     """Regression moments with noise shaped like one record's products: pure epsilon-DP under replacing one record.
 
-    >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2")
+    >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     >>> ConeMoments(model, size=1000, epsilon="0.5").guarantee.epsilon
     Fraction(1, 2)
     """

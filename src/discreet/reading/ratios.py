@@ -83,14 +83,17 @@ class Quantiles:
         return cls(np.asarray(at), low, high)
 
     def interval(self, first: float, second: float) -> Ratio:
-        """Return the ratios that a and b do not contradict, as the hull of them all."""
-        distance = (1 - self.ratios) * first - self.ratios * second
+        """Return the ratios that a and b do not contradict, as the hull of them all.
+
+        Noise may take an end below 0, where the true one is not. Then D(r) is moved to where it would be with that end
+        at 0 and the same a + b. So intervals hold more ratios, never fewer: farther out than noise should reach, no
+        ratio would be left, and an interval must not be shorter because noise was large.
+        """
+        distance = (1 - self.ratios) * first - self.ratios * second - min(first, 0.0) + min(second, 0.0)
         point = float(np.clip(first / (first + second), 0, 1)) if first + second > 0 else 0.5
         above, below = distance - self.high, distance - self.low  # accepted where the first is <= 0 <= the second
         if first + second <= 0:  # noise hides whether there are any records
             return Ratio(point, 0.0, 1.0)
-        if (above > 0).all() or (below < 0).all():  # beyond an end, farther out than noise should reach
-            return Ratio(point, point, point)
         low = 0.0 if above[0] <= 0 else _first_crossing(self.ratios, above)
         high = 1.0 if below[-1] >= 0 else 1 - _first_crossing(1 - self.ratios[::-1], -below[::-1])
         return Ratio(min(max(point, low), high), low, max(low, high))

@@ -28,7 +28,7 @@ from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
-from discreet.mathematics.distributions.sampled import SampledRatio
+from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
@@ -309,18 +309,19 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     def difference(self, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(first) - P(second)."""
-        groups = [self.model.places(first), self.model.places(second)]
+        groups = here, there = self.model.places(first), self.model.places(second)
         for event, places in zip((first, second), groups, strict=True):
             watch_share(self, str(event), places)
         one, two = self._log_sums(groups, draws, seed)
-        return Sampled(np.exp(one) - np.exp(two))
+        drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(here, there), np.setdiff1d(there, here)]
+        return SampledDifference(drawn, *(self.laws.share(own) if own.size else None for own in only))
 
     def risk_difference(
         self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
     ) -> Sampled:
         """Return the distribution of P(event | first) - P(event | second)."""
         (one, rest_one), (two, rest_two) = self._log_risks(event, first, second, draws, seed)
-        return Sampled(expit(one - rest_one) - expit(two - rest_two))
+        return SampledDifference(expit(one - rest_one) - expit(two - rest_two), *self._two_rates(event, first, second))
 
     def risk_ratio(self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
         """Return the distribution of P(event | first) / P(event | second)."""

@@ -29,7 +29,7 @@ class Laws(ABC):
         """Return the law of a group's probability."""
 
     are_opened = False
-    """Whether intervals of shares, and of rates in groups, are extended to 0 and 1."""
+    """Whether intervals of shares, of rates in groups and of counts are extended to what is possible."""
     are_own_sums = False
     """Whether every question is answered from the noisy sums that it names."""
     weight_error: float | None = None
@@ -82,7 +82,8 @@ class JointAnswers(Laws):
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
-        return count_law([(share, *reading.counts.sum_of(places)) for share, reading in self.weighed])
+        parts = [(share, *reading.counts.sum_of(places)) for share, reading in self.weighed]
+        return count_law(parts, int(self.weighed[0][1].counts.total) if self.are_opened else None)
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw all cells, and add up groups."""
@@ -140,7 +141,7 @@ class OwnLaws(Laws):
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
         parts = self._sums.parts(places)
-        return count_law([(1.0, *parts.counts.sum_of(parts.places[0]))])
+        return count_law([(1.0, *parts.counts.sum_of(parts.places[0]))], self._size)
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw the counts of the groups and of the rest, then their probabilities."""
@@ -155,10 +156,13 @@ def _one_more(counts: Counts) -> Floats:
     return np.asarray(1.0 + counts, dtype=float)
 
 
-def count_law(laws: Sequence[tuple[float, Counts, Floats]]) -> CountDistribution:
-    """Return a mixture of laws of counts, each with its share: the counts and their probabilities."""
+def count_law(laws: Sequence[tuple[float, Counts, Floats]], most: int | None = None) -> CountDistribution:
+    """Return a mixture of laws of counts, each with its share: the counts and their probabilities.
+
+    If intervals are opened, `most` is the largest count that is possible.
+    """
     first = min(int(counts[0]) for _, counts, _ in laws)
     table = np.zeros(max(int(counts[-1]) for _, counts, _ in laws) - first + 1)
     for share, counts, weights in laws:
         table[counts - first] += share * weights
-    return CountDistribution(first, table)
+    return CountDistribution(first, table, most)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mathematics.distributions.dirichlet import Interval, tails
+from discreet.mathematics.distributions.dirichlet import Interval, reaches_end, tails
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,8 @@ class CountDistribution:
 
     first: int
     probabilities: NDArray[np.float64]
+    most: int | None = None
+    """The largest count that is possible, if intervals are opened to 0 and to it; if not, None."""
 
     def __repr__(self) -> str:
         low, high = self.interval(0.9)
@@ -39,7 +41,27 @@ class CountDistribution:
         return float(np.sqrt(self.probabilities @ (self.values - self.mean) ** 2))
 
     def interval(self, level: float = 0.9) -> Interval:
-        """Return the smallest range of counts that leaves at most (1 - level) / 2 on either side."""
-        low, high = np.searchsorted(np.cumsum(self.probabilities), tails(level))
-        last = len(self.probabilities) - 1
-        return Interval(float(self.first + min(low, last)), float(self.first + min(high, last)))
+        """Return the smallest range of counts that leaves at most (1 - level) / 2 on either side.
+
+        Where counts are opened, it is extended to 0, or to the largest, if that cannot be excluded: by `reaches_end`,
+        for the share of that many, (k + u) / (most + 1) with u uniform between 0 and 1.
+        """
+        low, high = (self.first + _rank(self.probabilities, tail) for tail in tails(level))
+        if self._is_at_end(self.first, self.probabilities, level):
+            low = 0
+        if self.most is not None and self._is_at_end(self.most - int(self.values[-1]), self.probabilities[::-1], level):
+            high = self.most
+        return Interval(float(low), float(high))
+
+    def _is_at_end(self, distance: int, probabilities: NDArray[np.float64], level: float) -> bool:
+        """Tell whether the end at this distance from the first of these counts cannot be excluded."""
+        if self.most is None or distance > 0:
+            return False
+        densities = (self.most + 1) * probabilities[[0, _rank(probabilities, level)]]
+        with np.errstate(divide="ignore"):
+            return bool(reaches_end(densities[0], np.log(densities[1]), level))
+
+
+def _rank(probabilities: NDArray[np.float64], share: float) -> int:
+    """Return how many counts lie below the first with P(at most it) >= share."""
+    return min(int(np.searchsorted(np.cumsum(probabilities), share)), len(probabilities) - 1)

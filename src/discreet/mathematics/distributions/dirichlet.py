@@ -175,8 +175,15 @@ class BetaMixture(Proportion):
         return self._ends(lambda at: np.asarray(np.quantile(drawn, np.asarray(at, dtype=float))), level)
 
     def _ends(self, quantile: Callable[[ArrayLike], Floats], level: float) -> Interval:
-        low, high = quantile(tails(level))
-        return Interval(float(low), float(high))
+        (low, high), (zero, one) = quantile(tails(level)), self._opened(quantile, level)
+        return Interval(0.0 if zero else float(low), 1.0 if one else float(high))
+
+    def opened(self, level: float = 0.9) -> tuple[bool, bool]:
+        """Tell whether the interval is extended to 0, and whether to 1: only those of a `Share` are."""
+        return self._opened(self.quantile, level)
+
+    def _opened(self, quantile: Callable[[ArrayLike], Floats], level: float) -> tuple[bool, bool]:
+        return False, False
 
     def numerical_error(self, level: float = 0.9) -> float | None:
         """Return how far the mean and both ends of the interval may be off, None if weights were drawn.
@@ -212,8 +219,8 @@ def reaches_end(density: Floats | float, log_density: Floats, level: float) -> N
 
     `density` is that at 0, and `log_density` the logarithm of that at q with P(value <= q) = level. With one peak, the
     shortest interval begins at 0 if it is no higher at q than at 0. Then it is nowhere above that beyond q, so it is at
-    least 1 - level at 0: where it is less, q need not be known. This is the one rule by which shares, rates and ratios
-    are opened. Equal-tailed intervals never hold 0, and miss tiny shares.
+    least 1 - level at 0: where it is less, q need not be known. This is the one rule by which shares and rates are
+    opened, and with them ratios, differences and counts. Equal-tailed intervals never hold 0, and miss tiny shares.
     """
     with np.errstate(divide="ignore"):
         return np.asarray((density >= 1 - level) & (log_density <= np.log(density) + _TIED))
@@ -226,15 +233,10 @@ class Share(BetaMixture):
     '0 to 0.2384'
     """
 
-    def _ends(self, quantile: Callable[[ArrayLike], Floats], level: float) -> Interval:
-        """Return the equal-tailed interval, extended to 0 or 1 if that cannot be excluded."""
-        low, high = super()._ends(quantile, level)
+    def _opened(self, quantile: Callable[[ArrayLike], Floats], level: float) -> tuple[bool, bool]:
         at_zero = float(self.weights[self.a == 1] @ self.b[self.a == 1])  # the density of Beta(1, b) is b at 0
         at_one = float(self.weights[self.b == 1] @ self.a[self.b == 1])
-        return Interval(
-            0.0 if self._reaches(at_zero, quantile, level, level) else low,
-            1.0 if self._reaches(at_one, quantile, 1 - level, level) else high,
-        )
+        return self._reaches(at_zero, quantile, level, level), self._reaches(at_one, quantile, 1 - level, level)
 
     def _reaches(self, density: float, quantile: Callable[[ArrayLike], Floats], beyond: float, level: float) -> bool:
         return density >= 1 - level and bool(reaches_end(density, self.log_density(quantile(beyond)), level))

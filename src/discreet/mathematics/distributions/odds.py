@@ -29,8 +29,8 @@ class Odds:
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability, opened where that of the share is."""
-        (low, high), share = self.quantile(tails(level)), self.share.interval(level)
-        return Interval(float(low) if share.low > 0 else 0.0, float(high) if share.high < 1 else np.inf)
+        (low, high), (zero, one) = self.quantile(tails(level)), self.share.opened(level)
+        return Interval(0.0 if zero else float(low), np.inf if one else float(high))
 
     def probability_above(self, threshold: float) -> float:
         """Return P(ratio > threshold)."""

@@ -98,7 +98,33 @@ class SampledRatio(Sampled):
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability, opened if 0 or infinity cannot be excluded."""
-        (low, high), one, two = super().interval(level), self.first.interval(level), self.second.interval(level)
-        may_be_nothing = one.low == 0 or (self.of_odds and two.high == 1)
-        may_be_infinite = two.low == 0 or (self.of_odds and one.high == 1)
+        (low, high), one, two = super().interval(level), self.first.opened(level), self.second.opened(level)
+        may_be_nothing = one[0] or (self.of_odds and two[1])
+        may_be_infinite = two[0] or (self.of_odds and one[1])
         return Interval(0.0 if may_be_nothing else low, np.inf if may_be_infinite else high)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledDifference(Sampled):
+    """Draws of the difference of two proportions p - q: its interval is opened where that of p or of q is.
+
+    With the intervals l_p to u_p and l_q to u_q of the two, it begins at l_p - u_q at the latest if p may be 0 or q may
+    be 1, and ends at u_p - l_q at the earliest if p may be 1 or q may be 0. So it holds -q for every q that is held, if
+    p may be 0. Elsewhere it is the equal-tailed interval of the draws.
+    """
+
+    first: BetaMixture | None
+    """The law of p, without what p and q have in common; None if nothing is left, so that it is 0."""
+    second: BetaMixture | None
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, extended to what follows if p or q may be 0 or 1."""
+        (low, high), laws = super().interval(level), (self.first, self.second)
+        one, two = ((False, False) if law is None else law.opened(level) for law in laws)
+        if low == high or not any((*one, *two)):  # all draws alike: the difference of a rate from itself
+            return Interval(low, high)
+        p, q = (Interval(0.0, 0.0) if law is None else law.interval(level) for law in laws)
+        return Interval(
+            min(low, p.low - q.high) if one[0] or two[1] else low,
+            max(high, p.high - q.low) if one[1] or two[0] else high,
+        )
