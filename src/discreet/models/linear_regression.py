@@ -400,7 +400,7 @@ def _bounds(
     if lacking := [name for name in names if gaps.get(name) is None]:
         raise DeclarationError(
             "In a regression every record counts, so each column of numbers must declare what a missing value counts "
-            f"as, and {', '.join(map(repr, lacking))} does not. Nothing was published and nothing was charged. Declare "
+            f"as, and {', '.join(map(repr, lacking))} do not. Nothing was published and nothing was charged. Declare "
             f"a number between the bounds, such as missing = 2.5 in [columns.{lacking[0]}] of a study or "
             f"missing={{{lacking[0]!r}: 2.5, ...}} in Python, or missing = 'middle' for the middle of the bounds. "
             "Where many values are missing, coefficients then describe a mixture of values and that number."
