@@ -28,6 +28,7 @@ from discreet.guarantees.heads import Head
 from discreet.guarantees.metric import Sum
 from discreet.guarantees.signatures import SigningKey
 from discreet.guarantees.unit import RECORD
+from discreet.reading import why_unreadable
 from discreet.releases.release import mechanism_document
 from frozen_documents import (
     EXPECTED,
@@ -138,7 +139,9 @@ def fill(corpus: Corpus) -> None:
     public = [name for name in names if name not in (*claimed, *REHEARSED)]
     persons = [name for name in public if CASES[name].model.protects != RECORD]
     ledger = corpus.create("basic", 170, "0.1")
-    corpus.publish(ledger, "", [name for name in public if name not in persons])
+    unread = [name for name in public if why_unreadable(CASES[name]) is not None]
+    corpus.publish(ledger, "", [name for name in public if name not in (*persons, *unread)])
+    corpus.publish(ledger, "", unread, reading="none")
     Head.of(ledger).signed(corpus.key).file(corpus.heads)
     ledger.change_limit(200, reason="a plan is to be published, too")
     corpus.plan(ledger, "basic-plan-")
