@@ -2,16 +2,19 @@
 
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from scipy.stats import binom
 
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.reading import Case, engine_for, why_unreadable
+from discreet.reading.number_tests import BinomialSums
 from every_pair import COIN, DIE, MODELS, counts_of, in_words, made
 
 MECHANISMS = dc.Mechanism.registered()
@@ -159,3 +162,56 @@ def test_many_candidates_of_a_maximum_are_read_some_tables_at_a_time() -> None:
     found = dc.infer(release).readings[0].counts.log_weights(tables)
     wanted = DIE.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
     assert found == pytest.approx(wanted, rel=1e-9)
+
+
+def quantiles_of(cells: int, shares: int, missing: int | None) -> dc.TreeTable:
+    asked = [f"{place}/{shares + 1}" for place in range(1, shares + 1)]
+    return dc.TreeTable(dc.NumberTable("x", (0, 1), cells, quantiles=asked, missing=missing), 1_000, 1)
+
+
+@pytest.mark.parametrize("missing", [0, None], ids=["exact tests", "tests by draws"])
+def test_more_quantiles_than_can_be_tested_are_refused_by_infer_and_before_a_charge(
+    missing: int | None, tmp_path: Path
+) -> None:
+    mechanism = quantiles_of(512, 1_999, missing)
+    release = dc.simulate(mechanism, np.bincount([0], minlength=mechanism.length) * 1_000, dc.SeededBits(3))
+    words = r"for 1999 quantiles takes about .* operations, and at most 2e\+11 are allowed"
+    with pytest.raises(dc.DeclarationError, match=words + r"\. Nothing was read\. patience="):
+        dc.infer(release)
+    secret = mechanism.model.statistics({"x": [0.5] * 1_000})
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", 10)
+    before = ledger.head
+    with pytest.raises(dc.PublishError, match=words):
+        dc.publish(mechanism, secret, ledger, "quantiles")
+    assert ledger.head == before
+    assert why_unreadable(quantiles_of(512, 9, missing)) is None
+    assert why_unreadable(quantiles_of(100, 99, missing)) is None
+
+
+def test_tests_of_a_quantile_share_the_sums_of_a_binomial_law() -> None:
+    law = dc.TreeTable(dc.NumberTable("x", (0, 1), 8, missing=0), 30, 1).noise.cut(3)
+    assert law is not None
+    noise = np.arange(-law.half, law.half + 1)
+    low, high = BinomialSums(30, Fraction(1, 3), 10, 5 + law.half).tails(law, 14)
+    assert low == pytest.approx(float(law.chances @ binom.cdf(14 - noise, 30, 1 / 3)), rel=1e-12)
+    assert high == pytest.approx(float(law.chances @ binom.sf(13 - noise, 30, 1 / 3)), rel=1e-12)
+
+
+def test_the_likelihood_of_a_choice_is_computed_once_for_all_strengths_of_a_prior(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, plain = [], dc.mechanisms.PermuteAndFlip.log_likelihood
+
+    def counted(mechanism: dc.mechanisms.PermuteAndFlip, output: Any, counts: Any) -> Any:
+        asked.append(len(counts))
+        return plain(mechanism, output, counts)
+
+    release = dc.simulate(dc.mechanisms.PermuteAndFlip(DIE, 6, 1), [2, 2, 2], dc.SeededBits(5))
+    monkeypatch.setattr(dc.mechanisms.PermuteAndFlip, "log_likelihood", counted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        together = dc.infer(release, strengths=(0.3, 1, 3))
+        apart = [dc.infer(release, prior=[value * times for value in (1, 0.7, 2)]) for times in (0.3, 1, 3)]
+    assert len(asked) == 1 + len(apart)
+    mean = np.logaddexp.reduce([each.log_evidence for each in apart]) - np.log(3)
+    assert together.log_evidence == pytest.approx(mean, abs=1e-12)

@@ -199,3 +199,17 @@ def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:
             posterior.predict(rows)
     with pytest.raises(dc.DeclarationError, match="no column 'b', 'c'"):
         posterior.predict({"a": [0.5]})
+
+
+def cone_of(columns: int, size: int) -> dc.mechanisms.ConeMoments:
+    features = [f"x{place}" for place in range(columns - 1)]
+    bounds = dict.fromkeys((*features, "y"), (0, 1))
+    return dc.mechanisms.ConeMoments(dc.LinearRegression("y", features, bounds, noise="0.5", missing="middle"), size, 1)
+
+
+def test_moments_that_drown_in_noise_are_refused_with_the_walk_that_they_need() -> None:
+    why = why_unreadable(cone_of(12, 1_000))
+    assert why is not None
+    assert "finding 89 moments of 1000 records behind their noise takes about" in why
+    assert why_unreadable(cone_of(12, 100_000)) is None
+    assert why_unreadable(cone_of(8, 1_000)) is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading import Case, engine_for, read, strengths
+from discreet.reading import Case, Engine, engine_for, read
 from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
@@ -59,12 +59,16 @@ def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(pri
 def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def counted(case: Case) -> object:
-        asked.append(case.model.prior[0])
-        return read(case)
+    cases = strengthened(Case.of([release("GeometricHistogram", 200, 5000, "1")]), GRID)
+    kind = type(engine_for(cases[0]))
+    plain = kind.read  # type: ignore[union-attr]
 
-    monkeypatch.setattr(strengths, "read", counted)
-    found = read_strengths(strengthened(Case.of([release("GeometricHistogram", 200, 5000, "1")]), GRID))
+    def counted(engine: Engine, case: Case) -> object:
+        asked.append(case.model.prior[0])
+        return plain(engine, case)
+
+    monkeypatch.setattr(kind, "read", counted)
+    found = read_strengths(cases)
     assert len(found) == len(GRID)
     assert len(asked) <= 3
 

@@ -84,3 +84,12 @@ def test_other_facts_mean_another_scale() -> None:
     assert with_fields(mechanism, epsilon=2) == dc.HellingerCalibrated(coin, size=10, epsilon=2)
     assert with_fields(mechanism, size=6) == dc.HellingerCalibrated(coin, size=6, epsilon=1)
     assert with_fields(mechanism) == mechanism
+
+
+def test_a_few_tables_have_the_sums_of_many_rather_than_certified_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = dc.Categories("x", levels=tuple("abcdefgh"), outside="a")
+    mechanism = dc.HellingerCalibrated(model, 120, 1)
+    tables = np.array([[15] * 8, [50, 10, 10, 10, 10, 10, 10, 10], [113, 1, 1, 1, 1, 1, 1, 1]])
+    certified = [mechanism.moments(table).log_normaliser.middle for table in tables]
+    monkeypatch.setattr(HellingerCalibrated, "moments", None)
+    np.testing.assert_allclose(mechanism.log_normalisers(tables), certified, atol=1e-9)

@@ -9,9 +9,12 @@ import pytest
 from flint import arb, arb_poly, ctx
 
 import discreet as dc
+from discreet.certificates.flip_law import flip_log_law, flip_points
 from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
 from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
 from discreet.randomness import SeededBits
+from discreet.reading import Case, why_unreadable
+from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.releases.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -155,3 +158,24 @@ def test_a_coin_that_its_first_bits_leave_open_is_decided() -> None:
     assert outcomes == {True, False}
     assert mechanism._refined(table, 0, int(lower[0]) - 1, 63, SeededBits(1))
     assert not mechanism._refined(table, 0, int(lower[0]) + 1, 63, SeededBits(1))
+
+
+def test_few_points_give_the_integrals_of_many_candidates_to_all_digits() -> None:
+    chances = np.sort(np.random.default_rng(11).random(300) ** 3)[::-1]
+    chances[0] = 1.0
+    nodes, weights = np.polynomial.legendre.leggauss(len(chances) // 2 + 1)
+    misses = 1 - (nodes[:, None] + 1) / 2 * chances
+    whole = np.log(chances) + np.log((weights / 2 * misses.prod(axis=1)) @ (1 / misses))
+    assert flip_points(len(chances)) < len(nodes)
+    np.testing.assert_allclose(flip_log_law(np.log(chances)), whole, atol=1e-12)
+    some = np.array([0, 7, 299])
+    np.testing.assert_array_equal(flip_log_law(np.log(chances), some), flip_log_law(np.log(chances))[some])
+    assert np.exp(flip_log_law(np.zeros(1_500))).sum() == pytest.approx(1, abs=1e-11)
+
+
+def test_all_that_can_be_ordered_can_be_read_alone_and_what_is_read_together_is_counted() -> None:
+    wide = PermuteAndFlip(dc.Categories("x", levels=("a", "b", "c"), outside="a"), 60, 1)
+    assert why_unreadable(wide) is None
+    one = Case.before(wide)
+    many = Case(wide.model, wide.size, one.observed * 9)
+    assert EnumerationEngine().work(many).refusal is not None

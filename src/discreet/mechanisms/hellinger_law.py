@@ -51,6 +51,7 @@ from discreet.randomness import FiniteLaw, RandomBits
 FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
 """Up to so many candidates draws go through a list of all; so many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
+_ONE_BY_ONE = 2  # up to this many tables have certified sums; more have the same in floats, at a tenth of the price
 _FEW = 32  # up to this many tables are computed one by one, more by a list of all
 _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds are computed
 
@@ -201,7 +202,7 @@ class HellingerMechanism(NearlySummed):
 
     def log_normalisers(self, tables: Counts) -> Floats:
         """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts."""
-        if len(tables) > _FEW and self.is_summed:
+        if len(tables) > _ONE_BY_ONE and self.is_summed:
             return log_normalisers(self.model.concentration, tables, self.scales(tables))
         if not self.is_listed:
             return np.array([self.moments(table).log_normaliser.middle for table in tables])

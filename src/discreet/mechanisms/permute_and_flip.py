@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs
-from discreet.certificates.flip_law import can_compare_flips, compare_flips, compare_flips_of, flip_log_law
+from discreet.certificates.flip_law import can_compare_flips, compare_flips, compare_flips_of, flip_log_law, flip_points
 from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
@@ -63,14 +63,14 @@ class Flips(HellingerMechanism):
         places = self.tables.places(outputs)
         return np.stack([self.log_law(table)[places] for table in tables])
 
-    def log_law(self, table: Counts) -> Floats:
-        """Return log P(r | table) for all candidates r."""
-        return flip_log_law(-self.scales(table[None])[0] * self.tables.distances(table[None])[0])
+    def log_law(self, table: Counts, places: Counts | slice = slice(None)) -> Floats:
+        """Return log P(r | table) for all candidates r, or for those at some places."""
+        return flip_log_law(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], places)
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return that of a rule with half as many points as candidates, for each of them."""
-        return Cost(10.0 * self.candidates**2)
+        """Return the cost of all points of the rule, for each candidate."""
+        return Cost(40.0 * self.candidates * flip_points(self.candidates))
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
@@ -82,7 +82,7 @@ class Flips(HellingerMechanism):
         found = np.full(len(outputs), -np.inf)
         for number, kind in enumerate(kinds):
             rows = np.flatnonzero(possible & (inverse.ravel() == number))
-            found[rows] = self.log_law(kind)[self.tables.places(outputs[rows])]
+            found[rows] = self.log_law(kind, self.tables.places(outputs[rows]))
         return found.reshape(shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:

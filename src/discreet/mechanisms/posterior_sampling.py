@@ -53,6 +53,7 @@ from discreet.mechanisms.posterior_search import (
     NO_PURE_EPSILON,
     REMEDY,
     asked_of,
+    check_chance,
     check_model,
     check_reach,
     nearest,
@@ -131,12 +132,14 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
             object.__setattr__(self, name, value)
         if self.power > 1:
             raise DeclarationError(f"power must be at most 1; got {exact_text(self.power)}.")
+        if not isinstance(drawn := self.drawn_under, Categories):
+            check_chance(drawn)
         if self.least:
             self._certify_truncated()
         else:
             self._certify()
-        if not isinstance(model := self.drawn_under, Categories):
-            check_reach(model, self.size, self.power, self.grid_bits)
+        if not isinstance(drawn, Categories):
+            check_reach(drawn, self.size, self.power, self.grid_bits)
 
     @cached_property
     def drawn_under(self) -> Drawable:

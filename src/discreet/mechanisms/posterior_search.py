@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, positive, probability, whole
+from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.mechanisms.posterior_curves import Drawable
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
@@ -17,6 +17,7 @@ from discreet.models.readable_family import ReadableFamily
 
 Made = TypeVar("Made")
 MOST_DRAWS = 1000
+MOST_OF_PRIOR = 10**9  # of a chance, as of a cell of a table
 NO_PURE_EPSILON = "A posterior draw has no pure epsilon: state a delta above 0, or a least probability."
 REMEDY = " To have suitable numbers found, use "
 """How a refusal goes on that names a way out; a search leaves that out, because it is the way."""
@@ -71,6 +72,18 @@ def with_strength(model: Drawable, strength: Fraction) -> Drawable:
     if not isinstance(model, ReadableFamily):
         raise DeclarationError(f"A {type(model).__name__} does not define a stronger version of its prior.")
     return model.stronger(strength)
+
+
+def check_chance(model: BoundedFamily) -> None:
+    """Refuse a Beta prior so strong that the delta of one draw would take minutes to compute."""
+    chance = model.tries()
+    if chance is not None and max(chance[:2]) > MOST_OF_PRIOR:
+        alpha, beta = (exact_text(number) for number in chance[:2])
+        raise DeclarationError(
+            f"A chance is drawn under a prior worth at most {MOST_OF_PRIOR:.0e} successes and as many failures, as the "
+            f"privacy of a draw would take too long to compute beyond; got alpha = {alpha} and beta = {beta}. Nothing "
+            "was computed or drawn. Declare a weaker prior."
+        )
 
 
 def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int) -> None:

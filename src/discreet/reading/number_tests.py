@@ -107,16 +107,17 @@ class ExactTests(EdgeTests):
         widest = self.cut(1).half
         low, high = np.zeros(len(z)), np.zeros(len(z))
         spread = 9 * sqrt(self.size * share * (1 - share)) + 2 if sampled else 0.0
-        for place, noisy in enumerate(z.tolist()):
-            away = noisy - rank
-            if abs(away) > widest + spread:  # farther than any noise goes
-                low[place], high[place] = (1.0, 0.0) if away > 0 else (0.0, 1.0)
-                continue
-            law = self.cut(place + 1)
-            if sampled:
-                low[place], high[place] = binomial_tails(law, noisy, self.size, share)
+        away = z - rank
+        low[away > 0], high[away <= 0] = 1.0, 1.0  # farther than any noise goes
+        near = np.flatnonzero(np.abs(away) <= widest + spread).tolist()
+        laws = [self.cut(place + 1) for place in near]
+        reach = max((abs(int(away[place])) + law.half for place, law in zip(near, laws, strict=True)), default=0)
+        sums = BinomialSums(self.size, share, rank, reach) if sampled else None
+        for place, law in zip(near, laws, strict=True):
+            if sums is not None:
+                low[place], high[place] = sums.tails(law, int(z[place]))
             else:
-                low[place], high[place] = float(law.at_most(away)), float(law.at_least(away + 1))
+                low[place], high[place] = float(law.at_most(away[place])), float(law.at_least(away[place] + 1))
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
@@ -128,14 +129,20 @@ class ExactTests(EdgeTests):
         return own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
 
 
-def binomial_tails(law: CutLaw, noisy: int, size: int, share: Fraction) -> tuple[float, float]:
-    """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z)."""
-    values = np.arange(-law.half, law.half + 1)
-    below = bdtr(np.clip(noisy - values, -1, size).astype(float), size, float(share))
-    below = np.where(noisy - values < 0, 0.0, below)
-    under = bdtr(np.clip(noisy - values - 1, 0, size).astype(float), size, float(share))
-    under = np.where(noisy - values - 1 < 0, 0.0, under)
-    return float(law.chances @ below), float(law.chances @ (1 - under))
+class BinomialSums:
+    """P(Bin(n, p) <= k) for all k within `reach` of some number, computed once for the tests at all edges."""
+
+    def __init__(self, size: int, share: Fraction, around: int, reach: int) -> None:
+        self._first = around - reach - 1
+        counts = np.arange(self._first, around + reach + 1)
+        inside = bdtr(np.clip(counts, 0, size).astype(float), size, float(share))
+        self._below = np.where(counts < 0, 0.0, inside)
+
+    def tails(self, law: CutLaw, noisy: int) -> tuple[float, float]:
+        """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z) for U of this law, which is symmetric."""
+        start = noisy - law.half - self._first
+        below = self._below[start - 1 : start + len(law.chances)]
+        return float(law.chances @ below[1:]), float(law.chances @ (1 - below[:-1]))
 
 
 def own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
@@ -185,7 +192,7 @@ class DrawnTests(EdgeTests):
 
     @cached_property
     def _sums(self) -> Floats:
-        return np.cumsum(self.noise, axis=1)
+        return np.asfortranarray(np.cumsum(self.noise, axis=1))  # asked for edge by edge
 
     @cached_property
     def _normals(self) -> Floats:

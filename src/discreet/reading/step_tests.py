@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.noise.cut import CutLaw
-from discreet.reading.number_tests import EdgeTests, Tails, binomial_tails, own_share
+from discreet.reading.number_tests import BinomialSums, EdgeTests, Tails, own_share
 from discreet.reading.ratios import Ratio
 
 OF_TABLE = 0.8
@@ -58,7 +58,7 @@ class StepTests(EdgeTests):
         away = self.noisy - max(1, ceil(share * self.size))
         own = float(self.law.at_most(away)), float(self.law.at_least(away + 1))
         if sampled:
-            own = binomial_tails(self.law, self.noisy, self.size, share)
+            own = BinomialSums(self.size, share, self.noisy, self.law.half).tails(self.law, self.noisy)
         for tail, found in zip((low, high), own, strict=True):
             tail[self.edge - 1] = min(tail[self.edge - 1], found / (1 - OF_TABLE))
         return low, high

@@ -12,7 +12,8 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.model import Model
-from discreet.reading.case import Case, Engine, engine_for, read
+from discreet.reading.case import Case, Engine, engine_for
+from discreet.reading.patience import not_read
 from discreet.reading.published import Exactness, Published, Reading
 
 NEGLIGIBLE = 35.0
@@ -68,12 +69,14 @@ def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Read
     evidence, the prior's share is below e^-35 and it is not read: it gets no evidence, and the best one's counts.
     """
     engine = by or engine_for(cases[0])
-    bounds = [inf] * len(cases) if engine is None else engine.log_bounds(cases)
+    if engine is None:
+        raise not_read(cases[0])
+    bounds, read = engine.log_bounds(cases), engine.reader()
     found: dict[int, Any] = {}
     for place in sorted(range(len(cases)), key=lambda place: -bounds[place]):
         best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)
         if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
-            found[place] = read(cases[place]) if by is None else by.read(cases[place])
+            found[place] = read(cases[place])
         else:
             found[place] = replace(best, model=cases[place].model, log_evidence=-inf)
     return [found[place] for place in range(len(cases))]

@@ -32,6 +32,8 @@ from discreet.reading.ratios import Ratio
 from discreet.releases import Release
 
 _TESTED = 400.0  # operations for each value of a cut's distribution
+_TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its law
+_RANKED = 700.0  # operations of these tests for each draw of noise
 _FOR_PLANS = 1023  # draws of noise where widths are planned
 
 
@@ -49,8 +51,11 @@ class NumberTableEngine(Engine, place=10):
         return None
 
     def work(self, case: Case) -> Work:
-        """Return the work of the laws of all cuts, or of draws of all noise."""
+        """Return the work of the laws of all cuts, or of draws of all noise, and of all tests of quantiles."""
         noise, model = _noise_of(case), case.model
+        quantiles = len(model.quantiles) * (QUANTILES in model.asks)
+        tests = float(quantiles * len(model.groups) * model.count)
+        asked = f" for {quantiles} quantiles" if quantiles > 1 else ""
         if (
             not isinstance(noise, Averaged)
             and noise.has_density
@@ -59,10 +64,11 @@ class NumberTableEngine(Engine, place=10):
             and noise.cut_operations <= MOST_FOR_CUTS
         ):
             reach = float(noise.reach.max()) * np.sqrt(2.0 * model.count) * 12 + 60
-            operations = noise.cut_operations + _TESTED * model.count * reach
-            return Work(f"testing {model.count} edges", operations, 40 * reach * 64)
-        operations = DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells))
-        return Work(f"drawing the noise of {len(model.cells)} cells", operations, 6.0 * DRAWS * len(model.cells))
+            operations = noise.cut_operations + _TESTED * model.count * reach + tests * (_TEST + _EACH * reach)
+            return Work(f"testing {model.count} edges{asked}", operations, 40 * reach * 64)
+        operations = DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells) + _RANKED * tests)
+        words = f"drawing the noise of {len(model.cells)} cells{asked}"
+        return Work(words, operations, 6.0 * DRAWS * len(model.cells))
 
     def read(self, case: Case) -> NumberTableReading:
         """Return the table with the law of its noise; several tables of the same cells are averaged."""

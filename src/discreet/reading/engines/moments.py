@@ -30,6 +30,7 @@ LOOKS, _MOVES = (5, 10, 20, 40, 60), 4  # after tempering: rounds after which dr
 _MOST_ERROR = 1.0  # error of the log evidence above which it counts as unknown
 GOOD_R_HAT, BAD_R_HAT = 1.02, 1.1
 _STAGE = 17.0  # about how many evaluations of all particles a stage takes
+_WALKED = 1.5  # how many times the evaluations of all stages are needed after them, as measured with 12 columns
 
 
 class MomentsEngine(Engine, place=10):
@@ -60,12 +61,12 @@ class MomentsEngine(Engine, place=10):
         return self.misfit(case)
 
     def work(self, case: Case) -> Work:
-        """Return the work of all draws, and of as many stages of tempering as public facts let expect."""
+        """Return the work of all draws, of as many stages as public facts let expect, and of walking after them."""
         target = MomentTarget(case.model, case.size, case.measurements)
         each = operations_of(target)
         stages = expected_stages(target)
         what = f"finding {len(case.model.cells)} moments of {case.size} records behind their noise"
-        operations = each * (MOST_DRAWS + _STAGE * stages * ISLANDS * EACH)
+        operations = each * (MOST_DRAWS + (1 + _WALKED) * _STAGE * stages * ISLANDS * EACH)
         return Work(what, operations, 2.0 * MOST_DRAWS * (len(case.model.cells) + case.model.dimension**2 / 8))
 
     def read(self, case: Case) -> MomentReading:
