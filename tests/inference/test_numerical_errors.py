@@ -25,7 +25,7 @@ def ends(row: Any) -> tuple[float, float, float]:
 def test_a_family_on_four_times_as_many_cells_is_within_the_stated_error(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = dc.Release.from_json(text_of("0.2", name))
+    release = dc.Release.from_json(text_of("before-house", name))
     (row,) = dc.infer(release).rows()
     monkeypatch.setattr(families, "CELLS", 4 * families.CELLS)
     (slow,) = dc.infer(release).rows()
