@@ -124,7 +124,7 @@ spark = SparkSession.builder.remote("local[1]").getOrCreate()
 frame = spark.range(100).selectExpr("CASE WHEN id % 4 = 0 THEN 'a' ELSE 'b' END AS x", "id AS v")
 assert "connect" in type(frame).__module__
 counts = dc.Categories("x", levels=("a", "b"), outside="?").statistics(frame).open_for_publishing()
-model = dc.LinearRegression("v", ["x"], {"v": (0, 99), "x": (0, 1)})
+model = dc.LinearRegression("v", ["x"], {"v": (0, 99), "x": (0, 1)}, missing="middle")
 plain = {"x": ["b"] * 100, "v": list(range(100))}
 same = (model.statistics(frame).open_for_publishing() == model.statistics(plain).open_for_publishing()).all()
 print("COUNTS", counts.tolist(), bool(same))
