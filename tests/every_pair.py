@@ -30,10 +30,10 @@ LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", 
 UNKNOWN = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.InverseGamma(2, "0.1"), missing="middle")
 LINES = (LINE, UNKNOWN)
 FAMILIES = (
-    dc.Poisson("falls", most=5),
+    dc.Poisson("falls", most=5, outside=5),
     dc.Exponential("wait", high=10, bands=20),
     dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
-    dc.Binomial("right", trials=5),
+    dc.Binomial("right", trials=5, outside=0),
     dc.LaplaceScale("error", reach=10, bands=10),
     dc.NormalPrecision("error", reach=10, bands=10),
 )

@@ -51,7 +51,7 @@ RECORDS = "a,b,x,y,z\n" + "no,no,0.1,0.2,0\nyes,no,0.5,0.4,2\nno,yes,0.9,0.8,1\n
 TABLE, GRAPH = 'columns = ["a"]', 'model = "network"\nedges = ["a -> b"]'
 NODE, NO_READING = 'model = "network"\nedges = ["a"]', 'reading = "none"'
 LINE = 'model = "regression"\nformula = "y ~ x"\nnoise = "0.2"'
-EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\nshape = 3\nrate = "2.5"'
+EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\noutside = 3\nshape = 3\nrate = "2.5"'
 SUMS = 'model = "number"\ncolumn = "y"\nask = ["mean", "sum", "variance"]'
 CELLS = 'model = "number"\ncolumn = "y"\nask = ["quantiles", "distribution", "mean"]'
 WHOLE = 'model = "number"\ncolumn = "z"\nquantiles = [0.5]'
@@ -209,10 +209,13 @@ def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:
 
 
 FAMILIES: dict[str, tuple[str, Any]] = {
-    "poisson": (EVENTS, dc.Poisson("z", most=3, shape=3, rate="2.5")),
+    "poisson": (EVENTS, dc.Poisson("z", most=3, shape=3, rate="2.5", outside=3)),
     "exponential": ("high = 4\nbands = 8\nshape = 3", dc.Exponential("z", high=4, bands=8, shape=3)),
     "normal-mean": ("low = 0\nhigh = 4\nvariance = 1", dc.NormalMean("z", low=0, high=4, variance=1)),
-    "binomial": ("trials = 3\nalpha = 2\nbeta = 4", dc.Binomial("z", trials=3, alpha=2, beta=4)),
+    "binomial": (
+        "trials = 3\noutside = 0\nalpha = 2\nbeta = 4",
+        dc.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
+    ),
     "laplace-scale": ("reach = 2\ncentre = 1\nbands = 4", dc.LaplaceScale("z", reach=2, centre=1, bands=4)),
     "normal-precision": ("reach = 2\nmean = 1\nbands = 4", dc.NormalPrecision("z", reach=2, mean=1, bands=4)),
 }

@@ -19,7 +19,9 @@ REPEATS = repeats(60, 300)
 SETTINGS: dict[str, tuple[int, Any]] = {
     "Binomial": (
         371,
-        dc.PosteriorSampling.tempered(dc.Binomial("x", 4, 2, 3), size=150, epsilon=2, delta="1e-4", grid_bits=24),
+        dc.PosteriorSampling.tempered(
+            dc.Binomial("x", 4, 2, 3, outside=0), size=150, epsilon=2, delta="1e-4", grid_bits=24
+        ),
     ),
     "LaplaceScale": (
         372,
@@ -35,7 +37,7 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     ),
     "Poisson within a rate": (
         374,
-        dc.RateTruncation.tempered(dc.Poisson("x", 5, 4, 4), size=150, epsilon=3, lowest="0.2", highest=3),
+        dc.RateTruncation.tempered(dc.Poisson("x", 5, 4, 4, outside=5), size=150, epsilon=3, lowest="0.2", highest=3),
     ),
     "Exponential within a rate": (
         375,

@@ -46,7 +46,7 @@ def drawn(model: Any, size: int, draws: int = 1) -> Any:
     return dc.PosteriorSampling.tempered(model, size=size, epsilon=2, delta="1e-4", draws=draws)
 
 
-COUNTED = dc.Poisson("falls", most=6, shape=4, rate=3)
+COUNTED = dc.Poisson("falls", most=6, shape=4, rate=3, outside=6)
 FAMILIES = [
     ("Poisson, one draw", drawn(COUNTED, 200)),
     ("Poisson, three draws", drawn(COUNTED, 200, draws=3)),

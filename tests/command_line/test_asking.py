@@ -138,7 +138,8 @@ def test_a_family_answers_its_mean(tmp_path: Path) -> None:
     (tmp_path / "falls.csv").write_text("falls\n" + "0\n1\n0\n3\n" * 10)
     (tmp_path / "study.toml").write_text(
         '[data]\npath = "falls.csv"\nsize = 40\n[budget]\nepsilon = "1"\ndelta = "1e-3"\nledger = "falls.db"\n'
-        '[questions.falls]\nmodel = "poisson"\ncolumn = "falls"\nmost = 5\nshape = 3\nrate = 3\nepsilon = "1"\n'
+        '[questions.falls]\nmodel = "poisson"\ncolumn = "falls"\n'
+        'most = 5\noutside = 5\nshape = 3\nrate = 3\nepsilon = "1"\n'
         'delta = "1e-3"\n[queries.rate]\nof = "falls"\nkind = "mean"\n'
     )
     asked = run(tmp_path / "study.toml", "rate", "--json")

@@ -73,8 +73,8 @@ curved = dc.LinearRegression(
     terms=(("age", "age"),),
     missing="middle",
 )
-falls = models.Poisson("falls", most=3, shape=2, rate=2)
-successes = models.Binomial("falls", trials=3, alpha=2, beta=2)
+falls = models.Poisson("falls", most=3, shape=2, rate=2, outside=3)
+successes = models.Binomial("falls", trials=3, alpha=2, beta=2, outside=0)
 scales = LaplaceScale("change", reach=2, bands=2, shape=2, rate=2)
 precisions = NormalPrecision("change", reach=2, bands=2, shape=2, rate=2)
 

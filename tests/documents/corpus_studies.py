@@ -119,9 +119,10 @@ STUDIES = {
     ),
     "families.toml": _study(
         "",
-        _question("falls", "poisson", 'column = "falls"\nmost = 3\nshape = 2\nrate = 2\nlowest = "0.5"\nhighest = 2\n'
-                  "grid_bits = 4", "RateTruncation.tempered", "8")
-        + _question("tries", "binomial", f'column = "falls"\ntrials = 3\nalpha = 2\nbeta = 2\n{_TEMPERED}', _DRAWS)
+        _question("falls", "poisson", 'column = "falls"\nmost = 3\noutside = 3\nshape = 2\nrate = 2\n'
+                  'lowest = "0.5"\nhighest = 2\ngrid_bits = 4', "RateTruncation.tempered", "8")
+        + _question("tries", "binomial", f'column = "falls"\ntrials = 3\noutside = 0\nalpha = 2\nbeta = 2\n{_TEMPERED}',
+                    _DRAWS)
         + _question("stay", "exponential", f'column = "stay"\nhigh = 10\nbands = 2\nshape = 2\nrate = 8\n{_TEMPERED}',
                     _DRAWS)
         + _question("age", "normal-mean", 'column = "age"\nlow = 0\nhigh = 100\nvariance = 400\nbands = 3\n'

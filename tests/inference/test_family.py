@@ -22,10 +22,10 @@ from discreet.reading.counts.record_totals import RecordTotals
 from discreet.show import charts
 
 Floats = NDArray[np.float64]
-FALLS = dc.Poisson("falls", most=3, shape=3, rate=2)
+FALLS = dc.Poisson("falls", most=3, shape=3, rate=2, outside=3)
 WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2)
 HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3))
-ITEMS = dc.Binomial("right", trials=3, alpha=3, beta=2)
+ITEMS = dc.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
 ERRORS = dc.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2)
 SPREAD = dc.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2)
 MODELS = [FALLS, dc.Poisson("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS, ITEMS, ERRORS, SPREAD]
@@ -105,7 +105,7 @@ def test_level_probabilities_are_what_records_do() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        dc.Poisson("falls", most=6, shape=3, rate=2),
+        dc.Poisson("falls", most=6, shape=3, rate=2, outside=6),
         dc.Exponential("wait", high=6, bands=12, shape=3, rate=2),
         dc.NormalMean("height", low=0, high=10, variance=4, bands=20),
     ],
@@ -124,7 +124,7 @@ def test_long_totals_are_approximated_well(model: Any, monkeypatch: pytest.Monke
 
 
 def test_windows_and_whole_laws_of_totals_agree() -> None:
-    model = dc.Poisson("falls", most=50)
+    model = dc.Poisson("falls", most=50, outside=50)
     totals = RecordTotals(model, 4_000)  # 200,001 totals, of which a window of 24 deviations is looked at
     found = totals.log_expectations(np.array([0.3, 2.0]), lambda s: np.zeros(len(s)))
     assert found.logs == pytest.approx([0, 0], abs=1e-9)
@@ -147,7 +147,7 @@ def slow_log_law(places: Any, chances: Floats, size: int) -> Floats:
 MEASURED = dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2)
 SADDLES = [
     (MEASURED, [-1.2, 0.0, 4.0, 7.7, 12.0, 16.0, 19.0, 20.0, 21.2], 387.0),
-    (dc.Poisson("falls", most=6, shape=4, rate=3), [0.001, 0.05, 0.6, 3.0, 12.0, 40.0], 70.0),
+    (dc.Poisson("falls", most=6, shape=4, rate=3, outside=6), [0.001, 0.05, 0.6, 3.0, 12.0, 40.0], 70.0),
     (dc.Exponential("wait", high=8, bands=16, shape=4, rate=4), [0.001, 0.1, 0.5, 3.0, 20.0], 70.0),
 ]
 
@@ -227,7 +227,7 @@ class Silent(BoundedFamily):
 
 def test_what_cannot_be_read_is_refused_in_words() -> None:
     release = release_of(FALLS, [2, 1, 2, 1])
-    other = release_of(dc.Poisson("falls", most=4, shape=3, rate=2), [2, 1, 2, 1, 0])
+    other = release_of(dc.Poisson("falls", most=4, shape=3, rate=2, outside=4), [2, 1, 2, 1, 0])
     silent = dc.simulate(dc.PosteriorSampling(Silent(), 4, 1, "0.5"), [2, 2], dc.SeededBits(1))
     refused: list[tuple[tuple[dc.Release, ...], dict[str, Any], str]] = [
         ((release, other), {}, "same records"),

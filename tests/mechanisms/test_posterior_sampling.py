@@ -57,10 +57,10 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
 @pytest.mark.parametrize(
     "model",
     [
-        Poisson("x", 3, 2, 1),
+        Poisson("x", 3, 2, 1, outside=3),
         NormalMean("x", 0, 10, 4),
         Exponential("x", 10, shape=5, rate=5),
-        dc.Binomial("x", 4, 2, 3),
+        dc.Binomial("x", 4, 2, 3, outside=0),
         dc.LaplaceScale("x", 4, bands=4),
         dc.NormalPrecision("x", 4, bands=4),
     ],
@@ -118,7 +118,7 @@ def test_three_cells_are_as_private_as_their_two_smallest_priors() -> None:
         PosteriorSampling(COIN, 5, 1, "0.5", grid_bits=8),
         PosteriorSampling(COIN, 3, 1, "0.5", draws=2, power="0.5", grid_bits=4),
         PosteriorSampling(DIE, 3, 1, "0.5", grid_bits=4),
-        PosteriorSampling(Poisson("x", most=2, shape=3), 3, 1, "0.5", grid_bits=5),
+        PosteriorSampling(Poisson("x", most=2, shape=3, outside=2), 3, 1, "0.5", grid_bits=5),
     ],
     ids=("two cells", "two draws", "three cells", "Poisson"),
 )
@@ -157,10 +157,10 @@ def test_truncation_without_tempering() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        Poisson("x", most=3, shape=4),
+        Poisson("x", most=3, shape=4, outside=3),
         Exponential("x", high=2, bands=3, shape=3, rate=2),
         NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4),
-        dc.Binomial("x", trials=2, alpha=4, beta=3),
+        dc.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
         dc.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2),
         dc.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2),
     ],
@@ -180,7 +180,7 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     assert found.delta_at(0.3) >= 0.9 * exact
 
 
-@pytest.mark.parametrize("model", [COIN, DIE, Poisson("x", most=2, shape=3)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", [COIN, DIE, Poisson("x", most=2, shape=3, outside=2)], ids=lambda m: type(m).__name__)
 def test_samples_follow_the_stated_likelihood(model: Any) -> None:
     mechanism = PosteriorSampling(model, 5, 1, "0.9", power="0.7", grid_bits=3)
     table = np.zeros(len(model.cells), dtype=np.int64)
@@ -246,7 +246,7 @@ def test_secret_statistics_are_not_sampled_outside_publish() -> None:
     secret = COIN.statistics({"x": ["no", "yes"]})
     with pytest.raises(dc.SecretError):
         mechanism.sample(secret, dc.SeededBits(1))  # type: ignore[arg-type]
-    family = Poisson("x", most=2)
+    family = Poisson("x", most=2, outside=2)
     with pytest.raises(dc.SecretError):
         PosteriorSampling(family, 2, 1, "0.9").sample(family.statistics({"x": [1, 2]}), dc.SeededBits(1))  # type: ignore[arg-type]
 
@@ -296,10 +296,10 @@ def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None
     "model",
     [
         DIE,
-        Poisson("x", 3, 20, 20),
+        Poisson("x", 3, 20, 20, outside=3),
         NormalMean("x", 0, 10, 4),
         Exponential("x", 10, shape=5, rate=5),
-        dc.Binomial("x", 4, 5, 5),
+        dc.Binomial("x", 4, 5, 5, outside=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -371,14 +371,16 @@ def test_planning_varies_epsilon_of_draws() -> None:
     [
         (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(None, size=9, epsilon=1), "got a NoneType"),  # type: ignore[arg-type]
-        (lambda: PosteriorSampling.truncated(Poisson("x", 3), size=9, epsilon=1), "for a Categories model"),  # type: ignore[arg-type]
+        (lambda: PosteriorSampling.truncated(Poisson("x", 3, outside=3), size=9, epsilon=1), "for a Categories model"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon="1e-12"), "so small"),
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon=1, least="0.5"), "below one divided"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta=0), "no pure epsilon"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta="1e-6", draws=0), "draws must be"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "Raise epsilon or delta"),
         (
-            lambda: PosteriorSampling(Poisson("x", 20_000, 3_000), 9, 1, "0.9", power="0.01", grid_bits=50),
+            lambda: PosteriorSampling(
+                Poisson("x", 20_000, 3_000, outside=20_000), 9, 1, "0.9", power="0.01", grid_bits=50
+            ),
             "the grid ends at 4096",
         ),
     ],

@@ -14,10 +14,10 @@ from discreet.certificates import compositions
 from discreet.mechanisms import RateTruncation
 
 FAMILIES = [
-    dc.Poisson("x", most=3, shape=2, rate=2),
+    dc.Poisson("x", most=3, shape=2, rate=2, outside=3),
     dc.Exponential("x", high=4, bands=3, shape=2, rate=3),
     dc.NormalMean("x", low=0, high=4, variance=2, bands=3, prior_records=2),
-    dc.Binomial("x", trials=2, alpha=2, beta=3),
+    dc.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
     dc.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3),
     dc.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3),
 ]

@@ -1,5 +1,6 @@
 """Families with one parameter and bounded records: what counts, what is clipped, which posterior."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
 
 F = Fraction
-FALLS = Poisson("falls", most=3, shape=2, rate=1)
+FALLS = Poisson("falls", most=3, shape=2, rate=1, outside=3)
 WAITS = Exponential("wait", high=10, bands=5, shape=2, rate=3)
 HEIGHT = NormalMean("height", low=100, high=200, variance=25, bands=10, prior_records=2)
 
@@ -100,7 +101,7 @@ def test_posteriors() -> None:
 def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(power: Fraction) -> None:
     """On a grid of parameters, from densities of scipy at the middles that records stand for."""
     places = np.linspace(1e-4, 1 - 1e-4, 20_001)
-    chance = dc.Binomial("x", trials=3, alpha=2, beta=4)
+    chance = dc.Binomial("x", trials=3, alpha=2, beta=4, outside=0)
     logs = beta(2, 4).logpdf(places) + float(power) * sum(
         times * binom.logpmf(x, 3, places) for x, times in enumerate((2, 0, 1, 4))
     )
@@ -148,9 +149,9 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Poisson("x", most=0),
-        lambda: Poisson("", most=3),
-        lambda: Poisson("x", most=3, shape=0),
+        lambda: Poisson("x", most=0, outside=0),
+        lambda: Poisson("", most=3, outside=3),
+        lambda: Poisson("x", most=3, shape=0, outside=3),
         lambda: Poisson("x", most=3, outside=4),
         lambda: Exponential("x", high=0),
         lambda: Exponential("x", high=1, low=1),
@@ -158,9 +159,9 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
         lambda: NormalMean("x", low=1, high=0, variance=1),
         lambda: NormalMean("x", low=0, high=1, variance=0),
         lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2),
-        lambda: dc.Binomial("x", trials=0),
+        lambda: dc.Binomial("x", trials=0, outside=0),
         lambda: dc.Binomial("x", trials=3, outside=4),
-        lambda: dc.Binomial("", trials=3),
+        lambda: dc.Binomial("", trials=3, outside=0),
         lambda: dc.LaplaceScale("x", reach=0),
         lambda: dc.LaplaceScale("x", reach=1, bands=0),
         lambda: dc.NormalPrecision("x", reach=1, shape=0),
@@ -169,3 +170,26 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
 def test_nonsense_is_refused(make: Any) -> None:
     with pytest.raises(dc.DeclarationError):
         make()
+
+
+@pytest.mark.parametrize("make", [lambda: Poisson("falls", 5), lambda: dc.Binomial("falls", 5)])
+def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable[[], object]) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"'falls' must declare .* nothing was charged") as refusal:
+        make()
+    assert "outside = 5 in the question of a study" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (Poisson("falls", 5, outside=2), "count as 2 in falls."),
+        (dc.Exponential("wait", high=10, bands=20), "count as 10 in wait."),
+        (dc.LaplaceScale("error", reach=10, bands=10), "count as 10 away from the centre in error."),
+        (dc.NormalPrecision("error", reach=10, bands=10), "count as 9.5 away from the mean in error."),
+    ],
+)
+def test_what_missing_values_count_as_is_said_where_a_draw_is_read(model: Any, words: str) -> None:
+    mechanism = dc.PosteriorSampling.tempered(model, size=50, epsilon=2, delta="1e-2", grid_bits=20)
+    counts = np.bincount(np.arange(50) % 3, minlength=len(model.column.levels))
+    assert words in model.missing_in_words
+    assert model.missing_in_words in str(dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(4))))

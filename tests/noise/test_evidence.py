@@ -74,7 +74,7 @@ OTHERS: dict[str, Mechanism] = {
     "TotalVariationChoice": dc.mechanisms.TotalVariationChoice(COIN, SIZE, 1),
     "NetworkMaximum": dc.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
-    "RateTruncation": dc.RateTruncation(dc.Poisson("x", 3), SIZE, 9, lowest="0.5", highest=2),
+    "RateTruncation": dc.RateTruncation(dc.Poisson("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
     "NetworkSampling": dc.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
     "BallDraw": dc.BallDraw(BALL, SIZE, 1, steps=16),
     "TwoStepMedian": dc.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),

@@ -76,7 +76,7 @@ def test_a_program_knows_its_table_and_its_mechanism() -> None:
 
 
 def test_a_family_is_ranked_by_draw_and_by_table() -> None:
-    ranking = dc.compare(dc.Poisson("visits", most=6, shape=4, rate=3), 200, 2, "1e-4", repeats=2)
+    ranking = dc.compare(dc.Poisson("visits", most=6, shape=4, rate=3, outside=6), 200, 2, "1e-4", repeats=2)
     names = [entry.name for entry in ranking.entries]
     assert "PosteriorSampling" in " ".join(names)
     table = next(entry for entry in ranking.entries if entry.name == "GeometricHistogram of the table")
@@ -87,7 +87,7 @@ def test_a_family_is_ranked_by_draw_and_by_table() -> None:
 
 
 def test_a_draw_tells_less_than_half_of_what_a_histogram_tells() -> None:
-    family, found = dc.Poisson("visits", most=6, shape=4, rate=3), {}
+    family, found = dc.Poisson("visits", most=6, shape=4, rate=3, outside=6), {}
     draw = dc.PosteriorSampling.tempered(family, size=200, epsilon=2, delta="1e-4")
     for name, mechanism in (("table", dc.GeometricHistogram(POISSON.table, 200, 2)), ("draw", draw)):
         sds = []

@@ -7,7 +7,6 @@ from pathlib import Path
 from discreet.command_line.screen import say, show_json, show_table, working
 from discreet.exact import Exact, exact_text
 from discreet.mechanisms import Mechanism, with_fields
-from discreet.models.number_bounds import gaps_in_words
 from discreet.planning.network_accuracy import ExpectedNetwork, expected_network
 from discreet.show import charts
 from discreet.study import Question
@@ -63,7 +62,7 @@ def no_posterior(question: Question) -> list[str]:
 
 def gaps_of(question: Question) -> list[str]:
     """Say what missing numbers count as, if they are not left out."""
-    return list(filter(None, [gaps_in_words(question.model.declared_bounds)]))
+    return list(filter(None, [question.model.missing_in_words]))
 
 
 def chosen_by(question: Question) -> list[str]:

@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 
 from discreet.arrays import Floats
-from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
 from discreet.models.bounded_family import BetaLaw, beta_log_mass
-from discreet.models.readable_family import ReadableFamily
+from discreet.models.readable_family import ReadableFamily, home_of
 from discreet.records.columns import Column
 
 MOST_TRIALS = 100_000
@@ -32,9 +31,10 @@ _FIELDS = ("name", "trials", "alpha", "beta", "outside")
 class Binomial(ReadableFamily, kind="Binomial"):
     """The probability of success, from a column with the number of successes in `trials` trials for each record.
 
-    Missing values, and those that are not whole numbers from 0 to `trials`, count as the level `outside`, by default 0.
+    Missing values, and those that are not whole numbers from 0 to `trials`, count as the level `outside`, which must
+    be declared, as every record counts.
 
-    >>> Binomial("caught", trials=3, alpha=2, beta=2).posterior((1, 0, 0, 2))
+    >>> Binomial("caught", trials=3, alpha=2, beta=2, outside=0).posterior((1, 0, 0, 2))
     BetaLaw(a=Fraction(8, 1), b=Fraction(5, 1))
     """
 
@@ -45,10 +45,9 @@ class Binomial(ReadableFamily, kind="Binomial"):
     beta: Fraction
     outside: int
 
-    def __init__(self, name: str, trials: int, alpha: Exact = 1, beta: Exact = 1, outside: int = 0) -> None:
-        highest, home = whole(trials, "trials", most=MOST_TRIALS), whole(outside, "outside", least=0)
-        if home > highest:
-            raise DeclarationError(f"outside must be a level from 0 to {highest}; got {home}.")
+    def __init__(self, name: str, trials: int, alpha: Exact = 1, beta: Exact = 1, outside: int | None = None) -> None:
+        highest = whole(trials, "trials", most=MOST_TRIALS)
+        home = home_of(outside, highest, name)
         values = (name, highest, positive(alpha, "alpha"), positive(beta, "beta"), home)
         for field, value in zip(_FIELDS, values, strict=True):
             object.__setattr__(self, field, value)

@@ -53,6 +53,11 @@ class LaplaceScale(GammaRate, kind="LaplaceScale"):
         edges = band_edges(self.centre - self.reach, self.centre + self.reach, 2 * self.bands)
         return Column.banded(self.name, [float(edge) for edge in edges])
 
+    @property
+    def missing_in_words(self) -> str:
+        """Say what missing values count as: `reach`, as distances alone matter."""
+        return f"Missing values count as {float(self.reach):g} away from the centre in {self.name}."
+
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """Return how far the middle of every band is from the centre, and `reach` for what lies in none."""

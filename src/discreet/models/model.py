@@ -16,7 +16,7 @@ from discreet.arrays import Counts, Floats
 from discreet.documents import Document, DocumentedModel, document_of
 from discreet.errors import DeclarationError
 from discreet.models.asked import Asked, written_name
-from discreet.models.number_bounds import Bounds
+from discreet.models.number_bounds import Bounds, gaps_in_words
 from discreet.on_demand import everything_registered
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
@@ -143,6 +143,11 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def is_told_by(self, metric: Placed) -> bool:
         """Tell whether what a record counts as follows from its place under a metric alone."""
         return False
+
+    @property
+    def missing_in_words(self) -> str:
+        """Say what missing values count as, where a declared value stands for them; else nothing."""
+        return gaps_in_words(self.declared_bounds)
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:

@@ -55,6 +55,12 @@ class NormalPrecision(GammaRate, kind="NormalPrecision"):
         edges = band_edges(self.mean - self.reach, self.mean + self.reach, 2 * self.bands)
         return Column.banded(self.name, [float(edge) for edge in edges])
 
+    @property
+    def missing_in_words(self) -> str:
+        """Say what missing values count as: the middle of an outermost band, as distances alone matter."""
+        away = float(band_middles(Fraction(0), self.reach, self.bands)[-1])
+        return f"Missing values count as {away:g} away from the mean in {self.name}."
+
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """Return half the squared distance of the middle of every band, and the largest for what lies in none."""

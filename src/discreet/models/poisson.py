@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, pdtrc, xlogy
 
 from discreet.arrays import Floats
-from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
 from discreet.models.bounded_family import GammaLaw, gamma_log_mass
-from discreet.models.readable_family import ReadableFamily
+from discreet.models.readable_family import ReadableFamily, home_of
 from discreet.records.columns import Column
 
 MOST_LEVELS = 100_000
@@ -31,10 +30,10 @@ MOST_LEVELS = 100_000
 class Poisson(ReadableFamily, kind="Poisson"):
     """The Poisson rate of a column of event counts, each clipped to 0..most.
 
-    Values above `most`, missing values and anything else that is not a count go to the level `outside`, by default
-    `most`: large counts are clipped, and a missing value is treated as a large count too.
+    Values above `most`, missing values and anything else that is not a count go to the level `outside`, which must be
+    declared, as every record counts: with `outside=most` large counts are clipped, and a missing value is one of them.
 
-    >>> Poisson("falls", most=5, shape=2, rate=1).posterior((3, 2, 1, 0, 0, 0))
+    >>> Poisson("falls", most=5, shape=2, rate=1, outside=5).posterior((3, 2, 1, 0, 0, 0))
     GammaLaw(shape=Fraction(6, 1), rate=Fraction(7, 1))
     """
 
@@ -47,9 +46,7 @@ class Poisson(ReadableFamily, kind="Poisson"):
 
     def __init__(self, name: str, most: int, shape: Exact = 1, rate: Exact = 1, outside: int | None = None) -> None:
         highest = whole(most, "most", most=MOST_LEVELS)
-        home = highest if outside is None else whole(outside, "outside", least=0)
-        if home > highest:
-            raise DeclarationError(f"outside must be a level from 0 to {highest}; got {home}.")
+        home = home_of(outside, highest, name)
         values = (name, highest, positive(shape, "shape"), positive(rate, "rate"), home)
         for field, value in zip(("name", "most", "shape", "rate", "outside"), values, strict=True):
             object.__setattr__(self, field, value)

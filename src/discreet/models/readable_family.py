@@ -12,10 +12,24 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.exact import whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.bounded_family import BoundedFamily, Law, total_of
 from discreet.models.categories import Categories
 from discreet.models.model import MadeUp
+
+
+def home_of(outside: int | None, highest: int, name: object) -> int:
+    """Return the count that missing values, and those that are no count up to the highest, are declared to be."""
+    if outside is None:
+        raise DeclarationError(
+            f"Every record counts, so {name!r} must declare what a missing value, or one that is no count from 0 to "
+            f"{highest}, counts as, and it does not. Nothing was published and nothing was charged. Declare one of "
+            f"these counts, such as outside = {highest} in the question of a study or outside={highest} in Python."
+        )
+    if (home := whole(outside, "outside", least=0)) > highest:
+        raise DeclarationError(f"outside must be a level from 0 to {highest}; got {home}.")
+    return home
 
 
 class ReadableFamily(BoundedFamily):
@@ -26,6 +40,12 @@ class ReadableFamily(BoundedFamily):
 
     strength: ClassVar[tuple[str, ...]] = ()
     """The fields that are multiplied where the prior is to be worth more records."""
+
+    @property
+    def missing_in_words(self) -> str:
+        """Say what missing values count as."""
+        value = self.values[self.column.levels.index(self.column.outside)]
+        return f"Missing values count as {float(value):g} in {self.column.name}."
 
     def stronger(self, times: Fraction) -> Self:
         """Return the family under a prior of the same mean that is worth so many times as many records."""

@@ -9,7 +9,7 @@ WIDE = 'columns = ["a", "b"]\nprior = 1'
 GRAPH = 'model = "network"\nedges = ["a -> b"]\nprior = 1'
 NODE = 'model = "network"\nedges = ["a"]\nprior = 1'
 LINE = 'model = "regression"\nformula = "y ~ x"\nnoise = "0.2"\nprior = 1'
-EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\nshape = 3\nrate = "2.5"'
+EVENTS = 'model = "poisson"\ncolumn = "z"\nmost = 3\noutside = 3\nshape = 3\nrate = "2.5"'
 NUMBER = 'model = "number"\ncolumn = "z"'
 ONE_CELL = "sensitivity = 1\nnoisy_cells = 1"
 DELTA, NO_READING = 'delta = "1e-3"', 'reading = "none"'
@@ -74,7 +74,7 @@ WAYS: tuple[Way, ...] = (
         "Lemma 5",
         "binomial records",
         "PosteriorSampling.tempered",
-        ('model = "binomial"\ncolumn = "z"\ntrials = 3\nalpha = 2\nbeta = 2', DELTA),
+        ('model = "binomial"\ncolumn = "z"\ntrials = 3\noutside = 0\nalpha = 2\nbeta = 2', DELTA),
     ),
     Way(
         "002",

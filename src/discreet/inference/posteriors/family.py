@@ -44,6 +44,11 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
     def __repr__(self) -> str:
         return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"
 
+    @property
+    def reading_line(self) -> str:
+        """Say what missing values count as, after what every reading says of a draw."""
+        return " ".join(filter(None, [super().reading_line, self.model.missing_in_words]))
+
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row, for the parameter."""
         low, high = self.interval(level)

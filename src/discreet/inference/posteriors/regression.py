@@ -27,7 +27,6 @@ from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.models.linear_regression import LinearRegression
-from discreet.models.number_bounds import gaps_in_words
 from discreet.models.terms import written
 from discreet.reading.case import Observed
 from discreet.reading.moment_reading import MomentReading
@@ -88,7 +87,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
     @property
     def reading_line(self) -> str:
         """Say what missing values count as."""
-        return gaps_in_words(self.model.bounds)
+        return self.model.missing_in_words
 
     @property
     def method(self) -> str:
@@ -189,7 +188,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
                 lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
             f"Change in {target} when a column goes from its lower to its upper bound, or from the reference level: "
-            f"mean and {100 * level:g} % interval. {gaps_in_words(self.model.bounds)}",
+            f"mean and {100 * level:g} % interval. {self.model.missing_in_words}",
             tuple(lines),
             reference=(0.0, ""),
             heading="coefficient (interval)",
