@@ -42,8 +42,8 @@ FILLED: Mapping[str, Mapping[str, Sequence[str]]] = {
     "multinomial": {"formula": ["ward ~ fall"]},
     "log-linear": {"formula": ["~ ward + fall + ward:fall"]},
     "family": {"column": ["beds"], "family": ["poisson"], "priors": ["rate: Gamma(2, 1)"]},
-    "binomial": {"column": ["beds"], "trials": ["3"], "alpha": ["1/2"], "delta": ["1e-6"]},
-    "poisson": {"column": ["beds"], "most": ["3"], "delta": ["1e-6"]},
+    "binomial": {"column": ["beds"], "trials": ["3"], "outside": ["0"], "alpha": ["1/2"], "delta": ["1e-6"]},
+    "poisson": {"column": ["beds"], "most": ["3"], "outside": ["3"], "delta": ["1e-6"]},
     "exponential": {"column": ["stay"], "high": ["60"], "bands": ["20"], "delta": ["1e-6"]},
     "normal-mean": {"column": ["age"], "low": ["0"], "high": ["110"], "variance": ["400"], "delta": ["1e-6"]},
     "normal-precision": {"column": ["age"], "reach": ["60"], "mean": ["55"], "delta": ["1e-6"]},
@@ -110,6 +110,12 @@ def test_mechanisms_and_queries_have_forms_of_their_own() -> None:
 
 
 def test_a_question_from_elsewhere_names_no_column_that_is_not_declared(declarations: Declarations) -> None:
-    keys = {"model": "poisson", "column": "salary", "most": 9, "epsilon": "1", "delta": "1e-6", "label": "x"}
+    keys = {"model": "poisson", "column": "salary"} | {
+        "most": 9,
+        "outside": 9,
+        "epsilon": "1",
+        "delta": "1e-6",
+        "label": "x",
+    }
     with pytest.raises(DeclarationError, match="declares no column 'salary'"):
         declarations.asked(keys)

@@ -398,7 +398,7 @@ def test_a_large_epsilon_truncates_at_one_cell_of_the_grid() -> None:
 
 
 def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_read() -> None:
-    mechanism = PosteriorSampling(dc.Binomial("x", 5, 10**9, 10**9), 100, 1, "1e-6")
+    mechanism = PosteriorSampling(dc.Binomial("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6")
     document: dict[str, Any] = mechanism_document(mechanism)
     assert read_mechanism(document) == mechanism
     document["model"]["alpha"] = "100000000000"
@@ -406,4 +406,4 @@ def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_r
     with pytest.raises(dc.DiscreetError, match=words):
         read_mechanism(document)
     with pytest.raises(dc.DeclarationError, match="Declare a weaker prior"):
-        PosteriorSampling.tempered(dc.Binomial("x", 5, 10**11, 10**11), size=100, epsilon=1, delta="1e-6")
+        PosteriorSampling.tempered(dc.Binomial("x", 5, 10**11, 10**11, outside=0), size=100, epsilon=1, delta="1e-6")
