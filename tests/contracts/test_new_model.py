@@ -199,7 +199,7 @@ def test_an_installed_model_is_asked_from_the_command_line(folder: Path) -> None
 def test_a_distribution_that_cannot_be_loaded_is_told_and_stops_nothing_else(folder: Path) -> None:
     paths = (announced(folder, "nowhere"), folder)
     (folder / "study.toml").write_text(
-        STUDY.replace("tries = 3", "most = 3\ndelta = '1e-4'").replace("successes", "poisson")
+        STUDY.replace("tries = 3", "most = 3\noutside = 3\ndelta = '1e-4'").replace("successes", "poisson")
     )
     done = run(["-c", "import discreet; discreet.Study('study.toml')"], folder, *paths)
     assert done.returncode == 0, done.stderr
