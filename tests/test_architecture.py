@@ -14,7 +14,8 @@ import discreet as dc
 ROOT = Path(dc.__file__).parent
 
 ORDER = (
-    ("version", "errors", "on_demand", "arrays", "rounding"),
+    ("version", "errors", "kinds", "arrays", "rounding"),
+    ("on_demand",),
     ("exact", "markup", "progress"),
     ("amounts",),
     ("documents", "notebook"),
@@ -72,7 +73,7 @@ def test_the_library_works_without_the_papers() -> None:
 def test_the_front_door_loads_nothing_until_it_is_asked() -> None:
     code = (
         "import sys, discreet; loaded = {name for name in sys.modules if name.startswith('discreet.')}; "
-        "assert loaded == {'discreet.on_demand'}, loaded; assert 'numpy' not in sys.modules; "
+        "assert loaded == {'discreet.kinds', 'discreet.on_demand'}, loaded; assert 'numpy' not in sys.modules; "
         "assert 'Categories' in dir(discreet) and 'discreet.models' not in sys.modules; "
         "discreet.Categories; assert 'Categories' in vars(discreet); "
         "slow = {'scipy.stats', 'scipy.optimize', 'sqlalchemy', 'dp_accounting'} & set(sys.modules); "

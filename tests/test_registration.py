@@ -3,18 +3,20 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import discreet as dc
 from discreet import as_published
+from discreet.kinds import SOLVERS
 from discreet.models import Model
 from discreet.reading import Case, Engine, Exactness, Work, engine_for
 from discreet.reading.published import Reading
 
 ROOT = Path(dc.__file__).parent
-RELEASES = Path(__file__).parent / "documents" / "0.1" / "releases"
+RELEASES = Path(__file__).parent / "documents" / "before-house" / "releases"
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 CASE = Case.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
 
@@ -35,6 +37,8 @@ def test_what_was_published_is_found_by_its_kind_when_nothing_else_is_loaded(ask
 
 def test_engines_of_a_model_state_different_places_and_the_exact_ones_come_first() -> None:
     best_first = list(Exactness)
+    for module in {engine.rpartition(".")[0] for _, engine, _ in SOLVERS}:
+        import_module(module)
     for model in Model.registered().values():
         places = {place: kind for kind, place in Engine.registered.items() if issubclass(model, kind.models)}
         assert len(places) == sum(issubclass(model, kind.models) for kind in Engine.registered) > 0, model

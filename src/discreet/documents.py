@@ -26,7 +26,7 @@ import msgspec
 
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
-from discreet.on_demand import everything_registered
+from discreet.on_demand import load_all_kinds, load_kind
 
 Converted = TypeVar("Converted")
 
@@ -105,18 +105,23 @@ class Kinds:
         """Tell whether documents may name this very class, not just one that it inherits from."""
         return made in (self.newest.get(kind_of(made)), self.earlier.get((kind_of(made), version_of(made))))
 
+    def known(self) -> "dict[str, type[Documented]]":
+        """Return the newest version of every kind, by its name."""
+        load_all_kinds()
+        return dict(sorted(self.newest.items()))
+
     def _knows(self, kind: str, version: int) -> bool:
-        """Tell whether this version of a kind was met already; each has a file of its own."""
+        """Tell whether this version of a kind was met already."""
         return kind in self.newest and (version == version_of(self.newest[kind]) or (kind, version) in self.earlier)
 
     def named(self, document: Mapping[str, object]) -> "type[Documented]":
         """Return the class that a document names, or refuse it in words."""
         kind, version = document.get("kind"), document.get("version", 1)
         if isinstance(kind, str) and not (type(version) is int and self._knows(kind, version)):
-            everything_registered()
+            load_kind(self.sort, kind)
         newest = self.newest.get(kind) if isinstance(kind, str) else None
         if newest is None:
-            known = ", ".join(sorted(self.newest))
+            known = ", ".join(self.known())
             raise DocumentError(
                 f"Unknown {self.sort} {kind!r}; known are {known}. It was made by a later version of discreet, or "
                 "by another program."
@@ -128,8 +133,6 @@ class Kinds:
                 f"This is version {version} of {kind}, made by a later version of discreet; this one knows it up to "
                 f"version {version_of(newest)}. Nothing was read. Install a newer version of discreet."
             )
-        if version < version_of(newest) and (str(kind), version) not in self.earlier:
-            everything_registered()  # earlier versions may stand in a file of their own
         found = newest if version == version_of(newest) else self.earlier.get((str(kind), version))
         if found is None:
             raise DocumentError(f"There never was a version {version} of {kind}.")

@@ -1,6 +1,6 @@
 """What is loaded when it is first asked for, so that `import discreet` and `discreet --help` start at once.
 
-There are four kinds of it, and one rule for each.
+There are four sorts of it, and one rule for each.
 
 - **Names of a package**: its `__init__.pyi` imports them and lists them in `__all__`, as any package would; type
   checkers and editors read that file. Its `__init__.py` calls `names_on_demand`, which reads the same file, so there
@@ -9,9 +9,9 @@ There are four kinds of it, and one rule for each.
 - **Libraries that take long to load and are needed in few places** (sqlalchemy, dp_accounting, duckdb, narwhals,
   scipy.stats, scipy.optimize, scipy.signal, scipy.interpolate) are imported in the functions that need them, not at the
   top of a file.
-- **What registers by itself**: models, mechanisms, engines and posteriors, each in a file of its room. Whoever asks for
-  all of them calls `everything_registered` first, so that no list names them. Other distributions announce the modules
-  with theirs as entry points of the group "discreet.kinds".
+- **Kinds** (mechanisms, models, programs, metrics), solvers and posteriors: `kinds.py` says in which module each
+  built-in one is defined, and `make kinds` writes it. Other distributions announce theirs as entry points of the group
+  "discreet.kinds": the name is the kind, the value is the module that defines it and imports its solver and posterior.
 """
 
 import ast
@@ -20,36 +20,71 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-ROOMS = ("models", "mechanisms", "reading.engines", "inference.posteriors", "as_published")
-"""The rooms in which a new file needs no line elsewhere."""
+from discreet.kinds import KINDS
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
+
 ENTRY_POINTS = "discreet.kinds"
 
 
+def load_kind(sort: str, kind: str) -> None:
+    """Load the module that defines a kind: the library's own, otherwise that of a distribution that announces it."""
+    if (home := KINDS[sort].get(kind)) is not None:
+        import_module(home)
+    else:
+        for announced in _announced().select(name=kind):
+            _load(announced)
+
+
 @cache
-def everything_registered() -> None:
-    """Load what registers by itself, once: every file of the rooms, then what other distributions announce."""
-    for room in (import_module(f"discreet.{name}") for name in ROOMS):
-        for found in iter_modules(room.__path__):
-            import_module(f"{room.__name__}.{found.name}")
-    for announced in entry_points(group=ENTRY_POINTS):
-        try:
-            announced.load()
-        except Exception as problem:  # noqa: BLE001 - whatever is wrong there, all else goes on without it
-            origin = announced.dist.name if announced.dist is not None else announced.value
-            warnings.warn(
-                f"{announced.value} of {origin} could not be loaded, so that the models and mechanisms in it are not "
-                f"known: {problem}. Install {origin} again, in the version that belongs to this discreet.",
-                stacklevel=3,
-            )
+def load_all_kinds() -> None:
+    """Load every kind, once: the library's own, then what other distributions announce."""
+    for homes in KINDS.values():
+        for home in homes.values():
+            import_module(home)
+    load_announced()
+
+
+@cache
+def load_announced() -> None:
+    """Load what other distributions announce, once."""
+    for announced in _announced():
+        _load(announced)
+
+
+def _announced() -> "EntryPoints":
+    from importlib.metadata import entry_points  # slow to import
+
+    return entry_points(group=ENTRY_POINTS)
+
+
+def _load(announced: "EntryPoint") -> None:
+    """Load what a distribution announces; a kind of the library's own cannot be replaced."""
+    origin = announced.dist.name if announced.dist is not None else announced.value
+    if any(announced.name in homes for homes in KINDS.values()):
+        warnings.warn(
+            f"{origin} announces the kind {announced.name}, which is one of discreet's own: it was not loaded.",
+            stacklevel=4,
+        )
+        return
+    try:
+        announced.load()
+    except Exception as problem:  # noqa: BLE001 - whatever is wrong there, all else goes on without it
+        warnings.warn(
+            f"{announced.value} of {origin} could not be loaded, so that the models and mechanisms in it are not "
+            f"known: {problem}. Install {origin} again, in the version that belongs to this discreet.",
+            stacklevel=4,
+        )
 
 
 def names_on_demand(
-    package: str, file: str, gone: Mapping[str, str]
+    package: str, file: str, gone: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package whose names are imported in its `__init__.pyi`.
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -32,7 +33,7 @@ OURS += ["serve", "serve-account", "serve-front", "serve-publisher", "verify"]
 def installed(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:
     """Pretend that these commands are installed by other distributions, and no others."""
     found = EntryPoints(EntryPoint(name, place, commands.ENTRY_POINTS) for name, place in places.items())
-    monkeypatch.setattr(commands, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr(metadata, "entry_points", lambda group: found.select(group=group))
 
 
 def run(*words: str, code: int = 0) -> Result:
@@ -63,8 +64,8 @@ def test_help_loads_no_command() -> None:
 
 def test_planning_loads_no_library_that_it_does_not_need() -> None:
     code = (
-        "import sys; import discreet.command_line.holding; from discreet.on_demand import everything_registered; "
-        "everything_registered(); heavy = {'scipy.stats', 'scipy.optimize', 'scipy.interpolate', 'scipy.signal', "
+        "import sys; import discreet.command_line.holding; from discreet.on_demand import load_all_kinds; "
+        "load_all_kinds(); heavy = {'scipy.stats', 'scipy.optimize', 'scipy.interpolate', 'scipy.signal', "
         "'duckdb', 'narwhals', 'sqlalchemy', 'dp_accounting'}; "
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )

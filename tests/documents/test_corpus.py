@@ -16,7 +16,7 @@ import discreet as dc
 from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.models import Statistics
 from discreet.planning.referee import Findings
-from discreet.releases.publish_plan import plan_document
+from discreet.releases._publish_plan import plan_document
 from discreet.releases.release import mechanism_document, read_mechanism
 from discreet.releases.strict_reading import read_model
 from frozen_documents import (

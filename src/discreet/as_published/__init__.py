@@ -6,31 +6,6 @@ any of them. Those with a proved guarantee may be published, and are read like e
 mechanisms whose guarantee is only claimed are refused.
 """
 
-from discreet.as_published.fourier_updates import FourierUpdates
-from discreet.as_published.hellinger_local import HellingerLocal
-from discreet.as_published.hellinger_scales import PublishedHellingerGlobal, PublishedHellingerSmooth
-from discreet.as_published.hellinger_table import HellingerTable
-from discreet.as_published.laplace_updates import LaplaceUpdates
-from discreet.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
-from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
-from discreet.as_published.regression_points import adaptive_ridge, plug_in_regression
-from discreet.inference.plug_in import plug_in
+from discreet.on_demand import names_on_demand
 
-__all__ = [
-    "ClampedLaplace",
-    "FlooredLaplace",
-    "FourierUpdates",
-    "HellingerLocal",
-    "HellingerTable",
-    "LaplaceUpdates",
-    "PlugInNetwork",
-    "PublishedHellingerGlobal",
-    "PublishedHellingerSmooth",
-    "RoundedLaplace",
-    "TruncatedLaplace",
-    "adaptive_ridge",
-    "plug_in",
-    "plug_in_regression",
-    "projected_reading",
-    "truncated_reading",
-]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,7 +1,5 @@
 """Checks of guarantees: exact privacy losses, and comparisons of all neighbouring data sets."""
 
-from discreet.certificates.data_sets import DataSets, neighbouring
-from discreet.certificates.enumeration import Enumeration, compare, compositions, enumerate_neighbours
-from discreet.certificates.privacy_loss import PrivacyLoss
+from discreet.on_demand import names_on_demand
 
-__all__ = ["DataSets", "Enumeration", "PrivacyLoss", "compare", "compositions", "enumerate_neighbours", "neighbouring"]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -8,10 +8,12 @@ its line is the summary of that distribution. An entry point cannot replace a co
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import click
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "discreet.commands"
 KNOWN_ELSEWHERE = {"reproduce": "discreet-papers"}
@@ -70,16 +72,18 @@ class CommandsOnDemand(click.Group):
         return known.get_short_help_str(width) if known is not None else _summary(_added()[name])
 
 
-def _added() -> dict[str, EntryPoint]:
+def _added() -> "dict[str, EntryPoint]":
     """Return the commands of other distributions."""
+    from importlib.metadata import entry_points  # slow to import
+
     return {found.name: found for found in entry_points(group=ENTRY_POINTS)}
 
 
-def _summary(found: EntryPoint) -> str:
+def _summary(found: "EntryPoint") -> str:
     return (found.dist.metadata["Summary"] if found.dist is not None else None) or f"From {found.value}."
 
 
-def _loaded(found: EntryPoint) -> click.Command:
+def _loaded(found: "EntryPoint") -> click.Command:
     """Load the command of another distribution; one that cannot be loaded is refused in words."""
     origin = found.dist.name if found.dist is not None else found.value
     try:

@@ -42,7 +42,7 @@ class _Commands(CommandsOnDemand):
             "Predict one variable of new records, some of whose values may be unknown.",
         ),
         "verify": Command(
-            _READING,
+            "discreet.command_line.verifying",
             "verify",
             "Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.",
         ),

@@ -1,19 +1,17 @@
-"""The reader's commands infer and verify."""
+"""The reader's command infer: what a release says."""
 
 import csv
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.command_line.comparing import examine_file
 from discreet.command_line.readings import show_reading, show_rows, show_warnings
-from discreet.command_line.screen import as_json, console, helpful, patient, require_folder, say, show_json, working
+from discreet.command_line.screen import as_json, helpful, patient, require_folder, say, show_json, working
 from discreet.errors import (
     ConvergenceWarning,
     DeclarationError,
@@ -21,23 +19,15 @@ from discreet.errors import (
     LittleInformationWarning,
     PriorOutweighsWarning,
 )
-from discreet.exact import exact_text
-from discreet.guarantees import Ledger
-from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
-from discreet.models.programs.written import program_written
-from discreet.planning import verify as verify_release
-from discreet.planning.audit import DRAWS
-from discreet.planning.distinguish import ERROR, distinguish
 from discreet.reading import why_unreadable
-from discreet.records import read
 from discreet.records.values import text_of
 from discreet.releases import Release
-from discreet.show import charts
-from discreet.show.page import write_page
-from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv, write_draws
+
+if TYPE_CHECKING:
+    from discreet.models.programs.families import Family
 
 TOLD = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
 _ANSWERED_BY = {
@@ -156,7 +146,7 @@ def infer(
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
         for kind in TOLD:
             warnings.simplefilter("always", kind)
-        model = None if program is None else program_written(program)
+        model = None if program is None else _program(program)
         whole: Posterior = read_release(
             *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
         )
@@ -175,6 +165,8 @@ def infer(
         for kind in TOLD:
             warnings.simplefilter("ignore", kind)  # a picture computes again what was asked above
         if plot is not None:
+            from discreet.show import charts
+
             picture = charts.comparison_chart(whole, event, by, level) if event and by else None
             charts.render(picture or charts.posterior_chart(posterior, level), plot)
         if table is not None:
@@ -188,6 +180,8 @@ def infer(
         if out is not None:
             write_records(answer["--synthesize"](synthesize), out)
         if page is not None:
+            from discreet.show.page import write_page
+
             write_page(posterior, page, [(event, by)] if event and by and not margin else [])
         if account is not None:
             _write_statement(documents[0], posterior, account, [] if difference is None else [difference.sentence])
@@ -226,11 +220,24 @@ def prior_of(text: str | None) -> object:
 
 def records_of(path: Path | None) -> object:
     """Return the records of a file, or nothing if none is named."""
-    return None if path is None else read(path)
+    if path is None:
+        return None
+    from discreet.records import read
+
+    return read(path)
+
+
+def _program(text: str) -> "Family | str":
+    from discreet.models.programs.written import program_written
+
+    return program_written(text)
 
 
 def _write_statement(release: Release, posterior: Posterior | None, path: Path, answers: Sequence[str] = ()) -> None:
-    text = statement(release, posterior, verify_release(release), answers)
+    from discreet.planning import verify
+    from discreet.show.statement import statement, statement_html
+
+    text = statement(release, posterior, verify(release), answers)
     path.write_text(statement_html(text) if path.suffix == ".html" else text, encoding="utf-8")
 
 
@@ -294,90 +301,3 @@ def read_document(path: Path) -> Release:
     if not path.is_file():
         raise DocumentError(f"There is no file {str(path)!r}.")
     return Release.from_json(path.read_bytes())
-
-
-@click.command()
-@click.argument("release", type=click.Path(path_type=Path), required=False)
-@click.option("--ledger", "book", help="Check the release against this ledger too: a file, or a server's address.")
-@click.option(
-    "--key", type=click.Path(path_type=Path), help="The issuer's public key; the release must be signed with it."
-)
-@click.option(
-    "--mechanism", type=click.Path(path_type=Path), help="Check a mechanism from a file instead of a release."
-)
-@click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws to audit a mechanism with.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
-@click.option(
-    "--distinguish",
-    "error",
-    type=float,
-    is_flag=False,
-    flag_value=ERROR,
-    help="Show how many such releases an adversary would need to tell neighbouring data sets apart with error rates "
-    "of at most this; 0.05 if no value is given.",
-)
-@patient
-@as_json
-@helpful
-def verify(
-    release: Path | None,
-    book: str | None,
-    key: Path | None,
-    mechanism: Path | None,
-    draws: int,
-    plot: Path | None,
-    error: float | None,
-    patience: float,
-    as_json: bool,
-) -> None:
-    """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
-
-    Every line says what was done: recomputed, compared, drawn or looked up; or that it rests on a proof alone. With
-    --mechanism no data are involved: a mechanism, given by its document or by a release, is checked in the same way,
-    and its sampler is audited with draws on made-up data.
-
-    \b
-    Example:  discreet verify smoking-2026.release.json --ledger study.db
-              discreet verify smoking-2026.release.json --key office.pub
-              discreet verify smoking-2026.release.json --distinguish 0.01
-              discreet verify --mechanism smoking-2026.release.json --plot audit.png
-    """
-    require_folder(plot)
-    if error is not None and release is None:
-        raise DeclarationError("--distinguish needs a release.")
-    if (release is None) == (mechanism is None):
-        raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
-    if mechanism is not None:
-        if book is not None or key is not None:
-            raise DeclarationError("--ledger and --key need a release: a mechanism by itself was never charged.")
-        return examine_file(mechanism, draws, plot, patience, as_json)
-    if release is None or plot is not None:
-        raise DeclarationError("--plot draws an audit: it needs --mechanism.")
-    document = read_document(release)
-    holder = None if key is None else PublicKey.open(key)
-    certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
-    apart = None if error is None else distinguish(document, error)
-    if as_json:
-        return show_json(
-            {
-                "label": document.label,
-                "simulated": document.simulated,
-                "epsilon": certificate.epsilon if isfinite(certificate.epsilon) else None,  # there is no pure epsilon
-                "exact": certificate.exact,
-                "delta": exact_text(certificate.guarantee.delta),
-                "adjacency": certificate.guarantee.adjacency.value,
-                "change": document.change,
-                "unit": document.unit.description,
-                "evidence": certificate.evidence.value,
-                "worst_pair": certificate.worst_pair,
-                "checks": certificate.checks,
-                "issuer": None if holder is None else holder.owner,
-                "signed": bool(document.signatures),
-                "distinguish": None if apart is None else apart.document(),
-            }
-        )
-    console.print("[bold green]The guarantee holds.[/]")
-    lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
-    return say(
-        *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])
-    )

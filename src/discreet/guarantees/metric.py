@@ -25,6 +25,8 @@ from typing import Any, ClassVar, NamedTuple
 from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text
+from discreet.kinds import KINDS
+from discreet.on_demand import load_kind
 from discreet.records.columns import Column
 
 
@@ -249,13 +251,13 @@ def read_metric(document: object) -> Metric:
     """Return the metric that a document describes."""
     if not isinstance(document, dict):
         raise DocumentError("A metric must be written as its kind and its public facts.")
-    import discreet.guarantees.column_metrics
-    import discreet.guarantees.group_metrics  # noqa: F401 - whose kinds register when they are loaded
-
     facts = {name: value for name, value in document.items() if name != "kind"}
     kind = document.get("kind")
+    if isinstance(kind, str) and kind not in Metric.kinds:
+        load_kind("metric", kind)
     if not isinstance(kind, str) or kind not in Metric.kinds:
-        raise DocumentError(f"The kind of a metric must be one of {', '.join(Metric.kinds)}; got {kind!r}.")
+        known = ", ".join(sorted({*KINDS["metric"], *Metric.kinds}))
+        raise DocumentError(f"The kind of a metric must be one of {known}; got {kind!r}.")
     try:
         found = Metric.kinds[kind].of_facts(**facts)
     except (DeclarationError, TypeError, KeyError) as problem:

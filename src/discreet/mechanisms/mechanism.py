@@ -26,7 +26,6 @@ from discreet.exact import exact_text
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Evidence
 from discreet.models.model import Model, ModelT
-from discreet.on_demand import everything_registered
 from discreet.randomness import RandomBits
 
 
@@ -117,8 +116,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     @classmethod
     def registered(cls) -> dict[str, "type[Mechanism]"]:
         """Return the newest version of every mechanism that documents may name, by its kind."""
-        everything_registered()
-        return {kind: made for kind, made in sorted(cls.kinds.newest.items()) if issubclass(made, Mechanism)}
+        return {kind: made for kind, made in cls.kinds.known().items() if issubclass(made, Mechanism)}
 
     @classmethod
     def accepts_model(cls, model: object) -> bool:

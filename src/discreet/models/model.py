@@ -17,7 +17,6 @@ from discreet.documents import Document, DocumentedModel, document_of
 from discreet.errors import DeclarationError
 from discreet.models.asked import Asked, written_name
 from discreet.models.number_bounds import Bounds, gaps_in_words
-from discreet.on_demand import everything_registered
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
 
@@ -106,8 +105,7 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     @classmethod
     def registered(cls) -> dict[str, "type[Model]"]:
         """Return the newest version of every model that documents may name, by its kind."""
-        everything_registered()
-        return {kind: made for kind, made in sorted(cls.kinds.newest.items()) if issubclass(made, Model)}
+        return {kind: made for kind, made in cls.kinds.known().items() if issubclass(made, Model)}
 
     @classmethod
     def asked_as(cls) -> Mapping[str, Asked]:

@@ -78,7 +78,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
     def asked_as(cls) -> dict[str, Asked]:
         """Return the names by which studies ask for programs, and what makes each of keys."""
         found = {"family": _table_made_by(ASKED_FAMILY)}
-        for kind in Program.kinds.newest.values():
+        for kind in Program.kinds.known().values():
             assert issubclass(kind, Program)
             found |= {name: _table_made_by(asked) for name, asked in kind.asked_as().items()}
         return found

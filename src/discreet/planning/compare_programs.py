@@ -13,7 +13,7 @@ import numpy as np
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
-from discreet.inference.infer import infer
+from discreet.inference._infer import infer
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.modelled_table import ModelledTable

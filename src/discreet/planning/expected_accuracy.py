@@ -16,7 +16,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning, PriorOutweighsWarning
 from discreet.exact import Exact, exact
-from discreet.inference.infer import infer
+from discreet.inference._infer import infer
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.mechanism import require_mechanism

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.errors import DeclarationError
 from discreet.exact import exact
 from discreet.guarantees import Unit
-from discreet.inference.infer import infer
+from discreet.inference._infer import infer
 from discreet.inference.posteriors.row import DAYS
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.models.numbers import POPULATION

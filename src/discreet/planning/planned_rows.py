@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.inference.infer import infer
+from discreet.inference._infer import infer
 from discreet.inference.posteriors.row import Row
 from discreet.mechanisms import Mechanism
 from discreet.planning.work_ahead import planning

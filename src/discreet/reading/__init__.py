@@ -1,30 +1,5 @@
 """Engines that infer the true counts behind a release; the first suitable one reads it."""
 
-from discreet.reading.case import (
-    MOST_NUMBERS,
-    MOST_OPERATIONS,
-    Case,
-    Engine,
-    Work,
-    engine_for,
-    read,
-    refusal_of,
-    why_unreadable,
-)
-from discreet.reading.exactness import exactness_of, why_not_exact
-from discreet.reading.published import Exactness
+from discreet.on_demand import names_on_demand
 
-__all__ = [
-    "MOST_NUMBERS",
-    "MOST_OPERATIONS",
-    "Case",
-    "Engine",
-    "Exactness",
-    "Work",
-    "engine_for",
-    "exactness_of",
-    "read",
-    "refusal_of",
-    "why_not_exact",
-    "why_unreadable",
-]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

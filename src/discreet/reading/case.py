@@ -7,9 +7,10 @@ time. One operation is about the addition of a product to an array, some nanosec
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from math import inf
 from typing import ClassVar, Generic
 
@@ -17,11 +18,12 @@ import numpy as np
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
+from discreet.kinds import SOLVERS
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
-from discreet.on_demand import everything_registered
+from discreet.on_demand import load_announced
 from discreet.reading.likelihoods import Likely
 from discreet.reading.published import Exactness, Published, Reading
 
@@ -242,11 +244,29 @@ def read(case: Case) -> Reading:
     return engine.read(case)
 
 
-def engines_of(case: Case) -> list[Engine]:
-    """Return the engines that read cases of this model, in the order of the places that they state."""
-    everything_registered()
-    known = sorted(Engine.registered.items(), key=lambda each: (each[1], each[0].__name__))
+def engines_of(case: Case) -> Iterator[Engine]:
+    """Yield the engines that read cases of this model, in the order of the places that they state.
+
+    Each is loaded only when those before it have been asked.
+    """
     has_margins, has_rows = any(each.is_margin for each in case.observed), case.model.has_own_rows
-    able = [k for k, _ in known if (k.reads_margins or not has_margins) and (k.reads_own_rows or not has_rows)]
-    able = [k for k in able if k.reads_programs == (case.model.program is not None)]
-    return [kind() for kind in able if isinstance(case.model, kind.models)]
+    for kind in _engines_in_order(type(case.model)):
+        is_able = (kind.reads_margins or not has_margins) and (kind.reads_own_rows or not has_rows)
+        if is_able and kind.reads_programs == (case.model.program is not None):
+            yield kind()
+
+
+def _engines_in_order(model: type) -> Iterator[type[Engine]]:
+    """Yield the engines of a model: the library's own, and those of the running program and of other distributions."""
+    names = {f"{kind.__module__}.{kind.__name__}" for kind in model.__mro__}
+    built_in = [(place, engine) for place, engine, models in SOLVERS if names & set(models)]
+    if not built_in:
+        load_announced()
+    listed = {engine for _, engine, _ in SOLVERS}
+    places = {f"{kind.__module__}.{kind.__name__}": (place, kind) for kind, place in Engine.registered.items()}
+    others = [
+        (place, name) for name, (place, kind) in places.items() if name not in listed and issubclass(model, kind.models)
+    ]
+    for _, name in sorted([*built_in, *others]):
+        home, _, engine = name.rpartition(".")
+        yield places[name][1] if name in places else getattr(import_module(home), engine)

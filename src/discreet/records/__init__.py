@@ -1,11 +1,5 @@
 """Where records live: every value of a declared column becomes a small whole number before anything else is done."""
 
-from discreet.records.batches import as_source
-from discreet.records.columns import Column, Level
-from discreet.records.files import read
-from discreet.records.lists import ListSource
-from discreet.records.source import Source
-from discreet.records.sums import sum_moments
-from discreet.records.values import text_of
+from discreet.on_demand import names_on_demand
 
-__all__ = ["Column", "Level", "ListSource", "Source", "as_source", "read", "sum_moments", "text_of"]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,8 +1,5 @@
 """What leaves: `publish` is the one door, a `Release` is what went through it."""
 
-from discreet.releases.publish import publish
-from discreet.releases.publish_plan import publish_plan
-from discreet.releases.release import Release
-from discreet.releases.simulate import simulate
+from discreet.on_demand import names_on_demand
 
-__all__ = ["Release", "publish", "publish_plan", "simulate"]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

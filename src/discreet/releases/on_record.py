@@ -9,7 +9,7 @@ from discreet.models.model import ModelT
 from discreet.releases.release import Release
 
 if TYPE_CHECKING:
-    from discreet.releases.publish import Part
+    from discreet.releases._publish import Part
 
 
 def recorded(

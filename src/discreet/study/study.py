@@ -21,7 +21,7 @@ from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
-from discreet.releases.publish_plan import plan_document
+from discreet.releases._publish_plan import plan_document
 from discreet.releases.release import canonical_mechanism, mechanism_document, read_mechanism
 from discreet.study.declarations import Declarations
 from discreet.study.file import read_study

@@ -15,7 +15,7 @@ from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.plug_in import plug_in
+from discreet.inference._plug_in import plug_in
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import column_named

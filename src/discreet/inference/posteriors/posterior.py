@@ -7,6 +7,7 @@ can answer (a ratio of probabilities, a forecast) is a method of its own class.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self
@@ -25,6 +26,7 @@ from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.travelling import likelihoods_of, travelling
 from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
+from discreet.kinds import POSTERIORS
 from discreet.mathematics.distributions import Interval
 from discreet.models.model import MadeUp, ModelT
 from discreet.notebook import Shown, with_picture
@@ -36,6 +38,16 @@ ONES_READ_AS_NONE = (
     "The declared prior, 1 everywhere, was the default of version 0.1, so it was read as if none had been declared. "
     "prior='declared' gives the old reading."
 )
+
+
+def posterior_of(reading: type) -> Callable[..., Any]:
+    """Return the posterior that shows readings of a kind."""
+    for kind in reading.__mro__:
+        if kind not in Posterior.registered and (home := POSTERIORS.get(f"{kind.__module__}.{kind.__name__}")):
+            import_module(home)
+        if kind in Posterior.registered:
+            return Posterior.registered[kind]
+    raise DeclarationError(f"No posterior shows a {reading.__name__}. Nothing was read.")
 
 
 def require_posterior(given: object, undone: str) -> None:

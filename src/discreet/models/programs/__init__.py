@@ -1,31 +1,5 @@
 """Private probabilistic programs: what a reader may believe about the cells of a table, with a prior."""
 
-from discreet.models.programs.families import (
-    Binomial,
-    Exponential,
-    Gamma,
-    LogNormal,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-)
-from discreet.models.programs.loglinear import LogLinear
-from discreet.models.programs.own import CellModel
-from discreet.models.programs.program import Cells, Program
-from discreet.models.programs.regressions import Logistic, Multinomial
+from discreet.on_demand import names_on_demand
 
-__all__ = [
-    "Binomial",
-    "CellModel",
-    "Cells",
-    "Exponential",
-    "Gamma",
-    "LogLinear",
-    "LogNormal",
-    "Logistic",
-    "Multinomial",
-    "NegativeBinomial",
-    "Normal",
-    "Poisson",
-    "Program",
-]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

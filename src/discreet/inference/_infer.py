@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from discreet.errors import DeclarationError, LittleInformationWarning
-from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.posterior import Posterior, posterior_of
 from discreet.models.model import Model
 from discreet.reading import Case, read, refusal_of
 from discreet.reading.case import in_order
@@ -49,10 +49,9 @@ def infer(
     if strengths is not None and not case.model.is_prior_declared:
         case = Case.of(releases, 1, case.patience)
     readings, records = _readings(case, strengths, own)
-    found = [Posterior.registered[kind] for kind in type(readings[0]).__mro__ if kind in Posterior.registered]
-    if not found:
-        raise DeclarationError(f"No posterior shows a {type(readings[0]).__name__}. Nothing was read.")
-    posterior: Told = found[0](readings[0].model if records else case.model, in_order(releases), readings)
+    posterior: Told = posterior_of(type(readings[0]))(
+        readings[0].model if records else case.model, in_order(releases), readings
+    )
     posterior.own_records = records
     if posterior.is_information_at_hand:
         _warn(posterior)

@@ -9,8 +9,8 @@ from discreet.guarantees import ONE_RECORD, Ledger, Unit
 from discreet.mechanisms import Plan
 from discreet.models import Statistics
 from discreet.randomness import SystemBits
+from discreet.releases._publish import Charge, Part, check_parts, publish_parts
 from discreet.releases.protection import protected
-from discreet.releases.publish import Charge, Part, check_parts, publish_parts
 from discreet.releases.release import LONGEST_LABEL, Release, mechanism_document
 
 

@@ -1,0 +1,85 @@
+"""Write src/discreet/kinds.py, which says where each built-in kind, solver and posterior is: what `make kinds` does.
+
+A document, a release or a study then loads the modules of what it names, and no others. tests/test_kinds.py fails if
+the file is not what this would write.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import discreet
+from discreet import as_published, guarantees, inference, mechanisms, models, reading
+from discreet.documents import DocumentedMechanism, DocumentedModel
+from discreet.guarantees.metric import Metric
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.models.programs.program import Program
+from discreet.reading.case import Engine
+
+FILE = Path(discreet.__file__).parent / "kinds.py"
+PACKAGES = (guarantees, models, mechanisms, reading, inference, as_published)
+EXTRAS = "discreet.inference.bridges."  # which need libraries that are not always there
+HEAD = '''"""Where each built-in kind, solver and posterior is defined. Written by `make kinds`; do not edit."""
+# fmt: off
+
+'''
+
+
+def name_of(made: type) -> str:
+    """Return the module and the name of a class."""
+    return f"{made.__module__}.{made.__qualname__}"
+
+
+def is_ours(made: Any) -> bool:
+    """Tell whether a class is the library's own, not one of a test or of another distribution."""
+    return bool(made.__module__.startswith("discreet."))
+
+
+def homes(made: dict[str, Any]) -> dict[str, str]:
+    """Return the modules of the library's own classes, by their kinds."""
+    return {kind: each.__module__ for kind, each in sorted(made.items()) if is_ours(each)}
+
+
+def text() -> str:
+    """Return what the file should hold, from the classes that register when everything is loaded."""
+    for package in PACKAGES:
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.startswith(EXTRAS):
+                import_module(module.name)
+    kinds = {
+        "mechanism": homes(DocumentedMechanism.kinds.newest),
+        "metric": homes(Metric.kinds),
+        "model": homes(DocumentedModel.kinds.newest),
+        "program": homes(Program.kinds.newest),
+    }
+    solvers = sorted(
+        (place, name_of(made), tuple(sorted(name_of(each) for each in made.models)))
+        for made, place in Engine.registered.items()
+        if is_ours(made)
+    )
+    posteriors = {name_of(shown): made.__module__ for shown, made in Posterior.registered.items() if is_ours(made)}
+    lines = ["KINDS: dict[str, dict[str, str]] = {"]
+    for sort, found_there in kinds.items():
+        lines += [
+            f'    "{sort}": {{',
+            *(f'        "{kind}": "{home}",' for kind, home in found_there.items()),
+            "    },",
+        ]
+    lines += ["}", '"""The module of each kind that a document may name."""', ""]
+    lines += ["SOLVERS: tuple[tuple[int, str, tuple[str, ...]], ...] = ("]
+    for place, solver, read in solvers:
+        lines += [f'    ({place}, "{solver}", (', *(f'        "{model}",' for model in read), "    )),"]
+    lines += [
+        ")",
+        '"""Solvers in the order in which they are asked, each with the models that it reads."""',
+        "",
+    ]
+    lines += ["POSTERIORS: dict[str, str] = {"]
+    lines += [f'    "{shown}": "{home}",' for shown, home in sorted(posteriors.items())]
+    lines += ["}", '"""The module of the posterior that shows a kind of result."""']
+    return HEAD + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), "utf-8")

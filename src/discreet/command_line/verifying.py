@@ -1,0 +1,104 @@
+"""The command that checks a guarantee: verify."""
+
+from math import isfinite
+from pathlib import Path
+
+import click
+
+from discreet.command_line.comparing import examine_file
+from discreet.command_line.reading import read_document
+from discreet.command_line.screen import as_json, console, helpful, patient, require_folder, say, show_json
+from discreet.errors import DeclarationError
+from discreet.exact import exact_text
+from discreet.guarantees import Ledger
+from discreet.guarantees.signatures import PublicKey, issuers
+from discreet.planning import verify as verify_release
+from discreet.planning.audit import DRAWS
+from discreet.planning.distinguish import ERROR, distinguish
+
+
+@click.command()
+@click.argument("release", type=click.Path(path_type=Path), required=False)
+@click.option("--ledger", "book", help="Check the release against this ledger too: a file, or a server's address.")
+@click.option(
+    "--key", type=click.Path(path_type=Path), help="The issuer's public key; the release must be signed with it."
+)
+@click.option(
+    "--mechanism", type=click.Path(path_type=Path), help="Check a mechanism from a file instead of a release."
+)
+@click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws to audit a mechanism with.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
+@click.option(
+    "--distinguish",
+    "error",
+    type=float,
+    is_flag=False,
+    flag_value=ERROR,
+    help="Show how many such releases an adversary would need to tell neighbouring data sets apart with error rates "
+    "of at most this; 0.05 if no value is given.",
+)
+@patient
+@as_json
+@helpful
+def verify(
+    release: Path | None,
+    book: str | None,
+    key: Path | None,
+    mechanism: Path | None,
+    draws: int,
+    plot: Path | None,
+    error: float | None,
+    patience: float,
+    as_json: bool,
+) -> None:
+    """Check a release's guarantee from the document alone; with --ledger, check charge, digest and chain.
+
+    Every line says what was done: recomputed, compared, drawn or looked up; or that it rests on a proof alone. With
+    --mechanism no data are involved: a mechanism, given by its document or by a release, is checked in the same way,
+    and its sampler is audited with draws on made-up data.
+
+    \b
+    Example:  discreet verify smoking-2026.release.json --ledger study.db
+              discreet verify smoking-2026.release.json --key office.pub
+              discreet verify smoking-2026.release.json --distinguish 0.01
+              discreet verify --mechanism smoking-2026.release.json --plot audit.png
+    """
+    require_folder(plot)
+    if error is not None and release is None:
+        raise DeclarationError("--distinguish needs a release.")
+    if (release is None) == (mechanism is None):
+        raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
+    if mechanism is not None:
+        if book is not None or key is not None:
+            raise DeclarationError("--ledger and --key need a release: a mechanism by itself was never charged.")
+        return examine_file(mechanism, draws, plot, patience, as_json)
+    if release is None or plot is not None:
+        raise DeclarationError("--plot draws an audit: it needs --mechanism.")
+    document = read_document(release)
+    holder = None if key is None else PublicKey.open(key)
+    certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
+    apart = None if error is None else distinguish(document, error)
+    if as_json:
+        return show_json(
+            {
+                "label": document.label,
+                "simulated": document.simulated,
+                "epsilon": certificate.epsilon if isfinite(certificate.epsilon) else None,  # there is no pure epsilon
+                "exact": certificate.exact,
+                "delta": exact_text(certificate.guarantee.delta),
+                "adjacency": certificate.guarantee.adjacency.value,
+                "change": document.change,
+                "unit": document.unit.description,
+                "evidence": certificate.evidence.value,
+                "worst_pair": certificate.worst_pair,
+                "checks": certificate.checks,
+                "issuer": None if holder is None else holder.owner,
+                "signed": bool(document.signatures),
+                "distinguish": None if apart is None else apart.document(),
+            }
+        )
+    console.print("[bold green]The guarantee holds.[/]")
+    lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
+    return say(
+        *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])
+    )

@@ -1,0 +1,162 @@
+"""Where each built-in kind, solver and posterior is defined. Written by `make kinds`; do not edit."""
+# fmt: off
+
+KINDS: dict[str, dict[str, str]] = {
+    "mechanism": {
+        "BallDraw": "discreet.mechanisms.ball_draw",
+        "BoxMoments": "discreet.mechanisms.box_moments",
+        "ClampedLaplace": "discreet.as_published.published_laplace",
+        "ConeMoments": "discreet.mechanisms.cone_moments",
+        "ContrastGaussians": "discreet.mechanisms.contrast_gaussians",
+        "CubeCounts": "discreet.mechanisms.cube_counts",
+        "DiscreteGaussianCounts": "discreet.mechanisms.discrete_gaussian_counts",
+        "DiscreteGaussianHistogram": "discreet.mechanisms.discrete_gaussian_counts",
+        "DiscreteLaplaceCounts": "discreet.mechanisms.discrete_laplace_counts",
+        "FamilyGaussians": "discreet.mechanisms.family_gaussians",
+        "FamilyHistograms": "discreet.mechanisms.family_histograms",
+        "FlooredLaplace": "discreet.as_published.published_laplace",
+        "FourierCounts": "discreet.mechanisms.fourier_counts",
+        "FourierUpdates": "discreet.as_published.fourier_updates",
+        "GaussianMoments": "discreet.mechanisms.gaussian_moments",
+        "GeometricHistogram": "discreet.mechanisms.geometric_histogram",
+        "GeometricSums": "discreet.mechanisms.geometric_sums",
+        "GroupPaths": "discreet.mechanisms.group_paths",
+        "HellingerCalibrated": "discreet.mechanisms.hellinger_calibrated",
+        "HellingerGlobal": "discreet.mechanisms.hellinger",
+        "HellingerLocal": "discreet.as_published.hellinger_local",
+        "HellingerReciprocal": "discreet.mechanisms.hellinger",
+        "HellingerSmooth": "discreet.mechanisms.hellinger",
+        "HellingerSmoothProved": "discreet.mechanisms.hellinger",
+        "HellingerTable": "discreet.as_published.hellinger_table",
+        "JointHistograms": "discreet.mechanisms.joint_histograms",
+        "LaplaceMoments": "discreet.mechanisms.laplace_moments",
+        "LaplaceUpdates": "discreet.as_published.laplace_updates",
+        "MaximumPosterior": "discreet.mechanisms.maximum_posterior",
+        "MetricSums": "discreet.mechanisms.metric_sums",
+        "NetworkMaximum": "discreet.mechanisms.network_maximum",
+        "NetworkSampling": "discreet.mechanisms.network_sampling",
+        "PathTable": "discreet.mechanisms.path_table",
+        "PermuteAndFlip": "discreet.mechanisms.permute_and_flip",
+        "PosteriorSampling": "discreet.mechanisms.posterior_sampling",
+        "PublishedHellingerGlobal": "discreet.as_published.hellinger_scales",
+        "PublishedHellingerSmooth": "discreet.as_published.hellinger_scales",
+        "RateTruncation": "discreet.mechanisms.rate_truncation",
+        "RoundedLaplace": "discreet.as_published.published_laplace",
+        "TotalVariationChoice": "discreet.mechanisms.total_variation",
+        "TreeLevels": "discreet.mechanisms.tree_levels",
+        "TreeTable": "discreet.mechanisms.tree_table",
+        "TruncatedLaplace": "discreet.as_published.published_laplace",
+        "TwoStepMedian": "discreet.mechanisms.two_step_median",
+    },
+    "metric": {
+        "GroupLines": "discreet.guarantees.group_metrics",
+        "GroupSteps": "discreet.guarantees.group_metrics",
+        "Line": "discreet.guarantees.column_metrics",
+        "Records": "discreet.guarantees.metric",
+        "Steps": "discreet.guarantees.column_metrics",
+        "Sum": "discreet.guarantees.metric",
+        "Tree": "discreet.guarantees.column_metrics",
+    },
+    "model": {
+        "Binomial": "discreet.models.binomial",
+        "Categories": "discreet.models.categories",
+        "Exponential": "discreet.models.exponential",
+        "LaplaceScale": "discreet.models.laplace_scale",
+        "LinearRegression": "discreet.models.linear_regression",
+        "ModelledTable": "discreet.models.modelled_table",
+        "Network": "discreet.models.network",
+        "NormalMean": "discreet.models.normal_mean",
+        "NormalPrecision": "discreet.models.normal_precision",
+        "NumberSums": "discreet.models.number_sums",
+        "NumberTable": "discreet.models.number_table",
+        "Poisson": "discreet.models.poisson",
+        "WeightedSums": "discreet.models.weighted_sums",
+    },
+    "program": {
+        "Binomial": "discreet.models.programs.families",
+        "Exponential": "discreet.models.programs.families",
+        "Gamma": "discreet.models.programs.families",
+        "LogLinear": "discreet.models.programs.loglinear",
+        "LogNormal": "discreet.models.programs.families",
+        "Logistic": "discreet.models.programs.regressions",
+        "Multinomial": "discreet.models.programs.regressions",
+        "NegativeBinomial": "discreet.models.programs.families",
+        "Normal": "discreet.models.programs.families",
+        "Poisson": "discreet.models.programs.families",
+    },
+}
+"""The module of each kind that a document may name."""
+
+SOLVERS: tuple[tuple[int, str, tuple[str, ...]], ...] = (
+    (9, "discreet.inference.posteriors.two_step_median.TwoStepEngine", (
+        "discreet.models.number_table.NumberTable",
+    )),
+    (9, "discreet.inference.posteriors.weighted_sums.WeightedSumsEngine", (
+        "discreet.models.weighted_sums.WeightedSums",
+    )),
+    (10, "discreet.inference.posteriors.number_sums.NumberSumsEngine", (
+        "discreet.models.number_sums.NumberSums",
+    )),
+    (10, "discreet.inference.posteriors.number_table.NumberTableEngine", (
+        "discreet.models.number_table.NumberTable",
+    )),
+    (10, "discreet.reading.engines.families.FamiliesEngine", (
+        "discreet.models.bounded_family.BoundedFamily",
+    )),
+    (10, "discreet.reading.engines.moments.MomentsEngine", (
+        "discreet.models.linear_regression.LinearRegression",
+    )),
+    (10, "discreet.reading.engines.naive_bayes.NaiveBayesEngine", (
+        "discreet.models.network.Network",
+    )),
+    (10, "discreet.reading.engines.tables.TablesEngine", (
+        "discreet.models.categories.Categories",
+    )),
+    (12, "discreet.reading.engines.tree_tables.TreeTablesEngine", (
+        "discreet.models.categories.Categories",
+    )),
+    (20, "discreet.reading.engines.cube.CubeEngine", (
+        "discreet.models.network.Network",
+    )),
+    (20, "discreet.reading.engines.enumeration.EnumerationEngine", (
+        "discreet.models.categories.Categories",
+    )),
+    (25, "discreet.reading.engines.weighted_tables.WeightedTablesEngine", (
+        "discreet.models.categories.Categories",
+    )),
+    (28, "discreet.reading.engines.cell_models.CellModelsEngine", (
+        "discreet.models.modelled_table.ModelledTable",
+    )),
+    (30, "discreet.reading.engines.sampled_tables.SampledTablesEngine", (
+        "discreet.models.categories.Categories",
+    )),
+    (30, "discreet.reading.engines.shared_radius.SharedRadiusEngine", (
+        "discreet.models.network.Network",
+    )),
+    (35, "discreet.reading.engines.binary_trees.BinaryTreesEngine", (
+        "discreet.models.network.Network",
+    )),
+    (40, "discreet.reading.engines.trees.TreesEngine", (
+        "discreet.models.network.Network",
+    )),
+    (50, "discreet.reading.engines.counts.CountsEngine", (
+        "discreet.models.network.Network",
+    )),
+    (60, "discreet.reading.engines.rows.RowsEngine", (
+        "discreet.models.network.Network",
+    )),
+)
+"""Solvers in the order in which they are asked, each with the models that it reads."""
+
+POSTERIORS: dict[str, str] = {
+    "discreet.inference.posteriors.two_step_median.TwoStepReading": "discreet.inference.posteriors.two_step_median",
+    "discreet.reading.cells.model_reading.ModelReading": "discreet.inference.posteriors.model",
+    "discreet.reading.families.FamilyReading": "discreet.inference.posteriors.family",
+    "discreet.reading.moment_reading.MomentReading": "discreet.inference.posteriors.regression",
+    "discreet.reading.number_sums.NumberSumsReading": "discreet.inference.posteriors.number_sums",
+    "discreet.reading.number_tables.NumberTableReading": "discreet.inference.posteriors.number_table",
+    "discreet.reading.readings.NetworkReading": "discreet.inference.posteriors.network",
+    "discreet.reading.readings.TableReading": "discreet.inference.posteriors.categories",
+    "discreet.reading.weighted_sums.WeightedSumsReading": "discreet.inference.posteriors.weighted_sums",
+}
+"""The module of the posterior that shows a kind of result."""

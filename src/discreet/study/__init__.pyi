@@ -1,0 +1,4 @@
+from discreet.study.questions import Question
+from discreet.study.study import Study
+
+__all__ = ["Question", "Study"]
