@@ -110,7 +110,7 @@ def pooled(epsilon: str | None) -> Mapping[str, tuple[float, float]]:
         name: dc.simulate(dc.GeometricHistogram(FALL, sum(counts), epsilon), counts, dc.SeededBits(sum(counts)), name)
         for name, counts in HOSPITALS.items()
     }
-    posterior: Any = dc.infer(model=rate, **releases)
+    posterior: Any = dc.infer(model=rate, populations=releases)
     return {name: (posterior.mean[name], posterior.sd[name]) for name in posterior.names}
 
 

@@ -189,18 +189,24 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     north = simulated(fall, [340, 60], epsilon=8, label="north")
     south = simulated(fall, [200, 100], epsilon=8, label="south")
     rate = dc.programs.Binomial(trials=1)
-    shared: Any = dc.infer(north=north, south=south, model=rate)
+    shared: Any = dc.infer(populations={"north": north, "south": south}, model=rate)
     assert shared.mean["probability"] == pytest.approx(160 / 700, abs=0.03)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dc.ConvergenceWarning)  # so few draws may not be trusted
-        together: Any = dc.infer(north=north, south=south, model=rate.varying("probability"))
+        together: Any = dc.infer(populations={"north": north, "south": south}, model=rate.varying("probability"))
     means = [together.mean[f"probability {which}"] for which in ("of north", "(common)", "of south")]
     assert means[0] < means[1] < means[2]
     assert 0.15 < means[0] < 0.17  # drawn a little towards the other
     assert 0.31 < means[2] < 1 / 3
     assert "different populations" in str(together)
     with pytest.raises(dc.DeclarationError, match="by name"):
-        dc.infer(north, model=rate, south=south)
+        dc.infer(north, model=rate, populations={"south": south})
+
+
+def test_a_misspelt_keyword_is_no_population() -> None:
+    release = simulated(dc.Categories("fall", levels=(0, 1), outside=0), [340, 60], epsilon=8, label="falls")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'priors'"):
+        dc.infer(release, priors=1)  # type: ignore[call-arg]
 
 
 def test_varying_intercepts_of_known_counts_are_as_wide_as_a_reading_without_noise() -> None:
@@ -232,16 +238,16 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
         with pytest.raises(
             dc.DeclarationError, match=r"24 cells of 2 populations takes about .e\+1. operations"
         ) as told:
-            dc.infer(model=model, **wide)
+            dc.infer(model=model, populations=wide)
         assert "Nothing was read" in str(told.value)
         works.append(float(str(told.value).split("patience=")[1].split()[0]))
     with pytest.raises(ReadingBeginsError) as begun:
-        dc.infer(model=model, patience=works[-1], **wide)
+        dc.infer(model=model, patience=works[-1], populations=wide)
     cells = Layout(ModelledTable.read_by(table, model).bound, ("north", "south"), model.exchangeable).cells
     assert begun.value.args[0] >= needed(cells)
     assert works[1] > 2 * works[0]  # four parameters and draws, not a grid of one
     with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
-        dc.infer(model=dc.programs.Poisson(), patience=0, **wide)
+        dc.infer(model=dc.programs.Poisson(), patience=0, populations=wide)
 
 
 def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_that_of_differences() -> None:

@@ -73,7 +73,7 @@ def test_pinned_covariance_and_a_structural_zero() -> None:
 
 
 def test_two_releases_of_other_records_are_not_two_of_the_same() -> None:
-    apart, _ = dc.Likelihoods(one=GEOMETRIC, two=LAPLACE)({"one": P, "two": P})
+    apart, _ = dc.Likelihoods({"one": GEOMETRIC, "two": LAPLACE})({"one": P, "two": P})
     assert float(apart) == pytest.approx(-7.0684155070232 - 10.8213253483331, abs=1e-12)  # -17.8897, not -17.1201
 
 
@@ -268,7 +268,7 @@ def test_the_same_release_twice_is_refused_and_so_are_other_columns() -> None:
     with pytest.raises(dc.DeclarationError, match="same counts"):
         dc.Likelihood(GEOMETRIC, released(dc.GeometricHistogram(THREE, 16, 1), 5, 5, 6))
     with pytest.raises(dc.DeclarationError, match="twice"):
-        dc.Likelihoods(one=GEOMETRIC, two=GEOMETRIC)
+        dc.Likelihoods({"one": GEOMETRIC, "two": GEOMETRIC})
 
 
 def test_what_is_no_product_and_too_large_to_list_is_refused_in_words() -> None:

@@ -1,7 +1,7 @@
 """Read a release: what the records say, once the noise is taken into account."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from discreet.errors import DeclarationError, LittleInformationWarning
@@ -25,7 +25,7 @@ def infer(
     own: object = None,
     patience: float = 1.0,
     model: object = None,
-    **populations: Release,
+    populations: Mapping[str, Release] | None = None,
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
@@ -34,12 +34,13 @@ def infer(
     prior's strength learnt. `prior` is the reader's own, or a name: "declared" is the holder's, "learnt" gives that
     table, "none" reads as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own` are
     the reader's own records of the population, or their counts; `patience` allows that many times the usual work.
-    `model` is a program (docs/programs.md) that reads tables, of the same records or of `populations` by name.
+    `model` is a program (docs/programs.md) that reads tables, of the same records or of different `populations`:
+    `infer(populations={"north": r1, "south": r2}, model=...)`.
     """
-    if model is not None or populations:
+    if model is not None or populations is not None:
         from discreet.inference.programs import infer_program  # rarely needed
 
-        return infer_program(releases, populations, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
+        return infer_program(releases, populations or {}, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
     case = Case.of(releases, prior, patience)
     if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
         raise DeclarationError(

@@ -32,7 +32,7 @@ def infer_program(
     if bool(releases) == bool(populations):
         raise DeclarationError(
             "Give releases of the same records, infer(r1, r2, model=...), or of different populations by name, "
-            "infer(north=r1, south=r2, model=...). Nothing was read."
+            "infer(populations={'north': r1, 'south': r2}, model=...). Nothing was read."
         )
     return _one(in_order(releases), model, patience) if releases else _several(populations, model, patience)
 

@@ -202,9 +202,11 @@ class Likelihoods:
     The model decides which parameters the populations share.
     """
 
-    def __init__(self, **releases: "Published | Likelihood | Given") -> None:
+    def __init__(self, releases: "Mapping[str, Published | Likelihood | Given]") -> None:
         if not releases:
-            raise DeclarationError("Likelihoods takes releases by the names of their populations: north=r1, south=r2.")
+            raise DeclarationError(
+                "Likelihoods takes releases by the names of their populations: Likelihoods({'north': r1, 'south': r2})."
+            )
         self._by_name = {
             name: each if isinstance(each, CellFunction) else Likelihood(each) for name, each in releases.items()
         }
