@@ -257,7 +257,7 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
         for name, counts in (("north", [50, 40, 30, 9, 8, 7]), ("south", [20, 30, 30, 9, 3, 7]))
     }
     with pytest.raises(dc.DeclarationError, match=r"'slope' cannot vary .* are intercept, ward=B, ward=C"):
-        dc.infer(model=dc.programs.Logistic("falls ~ ward").varying("slope"), **given)
+        dc.infer(model=dc.programs.Logistic("falls ~ ward").varying("slope"), populations=given)
     table = ModelledTable.read_by(ages, dc.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
     parts = {name: CellModelsEngine().target(replace(Case.of([r]), model=table)) for name, r in given.items()}
     target = Populations(parts, table.program.exchangeable)
