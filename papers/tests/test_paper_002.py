@@ -11,10 +11,11 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, gamma, multinomial
 
 import discreet as dc
-from discreet.certificates.distinguishing import draws_needed, largest_divergence, neighbour_divergence
 from discreet.certificates.lipschitz import KAPPA, OMEGA, bernoulli_rate, divergence_of_range
+from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
 from discreet.certificates.posterior_draw import gaussian_delta
 from discreet_papers import Outcome, Reproduction, reproduction_named, reproductions
+from discreet_papers.distinguish import draws_needed
 from discreet_papers.paper_002 import PAPER_002, lemma_2, lemma_4, lemma_5, lemma_6, lemma_7
 from discreet_papers.paper_002 import algorithm_1 as algorithm
 from discreet_papers.paper_002 import definition_2 as definition

@@ -145,21 +145,3 @@ def test_a_family_answers_its_mean(tmp_path: Path) -> None:
     asked = run(tmp_path / "study.toml", "rate", "--json")
     assert asked.exit_code == 0, asked.output
     assert json.loads(asked.output)["answer"] > 0
-
-
-def test_verify_says_how_many_draws_an_adversary_needs(study: Path) -> None:
-    run(study, "rate")
-    draw = study.parent / "falls.draw-1.release.json"
-    found = CliRunner().invoke(main, ["verify", str(draw), "--distinguish"])
-    assert found.exit_code == 0, found.output
-    assert "with both error probabilities at most 0.05, takes at least" in " ".join(found.output.split())
-    plain = CliRunner().invoke(main, ["verify", str(draw), "--distinguish", "0.01", "--json"])
-    facts = json.loads(plain.output)["distinguish"]
-    assert facts["error"] == 0.01
-    assert facts["exact"] is True
-    assert (
-        facts["releases_needed"]
-        > json.loads(CliRunner().invoke(main, ["verify", str(draw), "--distinguish", "--json"]).output)["distinguish"][
-            "releases_needed"
-        ]
-    )

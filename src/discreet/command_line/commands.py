@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "discreet.commands"
-KNOWN_ELSEWHERE = {"reproduce": "discreet-papers"}
+KNOWN_ELSEWHERE = {"distinguish": "discreet-papers", "reproduce": "discreet-papers"}
 """Our commands in other distributions, so that one that is not installed can be told from one that is misspelt."""
 
 

@@ -14,7 +14,6 @@ from discreet.guarantees import Ledger
 from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.planning import verify as verify_release
 from discreet.planning.audit import DRAWS
-from discreet.planning.distinguish import ERROR, distinguish
 
 
 @click.command()
@@ -28,15 +27,6 @@ from discreet.planning.distinguish import ERROR, distinguish
 )
 @click.option("--draws", type=int, default=DRAWS, show_default=True, help="How many draws to audit a mechanism with.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Write a picture of the audit: .png, .svg or .json.")
-@click.option(
-    "--distinguish",
-    "error",
-    type=float,
-    is_flag=False,
-    flag_value=ERROR,
-    help="Show how many such releases an adversary would need to tell neighbouring data sets apart with error rates "
-    "of at most this; 0.05 if no value is given.",
-)
 @patient
 @as_json
 @helpful
@@ -47,7 +37,6 @@ def verify(
     mechanism: Path | None,
     draws: int,
     plot: Path | None,
-    error: float | None,
     patience: float,
     as_json: bool,
 ) -> None:
@@ -60,12 +49,9 @@ def verify(
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db
               discreet verify smoking-2026.release.json --key office.pub
-              discreet verify smoking-2026.release.json --distinguish 0.01
               discreet verify --mechanism smoking-2026.release.json --plot audit.png
     """
     require_folder(plot)
-    if error is not None and release is None:
-        raise DeclarationError("--distinguish needs a release.")
     if (release is None) == (mechanism is None):
         raise DeclarationError("Verify a release, or a mechanism with --mechanism FILE.")
     if mechanism is not None:
@@ -77,7 +63,6 @@ def verify(
     document = read_document(release)
     holder = None if key is None else PublicKey.open(key)
     certificate = verify_release(document, None if book is None else Ledger.open(book), patience, holder)
-    apart = None if error is None else distinguish(document, error)
     if as_json:
         return show_json(
             {
@@ -94,11 +79,8 @@ def verify(
                 "checks": certificate.checks,
                 "issuer": None if holder is None else holder.owner,
                 "signed": bool(document.signatures),
-                "distinguish": None if apart is None else apart.document(),
             }
         )
     console.print("[bold green]The guarantee holds.[/]")
     lines = [f"{document.label!r}, protecting {document.unit.description}", *str(certificate).splitlines()]
-    return say(
-        *lines, *([] if apart is None else apart.words), *([] if key is not None else [issuers(document.signatures)])
-    )
+    return say(*lines, *([] if key is not None else [issuers(document.signatures)]))

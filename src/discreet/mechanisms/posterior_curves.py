@@ -13,8 +13,8 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.certificates import PrivacyLoss
-from discreet.certificates.distinguishing import largest_divergence, law_divergence
 from discreet.certificates.posterior_composition import composed_curve, dominating_loss
+from discreet.certificates.posterior_divergences import largest_divergence, law_divergence
 from discreet.certificates.posterior_draw import (
     TOLERANCE,
     Curve,

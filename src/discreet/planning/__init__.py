@@ -13,7 +13,6 @@ from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.certificate import Certificate
 from discreet.planning.compare import Ranked, Ranking, compare
 from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy
-from discreet.planning.distinguish import Distinguishing, distinguish
 from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
@@ -26,7 +25,6 @@ __all__ = [
     "Audit",
     "Certificate",
     "DistanceAccuracy",
-    "Distinguishing",
     "ExactAccuracy",
     "Optimum",
     "Ranked",
@@ -40,7 +38,6 @@ __all__ = [
     "compare",
     "counted_tail_bound",
     "distance_accuracy",
-    "distinguish",
     "epsilon_for",
     "epsilon_lower_bound",
     "expected_accuracy",

@@ -7,7 +7,7 @@ from discreet_papers.paper_002 import PAPER_002
 
 _HERE = "papers/tests/test_paper_002.py::"
 _LIPSCHITZ = "tests/certificates/test_lipschitz.py::"
-_DISTINGUISHING = "tests/certificates/test_distinguishing.py::"
+_DISTINGUISHING = "papers/tests/test_distinguishing.py::"
 _METRIC = "tests/guarantees/test_pseudo_metric.py::"
 _SESSION = "tests/test_session.py::"
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import gamma
 
 import discreet as dc
-from discreet.certificates.distinguishing import neighbour_divergence
+from discreet.certificates.posterior_divergences import neighbour_divergence
 from discreet.certificates.posterior_draw import posterior_draw_delta
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet_papers.claims.finding import Basis, Finding

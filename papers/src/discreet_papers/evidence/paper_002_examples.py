@@ -4,9 +4,10 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from discreet.certificates.distinguishing import draws_needed, largest_divergence, neighbour_divergence
 from discreet.certificates.lipschitz import KAPPA, OMEGA, bernoulli_rate, divergence_of_range
+from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
 from discreet_papers.claims.finding import Basis, Finding
+from discreet_papers.distinguish import draws_needed
 from discreet_papers.evidence.rows import near, row, rows
 from discreet_papers.paper_002 import lemma_2, lemma_4, lemma_5
 from discreet_papers.paper_002 import theorem_1_stochastic as waiting

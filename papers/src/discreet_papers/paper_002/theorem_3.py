@@ -5,8 +5,9 @@ from math import sqrt
 
 from scipy.stats import norm
 
-from discreet.certificates.distinguishing import draws_needed, neighbour_divergence, published_distance
 from discreet.certificates.lipschitz import categories_lipschitz
+from discreet.certificates.posterior_divergences import neighbour_divergence
+from discreet_papers.distinguish import draws_needed, published_distance
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row

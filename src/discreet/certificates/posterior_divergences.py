@@ -1,18 +1,6 @@
-"""How many draws from a posterior it takes to tell two neighbouring data sets apart.
-
-Theorem 3 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014) says that data at distance
-rho >= 3 ln(1/delta) / (4 L n) can be told apart after n draws. Its inequalities run the other way: that is a condition
-without which its own method fails, not one under which any method works. What holds is a lower bound: whoever decides
-between two data sets with both errors at most delta needs
-
-    n >= (1 - 2 delta) ln((1 - delta) / delta) / KL(posterior || neighbouring posterior)
-
-draws: by data processing, n KL is at least the divergence of the two decisions, which is that of two coins with
-probabilities 1 - delta and delta.
-"""
+"""Kullback-Leibler divergences of neighbouring posteriors: Betas and Dirichlets, Gammas, normals."""
 
 from collections.abc import Sequence
-from math import ceil, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,32 +63,3 @@ def _gamma_divergence(one: GammaLaw, two: GammaLaw) -> float:
     shapes = float(log_gamma_ratio(np.asarray(a), c - a)) if c >= a else -float(log_gamma_ratio(np.asarray(c), a - c))
     gap = float((two.rate - one.rate) / one.rate)
     return float((a - c) * digamma(a) + shapes - c * np.log1p(gap) + a * gap)
-
-
-def draws_needed(divergence: float, error: float, beyond: float = 0.0) -> int:
-    """Return how many draws, at least, give both errors of the best test at most `error`.
-
-    If the divergence holds except on an event of probability `beyond` in each draw, n draws avoid that event except
-    with probability n `beyond`, and the errors of the test grow by no more than that.
-
-    >>> draws_needed(2.0e-6, 0.05)
-    1324998
-    """
-    if not 0 < error < 0.5 or divergence <= 0:
-        raise DeclarationError("The error must lie between 0 and 1/2, and the divergence must be above 0.")
-
-    def suffices(draws: int) -> bool:
-        chance = error + draws * beyond
-        return chance >= 0.5 or draws * divergence >= (1 - 2 * chance) * log((1 - chance) / chance)
-
-    high = max(1, ceil((1 - 2 * error) * log((1 - error) / error) / divergence))
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
-
-
-def published_distance(constant: float, draws: int, error: float) -> float:
-    """Return 3 ln(1/delta) / (4 L n), the distance from which theorem 3 claims that data sets can be told apart."""
-    return 3 * log(1 / error) / (4 * constant * draws)

@@ -1,18 +1,22 @@
 """How far apart neighbours are under a mechanism, and how many releases tell them apart: against sums over outputs."""
 
+import json
 from fractions import Fraction
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.integrate import quad
 from scipy.stats import beta, gamma, norm
 
 import discreet as dc
-from discreet.certificates.distinguishing import draws_needed, law_divergence
+from discreet.certificates.posterior_divergences import law_divergence
+from discreet.command_line import main
 from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
-from discreet.planning import distinguish
+from discreet_papers.distinguish import distinguish, draws_needed
 
 F = Fraction
 COIN = dc.Categories("x", levels=("a", "b"), outside="a", prior=2)
@@ -77,3 +81,20 @@ def test_nonsense_is_refused_in_words() -> None:
             distinguish(dc.GeometricHistogram(COIN, 20, 1), error)  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="takes a release or a mechanism"):
         distinguish(COIN)  # type: ignore[arg-type]
+
+
+def test_the_command_says_how_many_releases_an_adversary_needs(tmp_path: Path) -> None:
+    file = tmp_path / "draw.release.json"
+    file.write_text(
+        dc.simulate(dc.mechanisms.PosteriorSampling(COIN, 20, 1, "0.01"), [12, 8], dc.SeededBits(1)).to_json()
+    )
+    found = CliRunner().invoke(main, ["distinguish", str(file)])
+    assert found.exit_code == 0, found.output
+    assert "with both error probabilities at most 0.05, takes at least" in " ".join(found.output.split())
+    one, two = (
+        json.loads(CliRunner().invoke(main, ["distinguish", str(file), "--error", error, "--json"]).output)
+        for error in ("0.01", "0.05")
+    )
+    assert one["error"] == 0.01
+    assert one["exact"] is True
+    assert one["releases_needed"] > two["releases_needed"]

@@ -1,18 +1,26 @@
 """How robust a published law is, and how many releases like it an adversary needs to tell two neighbours apart.
 
 Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014) call an inference robust if neighbouring data sets have laws of a
-small divergence (theorem 1), and ask how many draws tell them apart (theorem 3, whose inequality runs the wrong way;
-see `certificates.distinguishing`). Both follow from the privacy loss that every mechanism states: a pair that dominates
-all neighbours is at least as far apart as any of them, and whoever decides with both errors at most e needs
+small divergence (theorem 1), and ask how many draws tell them apart. Their theorem 3 says that data at distance
+rho >= 3 ln(1/delta) / (4 L n) can be told apart after n draws. Its inequalities run the other way: that is a condition
+without which its own method fails, not one under which any method works. What holds is a lower bound: whoever decides
+between two data sets with both errors at most e needs
 
     n >= (1 - 2 e) ln((1 - e) / e) / KL
 
-releases. That is what nobody can do better than; it is no promise that so many are enough.
+releases: by data processing, n KL is at least the divergence of the two decisions, which is that of two coins with
+probabilities 1 - e and e. KL is that of the worst neighbours, or of a pair that dominates all of them, which every
+mechanism states as its privacy loss. That is what nobody can do better than; it is no promise that it is enough.
 """
 
 from dataclasses import dataclass
+from math import ceil, log
+from pathlib import Path
 
-from discreet.certificates.distinguishing import draws_needed
+import click
+
+from discreet.command_line.reading import read_document
+from discreet.command_line.screen import as_json, helpful, say, show_json
 from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.mechanisms import Mechanism
@@ -70,3 +78,49 @@ def distinguish(subject: Release | Mechanism, error: float = ERROR) -> Distingui
         return Distinguishing(loss.divergence, loss.delta_at(0), needed, error, exact=False)
     needed = max(draws_needed(known, error), told or 1)
     return Distinguishing(known, loss.delta_at(0), needed, error, exact=True)
+
+
+def draws_needed(divergence: float, error: float, beyond: float = 0.0) -> int:
+    """Return how many draws, at least, give both errors of the best test at most `error`.
+
+    If the divergence holds except on an event of probability `beyond` in each draw, n draws avoid that event except
+    with probability n `beyond`, and the errors of the test grow by no more than that.
+
+    >>> draws_needed(2.0e-6, 0.05)
+    1324998
+    """
+    if not 0 < error < 0.5 or divergence <= 0:
+        raise DeclarationError("The error must lie between 0 and 1/2, and the divergence must be above 0.")
+
+    def suffices(draws: int) -> bool:
+        chance = error + draws * beyond
+        return chance >= 0.5 or draws * divergence >= (1 - 2 * chance) * log((1 - chance) / chance)
+
+    high = max(1, ceil((1 - 2 * error) * log((1 - error) / error) / divergence))
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+def published_distance(constant: float, draws: int, error: float) -> float:
+    """Return 3 ln(1/delta) / (4 L n), the distance from which theorem 3 claims that data sets can be told apart."""
+    return 3 * log(1 / error) / (4 * constant * draws)
+
+
+@click.command(name="distinguish")
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option("--error", type=float, default=ERROR, show_default=True, help="The largest probability of either error.")
+@as_json
+@helpful
+def command(release: Path, error: float, as_json: bool) -> None:
+    """Show how many such releases an adversary would need to tell neighbouring data sets apart.
+
+    \b
+    Example:  discreet distinguish smoking-2026.release.json --error 0.01
+    """
+    found = distinguish(read_document(release), error)
+    if as_json:
+        return show_json(found.document())
+    return say(*found.words)

@@ -8,13 +8,9 @@ import pytest
 from scipy.stats import beta, binom, norm
 
 import discreet as dc
-from discreet.certificates.distinguishing import (
-    draws_needed,
-    largest_divergence,
-    neighbour_divergence,
-    published_distance,
-)
 from discreet.certificates.lipschitz import categories_lipschitz
+from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
+from discreet_papers.distinguish import draws_needed, published_distance
 
 
 def test_divergence_is_that_of_the_two_betas() -> None:
