@@ -86,7 +86,7 @@ def test_nonsense_is_refused_in_words() -> None:
 def test_the_command_says_how_many_releases_an_adversary_needs(tmp_path: Path) -> None:
     file = tmp_path / "draw.release.json"
     file.write_text(
-        dc.simulate(dc.mechanisms.PosteriorSampling(COIN, 20, 1, "0.01"), [12, 8], dc.SeededBits(1)).to_json()
+        dc.simulate(dc.mechanisms.PosteriorSampling(COIN, 20, 1, "0.1"), [12, 8], dc.SeededBits(1)).to_json()
     )
     found = CliRunner().invoke(main, ["distinguish", str(file)])
     assert found.exit_code == 0, found.output
