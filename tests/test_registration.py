@@ -14,7 +14,7 @@ from discreet.reading import Case, Engine, Exactness, Work, engine_for
 from discreet.reading.published import Reading
 
 ROOT = Path(dc.__file__).parent
-RELEASES = Path(__file__).parent / "documents" / "0.1" / "releases"
+RELEASES = Path(__file__).parent / "documents" / "before-house" / "releases"
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 CASE = Case.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
 
