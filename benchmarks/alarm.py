@@ -61,7 +61,7 @@ def publishing(path: Path, network: dc.Network, ledger: dc.Ledger) -> dc.Release
 
 def whole_road(path: Path, network: dc.Network, ledger: dc.Ledger) -> None:
     """Count, publish, make the tables agree, and compute the means of all probabilities."""
-    dc.consistent_tables(publishing(path, network, ledger)).mean_tables()
+    dc.inference.consistent_tables(publishing(path, network, ledger)).mean_tables()
 
 
 def intervals(release: dc.Release) -> str:

@@ -2,8 +2,8 @@
 
 `--only NAME` runs one part: asia, fourier, hellinger, joint, tree, regression, alarm. Asia is read with eight seeds;
 its effective size is the least over all probabilities of (variance of the draws) / (variance of the eight means), for
-one reading. Version 0.1 ran eight chains, whose effective size is found from their eight means in the same way; the
-time in which they warmed up is left out.
+one reading. Beside it run eight Markov chains over all records (`record_chains`), whose effective size is found from
+their eight means in the same way; the time in which they warmed up is left out.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.engines.counts import CountsEngine
 
 WARM, SWEEPS = 250, 1_500
-"""Sweeps of version 0.1's chains: some warm them up."""
+"""Sweeps of the chains over records: some warm them up."""
 TREE = Network.from_edges(
     "a -> b -> c -> d", "b -> e", "a -> f -> g", "f -> h", levels=dict.fromkeys("abcdefgh", (0, 1, 2)), outside=0
 )
@@ -73,18 +73,22 @@ def asia() -> None:
     usual = np.median(sizes) / each / (np.median(old) / taken)
     print(
         f"asia, 1,000 records, epsilon 1: {each:.2f} s a reading, effective size least {sizes.min():.0f}, median "
-        f"{np.median(sizes):.0f}: {now:.0f} and {np.median(sizes) / each:.0f} a second; chains of version 0.1: "
+        f"{np.median(sizes):.0f}: {now:.0f} and {np.median(sizes) / each:.0f} a second; chains over records: "
         f"{taken:.1f} s, {old.min():.0f} and {np.median(old):.0f}: {before:.1f} and {np.median(old) / taken:.1f} a "
         f"second, {now / before:.0f} and {usual:.0f} times less (goal: 50)",
         flush=True,
     )
     record(
-        "asia, 1,000 records, epsilon 1", each, "CPU s", f"{now / before:.0f} times version 0.1's draws a second", "50"
+        "asia, 1,000 records, epsilon 1",
+        each,
+        "CPU s",
+        f"{now / before:.0f} times the draws of chains over records a second",
+        "50",
     )
 
 
 def record_chains(case: Case[Network]) -> tuple[Floats, float]:
-    """Return the effective sizes of version 0.1's eight chains after so many sweeps, and CPU seconds of these."""
+    """Return the effective sizes of eight chains over records after so many sweeps, and CPU seconds of these."""
     families = Families(case.model)
     fitted = fit(case.model, case.size, noisy_parts(case.measurements, case.size) or ())
     tables = np.concatenate([fitted.table(*family).ravel() for family in case.model.families])
@@ -104,7 +108,9 @@ def fourier() -> None:
     names = [f"x{number}" for number in range(10)]
     model = Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     timed(
-        "FourierCounts, naive Bayes of 10 features, 1,000 records", released(dc.FourierCounts(model, 1_000, 1)), "5 s"
+        "FourierCounts, naive Bayes of 10 features, 1,000 records",
+        released(dc.mechanisms.FourierCounts(model, 1_000, 1)),
+        "5 s",
     )
 
 
@@ -120,7 +126,7 @@ def hellinger() -> None:
 
 
 def joint() -> None:
-    mechanism = dc.JointHistograms(example("asia"), 100_000, 1)
+    mechanism = dc.mechanisms.JointHistograms(example("asia"), 100_000, 1)
     timed("JointHistograms of asia, 100,000 records", released(mechanism), "read at all")
 
 

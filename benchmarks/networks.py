@@ -95,8 +95,12 @@ def refusals() -> None:
         ("audit of 300 cells, epsilon .001", dc.GeometricHistogram(wide, 10**6, "0.001"), audit),
         ("audit of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), audit),
         ("verify of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), verify),
-        ("plan of FamilyGaussians, 10^12 records", dc.FamilyGaussians(graph, 10**12, 1, "1e-6"), expected_accuracy),
-        ("plan of LaplaceUpdates, 10^12 records", dc.LaplaceUpdates(graph, 10**12, 1), expected_accuracy),
+        (
+            "plan of FamilyGaussians, 10^12 records",
+            dc.mechanisms.FamilyGaussians(graph, 10**12, 1, "1e-6"),
+            expected_accuracy,
+        ),
+        ("plan of LaplaceUpdates, 10^12 records", dc.as_published.LaplaceUpdates(graph, 10**12, 1), expected_accuracy),
     ]
     for name, mechanism, verb in asked:
         refused(verb, mechanism)

@@ -76,7 +76,7 @@ def plain(model: ModelledTable) -> Cells:
     """Return the regression with the shares of the 24 patterns as parameters: 9 + 23 of them."""
     given, groups = model.bound, model.groups
     assert groups is not None
-    own, normal = given.dimension, dc.priors.Normal(0, 1)
+    own, normal = given.dimension, dc.models.priors.Normal(0, 1)
 
     def log_of(theta: Any) -> Any:
         logits = np.concatenate([np.zeros((len(theta), 1)), 2 * theta[:, own:]], axis=1)
@@ -127,7 +127,7 @@ def hospitals() -> None:
     """Print the pooled rate, both rates and the spread, from releases and from exact tables."""
     fall = dc.Categories("fall", levels=(0, 1), outside=0)
     tables = {"north": [340, 60], "south": [235, 65]}
-    rate = dc.programs.Binomial(trials=1).varying("probability")
+    rate = dc.models.programs.Binomial(trials=1).varying("probability")
     table = ModelledTable(fall.columns, rate)
     exactly = Populations({name: Target(table.bound, Exact(fall, k)) for name, k in tables.items()}, rate.exchangeable)
     known: Any = read_target(table, exactly, "exact")

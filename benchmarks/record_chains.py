@@ -1,4 +1,4 @@
-"""How version 0.1 read graphs, kept to be compared with: Markov chains over the table of all records.
+"""Graphs read by Markov chains over the table of all records, to compare with.
 
 The state of a chain is a made-up data set, as counts of all combinations of levels, and a set of probabilities. Every
 move is reversible under the prior law of both, P(probabilities) P(records | probabilities), so all that decides whether

@@ -1,8 +1,7 @@
 """How long regressions take to read, and what the readings are worth: CPU seconds of one reading, beside the goal.
 
 Evenly spread features, unknown sigma, an intercept. The effective size is the least over all coefficients and sigma.
-Where the noise is large beside the moments, particles are tempered. The last rows have more coordinates than version
-0.1 could read.
+Where the noise is large beside the moments, particles are tempered. The last rows have many coordinates.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """The documents that earlier versions wrote, kept to be read, and what is said of a document.
 
-Each folder in `documents`, such as `0.1`, was written once by `make_corpus.py` with the code of that version, together
-with what these functions said of its contents. The tests ask them again.
+Each folder in `documents`, such as `before-house`, was written once by `make_corpus.py` with the code of that version,
+together with what these functions said of its contents. The tests ask them again.
 """
 
 import json
@@ -59,21 +59,17 @@ def errors_of(posterior: Posterior) -> list[float | None]:
 
 
 def inferred(release: dc.Release, prior: float | None = None) -> dict[str, Any]:
-    """Return what `infer` says of a release under the declared prior, or the kind of its refusal.
-
-    Version 0.1 read 1 everywhere as a prior that was meant. Later versions read it as none, unless they are asked.
-    """
-    is_old_default = prior is None and release.model != release.mechanism.model
+    """Return what `infer` says of a release under the declared prior, or the kind of its refusal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dc.LittleInformationWarning)
         warnings.simplefilter("ignore", PriorOutweighsWarning)
         try:
-            posterior = dc.infer(release, prior="declared" if is_old_default else prior)
+            posterior = dc.infer(release, prior=prior)
             rows, errors = rows_of(posterior), errors_of(posterior)
         except dc.DiscreetError as refusal:
             return {"refused": type(refusal).__name__}
     evidence = posterior.log_evidence
-    sampled = isinstance(posterior, NetworkPosterior | dc.RegressionPosterior) or " draws" in posterior.method
+    sampled = isinstance(posterior, NetworkPosterior | dc.inference.RegressionPosterior) or " draws" in posterior.method
     known = evidence is not None and not isnan(evidence)
     found = {"rows": rows, "log_evidence": evidence if known else None, "method": posterior.method}
     return found | {"sampled": sampled, "errors": errors}
@@ -111,13 +107,12 @@ def promised(release: dc.Release, tables: Sequence[Sequence[int]]) -> dict[str, 
 
 
 def totals(ledger: dc.Ledger) -> dict[str, Any]:
-    """Return what a ledger says of itself; ledgers of 0.1 had neither an id nor anything that is carried on."""
+    """Return what a ledger says of itself."""
     kinds, created = [entry.kind for entry in ledger.entries()], ledger.created
-    carried = ledger.head.body if "back" in ledger.head.body else {}
-    later = {part: created.get(part) for part in ("allowance", "metric") if carried}
+    carried = ledger.head.carried
     return (
-        later
-        | {part: carried.get(part) for part in ("ledger", "rows", "period") if carried}
+        {part: created.get(part) for part in ("allowance", "metric")}
+        | {"ledger": carried["ledger"], "rows": carried["rows"], "period": carried["period"]}
         | {
             "accountant": ledger.accountant.value,
             "declared": ledger.declared_limit.document(),

@@ -184,7 +184,7 @@ def test_every_mechanism_goes_the_whole_road_from_a_study_file(
 def test_a_question_gives_the_object_that_python_makes(tmp_path: Path) -> None:
     model = dc.Categories("a", levels=("no", "yes"), outside="no")
     asked = dc.Study(study_of(tmp_path, TABLE, CUT, mechanism="RoundedLaplace")).question("q")
-    assert asked.mechanism == dc.RoundedLaplace(model, 8, "2", sensitivity=2, noisy_cells=1)
+    assert asked.mechanism == dc.as_published.RoundedLaplace(model, 8, "2", sensitivity=2, noisy_cells=1)
     drawn = dc.Study(study_of(tmp_path, TABLE, LESS, "draws = 2", mechanism="PosteriorSampling.tempered"))
     tempered = dc.PosteriorSampling.tempered(model, size=8, epsilon="2", delta="1e-6", draws=2)
     assert drawn.question("q").mechanism == tempered
@@ -214,10 +214,10 @@ FAMILIES: dict[str, tuple[str, Any]] = {
     "normal-mean": ("low = 0\nhigh = 4\nvariance = 1", dc.NormalMean("z", low=0, high=4, variance=1)),
     "binomial": (
         "trials = 3\noutside = 0\nalpha = 2\nbeta = 4",
-        dc.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
+        dc.models.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
     ),
-    "laplace-scale": ("reach = 2\ncentre = 1\nbands = 4", dc.LaplaceScale("z", reach=2, centre=1, bands=4)),
-    "normal-precision": ("reach = 2\nmean = 1\nbands = 4", dc.NormalPrecision("z", reach=2, mean=1, bands=4)),
+    "laplace-scale": ("reach = 2\ncentre = 1\nbands = 4", dc.models.LaplaceScale("z", reach=2, centre=1, bands=4)),
+    "normal-precision": ("reach = 2\nmean = 1\nbands = 4", dc.models.NormalPrecision("z", reach=2, mean=1, bands=4)),
 }
 
 

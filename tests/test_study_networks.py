@@ -118,8 +118,8 @@ def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Stud
 
 
 READINGS = [
-    (dc.JointHistograms, "a -> b -> c", 20, 2, Exactness.SAMPLED),
-    (dc.JointHistograms, "a -> b", 10**5, 3, Exactness.SAMPLED),
+    (dc.mechanisms.JointHistograms, "a -> b -> c", 20, 2, Exactness.SAMPLED),
+    (dc.mechanisms.JointHistograms, "a -> b", 10**5, 3, Exactness.SAMPLED),
     (dc.FamilyHistograms, "a -> b -> c", 10**5, 2, Exactness.EXACT),
     (dc.FamilyHistograms, "a -> b -> c", 300, 3, Exactness.SAMPLED),
     (dc.FamilyHistograms, "a -> b -> c", 300, 40, Exactness.APPROXIMATE),

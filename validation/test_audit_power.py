@@ -18,9 +18,8 @@ import discreet as dc
 from discreet.as_published import HellingerLocal
 from discreet.as_published.hellinger_table import HellingerTable
 from discreet.as_published.published_laplace import RoundedLaplace
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
 from discreet.planning.audit import audit
+from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal
 
 Counts = NDArray[np.int64]
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
@@ -35,7 +34,9 @@ class Planted:
 
     honest: Any
     claimed: str
-    fault: Callable[[Any, Counts, dc.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(counts, bits)
+    fault: Callable[[Any, Counts, dc.randomness.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(
+        counts, bits
+    )
 
     @property
     def model(self) -> Any:
@@ -49,21 +50,21 @@ class Planted:
     def guarantee(self) -> dc.Guarantee:
         return dc.Guarantee(self.claimed)
 
-    def sample(self, counts: Counts, bits: dc.RandomBits) -> Counts:
+    def sample(self, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
         return self.fault(self.honest, counts, bits)
 
 
-def reused(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def reused(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     """Give all cells the noise of the first."""
     return np.asarray(counts + (honest.sample(counts, bits) - counts)[..., :1])
 
 
-def clamped(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def clamped(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     """Clamp the noise to +-3 before it is added, instead of the sum afterwards."""
     return np.asarray(counts + np.clip(honest.sample(counts, bits) - counts, -3, 3))
 
 
-def redrawn(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def redrawn(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     """Draw again until no count is negative."""
     outputs = honest.sample(counts, bits)
     while (late := np.flatnonzero((outputs < 0).any(axis=-1))).size:
@@ -71,12 +72,12 @@ def redrawn(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
     return np.asarray(outputs)
 
 
-def even(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def even(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     """Add noise that is always even: the parity of a count is published as it is."""
     return np.asarray(counts + 2 * (honest.sample(counts, bits) - counts))
 
 
-def reseeded(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def reseeded(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     """Start the same noise anew in every call."""
     return np.asarray(honest.sample(counts, dc.SeededBits(5)))
 
@@ -86,24 +87,24 @@ FAULTS = {
     "exponent epsilon/S, three cells": (HellingerTable(DIE, 10, 1), 100_000),
     "sensitivity halved, two cells": (Planted(dc.GeometricHistogram(COIN, 20, 2), "1"), 5_000),
     "sensitivity halved, three cells": (Planted(RoundedLaplace(DIE, 20, 1, 1, 3), "1"), 60_000),
-    "noise reused across cells": (Planted(dc.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
+    "noise reused across cells": (Planted(dc.mechanisms.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
     "noise clamped before it is added": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", clamped), 60_000),
     "noise redrawn until it fits": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", redrawn), 100_000),
     "even noise": (Planted(dc.GeometricHistogram(COIN, 20, "0.5"), "1", even), 5_000),
-    "noise seeded in every call": (Planted(dc.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
+    "noise seeded in every call": (Planted(dc.mechanisms.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
     "local sensitivity, prior 20, n = 90": (HellingerLocal(HEAVY, 90, 1), 400_000),
 }
 HONEST = {
     "GeometricHistogram, two cells": (dc.GeometricHistogram(COIN, 20, 1), 20_000),
     "GeometricHistogram, three cells": (dc.GeometricHistogram(DIE, 20, 1), 20_000),
-    "DiscreteLaplaceCounts": (dc.DiscreteLaplaceCounts(DIE, 20, 1), 20_000),
+    "DiscreteLaplaceCounts": (dc.mechanisms.DiscreteLaplaceCounts(DIE, 20, 1), 20_000),
     "RoundedLaplace": (RoundedLaplace(COIN, 20, 1, 1, 1), 20_000),
-    "DiscreteGaussianHistogram": (dc.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"), 20_000),
+    "DiscreteGaussianHistogram": (dc.mechanisms.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"), 20_000),
     "HellingerGlobal, enumerated epsilon": (HellingerGlobal(COIN, 8, 1), 20_000),
     "HellingerReciprocal, prior 20, n = 30": (HellingerReciprocal(HEAVY, 30, 1), 20_000),
 }
 NEAR = {
-    "DiscreteLaplaceCounts, four cells": dc.DiscreteLaplaceCounts(
+    "DiscreteLaplaceCounts, four cells": dc.mechanisms.DiscreteLaplaceCounts(
         dc.Categories("x", levels=("a", "b", "c", "d"), outside="a"), 20, "1.2"
     ),
     "MaximumPosterior, three cells": dc.mechanisms.MaximumPosterior(DIE.with_prior(1), 10, "1.2", 8),

@@ -20,28 +20,32 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "Binomial": (
         371,
         dc.PosteriorSampling.tempered(
-            dc.Binomial("x", 4, 2, 3, outside=0), size=150, epsilon=2, delta="1e-4", grid_bits=24
+            dc.models.Binomial("x", 4, 2, 3, outside=0), size=150, epsilon=2, delta="1e-4", grid_bits=24
         ),
     ),
     "LaplaceScale": (
         372,
         dc.PosteriorSampling.tempered(
-            dc.LaplaceScale("x", reach=6, bands=12, shape=4, rate=4), size=150, epsilon=2, delta="1e-4"
+            dc.models.LaplaceScale("x", reach=6, bands=12, shape=4, rate=4), size=150, epsilon=2, delta="1e-4"
         ),
     ),
     "NormalPrecision": (
         373,
         dc.PosteriorSampling.tempered(
-            dc.NormalPrecision("x", reach=4, bands=8, shape=4, rate=4), size=150, epsilon=2, delta="1e-4"
+            dc.models.NormalPrecision("x", reach=4, bands=8, shape=4, rate=4), size=150, epsilon=2, delta="1e-4"
         ),
     ),
     "Poisson within a rate": (
         374,
-        dc.RateTruncation.tempered(dc.Poisson("x", 5, 4, 4, outside=5), size=150, epsilon=3, lowest="0.2", highest=3),
+        dc.mechanisms.RateTruncation.tempered(
+            dc.Poisson("x", 5, 4, 4, outside=5), size=150, epsilon=3, lowest="0.2", highest=3
+        ),
     ),
     "Exponential within a rate": (
         375,
-        dc.RateTruncation.at_rate(dc.Exponential("x", high=8, bands=16, shape=4, rate=8), size=150, epsilon=3),
+        dc.mechanisms.RateTruncation.at_rate(
+            dc.Exponential("x", high=8, bands=16, shape=4, rate=8), size=150, epsilon=3
+        ),
     ),
 }
 

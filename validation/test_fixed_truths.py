@@ -3,7 +3,7 @@
 Each release: counts are drawn from the truth, the mechanism adds its noise, and the same output is read four ways:
 
 - plug-in: the group's noisy sum is taken for its true count;
-- D1: a Dirichlet prior with 1 in every cell, equal tails (the default of version 0.1);
+- D1: a Dirichlet prior with 1 in every cell, equal tails;
 - learnt: all cells together, the strength of the prior learnt (`posterior.table`), intervals opened to 0 or 1 where the
   likeliest counts of that probability hold no record, or all;
 - own: each share from its own noisy sum, intervals opened (what `infer` says where no prior was declared).

@@ -24,8 +24,8 @@ LARGE = Network.from_edges(
 )
 
 
-def gaussians(network: Network, size: int, epsilon: str) -> dc.FamilyGaussians:
-    return dc.FamilyGaussians(network, size, epsilon, "1e-6")
+def gaussians(network: Network, size: int, epsilon: str) -> dc.mechanisms.FamilyGaussians:
+    return dc.mechanisms.FamilyGaussians(network, size, epsilon, "1e-6")
 
 
 def share_covered(mechanism: Any, seed: int, number: int) -> float:

@@ -52,8 +52,8 @@ def read(program: Program, size: int, epsilon: float, generator: np.random.Gener
     return places, [rank(truth, own) for truth, own in zip(made.truth, values.T, strict=True)]
 
 
-POISSON = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
-NORMAL = dc.programs.Normal(BANDS, mean="Normal(0, 1)", sd="LogNormal(0, 0.3)")
+POISSON = dc.models.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+NORMAL = dc.models.programs.Normal(BANDS, mean="Normal(0, 1)", sd="LogNormal(0, 0.3)")
 LOGISTIC = dc.Logistic("falls ~ age + ward", columns=[AGE, WARD, FALLS], prior="Normal(0, 1)")
 VARYING = dc.Logistic("falls ~ (1 | ward)", columns=[WARDS, FALLS], prior="Normal(0, 1)")
 SETTINGS = [

@@ -97,7 +97,7 @@ FALL = dc.Categories("fall", levels=(0, 1), outside=0)
 
 def pooled(epsilon: str | None) -> Mapping[str, tuple[float, float]]:
     """Return mean and sd of the common rate, both rates and their spread; from exact tables without an epsilon."""
-    rate = dc.programs.Binomial(trials=1).varying("probability")
+    rate = dc.models.programs.Binomial(trials=1).varying("probability")
     if epsilon is None:
         table = ModelledTable(FALL.columns, rate)
         parts = {

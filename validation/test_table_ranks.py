@@ -97,7 +97,7 @@ def together(mechanisms: Sequence[Any], generator: np.random.Generator, bits: dc
     theta = generator.dirichlet(priors[generator.integers(len(priors))].concentration)
     counts = generator.multinomial(size, theta)
     releases = [released(mechanism, counts, bits) for mechanism in mechanisms]
-    posterior, plugged = dc.infer(*releases).table, dc.plug_in(releases[0])
+    posterior, plugged = dc.infer(*releases).table, dc.as_published.plug_in(releases[0])
     one = posterior.probability(0).cdf(theta[0])
     other = rank(float(theta[1:3].sum()), posterior.draws(DRAWS, seed=1)["theta"][:, 1:3].sum(axis=1))
     taken = generator.dirichlet(plugged.concentration, size=DRAWS)
@@ -106,9 +106,9 @@ def together(mechanisms: Sequence[Any], generator: np.random.Generator, bits: dc
 
 OWN = [
     ("a share, GeometricHistogram", SHARE, dc.GeometricHistogram(CROSSED, 200, "0.3")),
-    ("a share, DiscreteLaplaceCounts", SHARE, dc.DiscreteLaplaceCounts(CROSSED, 200, "0.3")),
-    ("a share, DiscreteGaussianCounts", SHARE, dc.DiscreteGaussianCounts(CROSSED, 200, 1, "1e-6")),
-    ("a share, DiscreteGaussianHistogram", SHARE, dc.DiscreteGaussianHistogram(CROSSED, 200, 1, "1e-6")),
+    ("a share, DiscreteLaplaceCounts", SHARE, dc.mechanisms.DiscreteLaplaceCounts(CROSSED, 200, "0.3")),
+    ("a share, DiscreteGaussianCounts", SHARE, dc.mechanisms.DiscreteGaussianCounts(CROSSED, 200, 1, "1e-6")),
+    ("a share, DiscreteGaussianHistogram", SHARE, dc.mechanisms.DiscreteGaussianHistogram(CROSSED, 200, 1, "1e-6")),
     ("a share, posterior draw", SHARE, dc.PosteriorSampling.tempered(CROSSED, size=200, epsilon=2, delta="1e-4")),
     ("a conditional share, GeometricHistogram", CONDITIONAL, dc.GeometricHistogram(CROSSED, 200, "0.3")),
     ("a difference, GeometricHistogram", DIFFERENCE, dc.GeometricHistogram(CROSSED, 200, "0.3")),
@@ -116,17 +116,26 @@ OWN = [
 ]
 TABLES: list[tuple[str, list[Any]]] = [
     ("3 cells, prior 1, GeometricHistogram", [dc.GeometricHistogram(levels_of(3, 1), 200, "0.1")]),
-    ("10 cells, prior 0.5, DiscreteLaplaceCounts", [dc.DiscreteLaplaceCounts(levels_of(10, 0.5), 1_000, "0.3")]),
-    ("10 cells, prior 2, DiscreteGaussianCounts", [dc.DiscreteGaussianCounts(levels_of(10, 2), 200, 1, "1e-6")]),
+    (
+        "10 cells, prior 0.5, DiscreteLaplaceCounts",
+        [dc.mechanisms.DiscreteLaplaceCounts(levels_of(10, 0.5), 1_000, "0.3")],
+    ),
+    (
+        "10 cells, prior 2, DiscreteGaussianCounts",
+        [dc.mechanisms.DiscreteGaussianCounts(levels_of(10, 2), 200, 1, "1e-6")],
+    ),
     ("10 cells, strength learnt, GeometricHistogram", [dc.GeometricHistogram(levels_of(10), 200, "0.5")]),
     ("40 cells, strength learnt, GeometricHistogram", [dc.GeometricHistogram(levels_of(40), 1_000, 1)]),
     (
         "10 cells, prior 1, two releases",
-        [dc.GeometricHistogram(levels_of(10, 1), 200, "0.3"), dc.DiscreteLaplaceCounts(levels_of(10, 1), 200, "0.3")],
+        [
+            dc.GeometricHistogram(levels_of(10, 1), 200, "0.3"),
+            dc.mechanisms.DiscreteLaplaceCounts(levels_of(10, 1), 200, "0.3"),
+        ],
     ),
     ("3 cells, enumerated, HellingerGlobal", [HellingerGlobal(levels_of(3, 1), 20, 8)]),
     ("3 cells, enumerated, HellingerReciprocal", [HellingerReciprocal(levels_of(3, 1), 20, 8)]),
-    ("3 cells, enumerated, PermuteAndFlip", [dc.PermuteAndFlip(levels_of(3, 1), 12, 3)]),
+    ("3 cells, enumerated, PermuteAndFlip", [dc.mechanisms.PermuteAndFlip(levels_of(3, 1), 12, 3)]),
 ]
 SETTINGS = [
     *(

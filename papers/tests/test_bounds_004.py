@@ -42,11 +42,13 @@ def settings() -> Iterator[tuple[Pair, Pair, int]]:
                 yield prior, (float(first), float(second)), size
 
 
-def naive_bayes_release(size: int, epsilon: str, seed: int) -> tuple[dc.LaplaceUpdates, np.ndarray, np.ndarray]:
+def naive_bayes_release(
+    size: int, epsilon: str, seed: int
+) -> tuple[dc.as_published.LaplaceUpdates, np.ndarray, np.ndarray]:
     """Return a mechanism, its true tables and 4,000 noisy ones, cell by cell, for 16 features."""
     names = [f"x{number}" for number in range(16)]
     network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
-    mechanism = dc.LaplaceUpdates(network, size, epsilon)
+    mechanism = dc.as_published.LaplaceUpdates(network, size, epsilon)
     counts = np.tile([size // 10, 2 * size // 5, 2 * size // 5, size // 10], 16)
     true = mechanism.measured(counts)
     return mechanism, true, true + mechanism.noise.sample(4000, dc.SeededBits(seed))
@@ -107,8 +109,9 @@ def test_quadrature_gives_the_mean_in_closed_form(count: float, size: float, sca
 
 def test_the_divergence_is_that_of_the_library() -> None:
     for prior, counts, size in list(settings())[::17]:
-        expected = dc.kullback_leibler(
-            dc.Dirichlet((prior[0] + counts[0], prior[1] + counts[1])), dc.Dirichlet((prior[0] + 3, prior[1] + size))
+        expected = dc.mathematics.divergences.kullback_leibler(
+            dc.mathematics.distributions.Dirichlet((prior[0] + counts[0], prior[1] + counts[1])),
+            dc.mathematics.distributions.Dirichlet((prior[0] + 3, prior[1] + size)),
         )
         assert float(divergence(prior, counts, 3, size)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 

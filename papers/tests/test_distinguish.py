@@ -43,7 +43,7 @@ def test_divergences_of_laws_are_their_integrals() -> None:
 
 def test_the_divergence_of_draws_is_that_of_the_worst_neighbours() -> None:
     """All totals of the other records of a binomial family, by integrals."""
-    model = dc.Binomial("x", trials=2, alpha=3, beta=2, outside=0)
+    model = dc.models.Binomial("x", trials=2, alpha=3, beta=2, outside=0)
     mechanism = dc.PosteriorSampling(model, 3, 5, "0.5", power="0.5")
     slow = 0.0
     for rest in range(5):
@@ -71,7 +71,7 @@ def test_noisy_counts_are_judged_by_their_privacy_loss() -> None:
 def test_events_beyond_leave_fewer_releases_never_more() -> None:
     assert draws_needed(1e-3, 0.05, 1e-6) < draws_needed(1e-3, 0.05)
     assert draws_needed(1e-9, 0.05, 1e-3) == 450  # the events beyond alone may tell: 0.05 + n / 1000 >= 1/2
-    gaussian = distinguish(dc.DiscreteGaussianHistogram(COIN, 20, 1, "1e-6"))
+    gaussian = distinguish(dc.mechanisms.DiscreteGaussianHistogram(COIN, 20, 1, "1e-6"))
     assert 1 <= gaussian.releases < 10_000
 
 

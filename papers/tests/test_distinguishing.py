@@ -15,8 +15,14 @@ from discreet_papers.distinguish import draws_needed, published_distance
 
 def test_divergence_is_that_of_the_two_betas() -> None:
     for s, t in ((1.0, 1.0), (2.5, 7.0), (20.0, 119.0)):
-        one, two = dc.Dirichlet((s, t + 1)), dc.Dirichlet((s + 1, t))
-        both = dc.kullback_leibler(one, two), dc.kullback_leibler(two, one)
+        one, two = (
+            dc.mathematics.distributions.Dirichlet((s, t + 1)),
+            dc.mathematics.distributions.Dirichlet((s + 1, t)),
+        )
+        both = (
+            dc.mathematics.divergences.kullback_leibler(one, two),
+            dc.mathematics.divergences.kullback_leibler(two, one),
+        )
         assert neighbour_divergence(s, t) == pytest.approx(max(both), rel=1e-10)
 
 

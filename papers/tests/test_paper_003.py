@@ -67,13 +67,13 @@ def test_figure_6_turns_at_the_printed_sizes() -> None:
 def test_noise_of_the_right_scale_wins_from_six_records_on() -> None:
     for size in range(2, 31, 2):
         counts = (size // 2, size // 2)
-        noise = dc.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1)
+        noise = dc.as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1)
         assert (smooth_law((1, 1), counts).mean > laplace_law(noise, counts).mean) == (size >= 6)
 
 
 def test_the_captions_of_figure_4() -> None:
     assert {size: digits(gamma_with_n(size)) for size in PRINTED_GAMMA} == PRINTED_GAMMA
-    assert digits(dc.hellinger((7, 4, 5), (8, 3, 5))) == PRINTED_GLOBAL
+    assert digits(dc.mathematics.divergences.hellinger((7, 4, 5), (8, 3, 5))) == PRINTED_GLOBAL
     assert digits(global_sensitivity(np.array([7.0, 4.0, 5.0]), 100)) == "0.233629480709"
 
 
@@ -157,7 +157,10 @@ def test_the_argument_of_lemma_2_3_would_prove_too_much() -> None:
     for name, scale in smooth.items():
         weights = np.repeat(np.exp(-epsilon / 2 * np.array(scores[name]) / scale), (many, few))
         laws[name] = weights / weights.sum()
-    found = max(dc.hockey_stick(laws["x"], laws["y"], 1), dc.hockey_stick(laws["y"], laws["x"], 1))
+    found = max(
+        dc.mathematics.divergences.hockey_stick(laws["x"], laws["y"], 1),
+        dc.mathematics.divergences.hockey_stick(laws["y"], laws["x"], 1),
+    )
     assert found == pytest.approx(9.715534388073e-05, rel=1e-6)
     assert found > 9000 * delta
 
@@ -196,10 +199,13 @@ def test_laws_are_probabilities_and_quantiles_are_theirs() -> None:
 
 
 def test_laplace_laws_are_those_of_draws() -> None:
-    mechanism = dc.FlooredLaplace(model_of((1, 2, 3)), 12, "0.8", 2, 2)
+    mechanism = dc.as_published.FlooredLaplace(model_of((1, 2, 3)), 12, "0.8", 2, 2)
     generator = np.random.default_rng(5)
     noise = np.floor(generator.laplace(scale=2.5, size=(4000, 2))).astype(int)
     noisy = np.clip(np.array([4, 5]) + noise, 0, 12)
     last = np.maximum(12 - noisy.sum(axis=1), 0)
-    draws = [dc.hellinger((5, 7, 6), (1 + a, 2 + b, 3 + c)) for (a, b), c in zip(noisy, last, strict=True)]
+    draws = [
+        dc.mathematics.divergences.hellinger((5, 7, 6), (1 + a, 2 + b, 3 + c))
+        for (a, b), c in zip(noisy, last, strict=True)
+    ]
     assert laplace_law(mechanism, (4, 5, 3)).mean == pytest.approx(np.mean(draws), abs=4 * float(np.std(draws)) / 63)

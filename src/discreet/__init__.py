@@ -11,4 +11,4 @@ what the papers published and for what not to do, `discreet.as_published`.
 
 from discreet.on_demand import names_on_demand
 
-__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__, gone={"default_mechanism": "discreet.suggest"})
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -17,12 +17,11 @@ There are four sorts of it, and one rule for each.
 import ast
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from discreet.kinds import KINDS
@@ -83,14 +82,11 @@ def _load(announced: "EntryPoint") -> None:
         )
 
 
-def names_on_demand(
-    package: str, file: str, gone: Mapping[str, str] = MappingProxyType({})
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+def names_on_demand(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package whose names are imported in its `__init__.pyi`.
 
-    Names that are imported there and not in its `__all__` can be asked for and are not listed, except rooms of the
-    package. Modules inside the package can be asked for as well, as if they had been imported. `gone` says what to use
-    in place of names that are no more.
+    Its rooms, which are imported there as well, and other modules inside the package can be asked for as if they had
+    been imported; the rooms are shown beside the names.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
@@ -100,14 +96,11 @@ def names_on_demand(
 
     def load(name: str) -> object:
         if name in homes and name not in rooms:
-            found: object = _inside(homes[name], name)
+            found: object = getattr(import_module(homes[name]), name)
         elif not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
             found = import_module(f"{package}.{name}")
         else:
-            instead = f" any more: use {gone[name]}" if name in gone else ""
-            raise AttributeError(
-                f"module {package!r} has no attribute {name!r}{instead}", name=name, obj=sys.modules[package]
-            )
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
         setattr(sys.modules[package], name, found)  # asked once only
         return found
 
@@ -115,9 +108,3 @@ def names_on_demand(
         return sorted({*vars(sys.modules[package]), *listed, *rooms})
 
     return load, names, listed
-
-
-def _inside(home: str, name: str) -> object:
-    """Return what a module holds under a name, or the module of that name in it."""
-    module = import_module(home)
-    return getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")

@@ -15,9 +15,7 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.stable_law import log_probabilities
 from discreet.mathematics.divergences import hellinger
 from discreet.mechanisms.hellinger_envelope import Envelope
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
+from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 GRID = [
     ((1, 1, 1), (3, 4, 5), 3.0),

@@ -1,8 +1,7 @@
-"""The commands about ledgers and keys: shown, filtered, checked, witnessed, signed, upgraded."""
+"""The commands about ledgers and keys: shown, filtered, checked, witnessed, signed."""
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from discreet.guarantees import Filter, Head, lines_of
 from discreet.releases.release import mechanism_document
 
 pytest.importorskip("cryptography", reason="No cryptography: pip install 'discreet[signatures]' to run these tests.")
-OLD = Path(__file__).parent.parent / "documents" / "0.1" / "within.ledger"
 
 
 def run(*words: str | Path) -> Result:
@@ -27,7 +25,7 @@ def run(*words: str | Path) -> Result:
 def book(tmp_path: Path) -> Path:
     ledger = dc.Ledger.create(
         tmp_path / "l.db", epsilon="2", population="<b>people</b>", groups=("A", "B"),
-        adjacency=dc.Adjacency.REPLACE_WITHIN_GROUP,
+        adjacency=dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP,
     )  # fmt: skip
     for label, group, data in (("Smoking rate", None, "a.csv"), ("falls <script>", "A", "b.csv"), ("falls", "B", "")):
         mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.25")
@@ -130,19 +128,6 @@ def test_a_key_signs_a_release_and_a_head_and_readers_see_who_issued_them(book: 
     assert cut.exit_code == 5
     assert "an older copy was put back" in cut.output
     assert run("ledger", "check", book).exit_code == 0  # nothing to see from inside
-
-
-def test_an_old_ledger_is_upgraded_once(tmp_path: Path) -> None:
-    path = shutil.copyfile(OLD, tmp_path / "l.db")
-    assert run("ledger", path).exit_code == 0
-    assert "discreet ledger upgrade" in run("ledger", "head", path).output
-    done = run("ledger", "upgrade", path)
-    assert done.exit_code == 0
-    assert "all earlier hashes unchanged" in done.output
-    again = run("ledger", "upgrade", path)
-    assert again.exit_code == 5
-    assert "already has the current format" in again.output
-    assert run("ledger", "check", path).exit_code == 0
 
 
 def test_what_is_no_head_and_no_private_key_is_named(book: Path, tmp_path: Path) -> None:

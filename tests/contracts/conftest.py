@@ -277,7 +277,7 @@ def stated_over_true(listed: Listed) -> tuple[str, float, float, float]:
     """Return epsilon if the promise is pure, else delta at the stated epsilon: as stated, as is true, and the ratio."""
     guarantee = listed.mechanism.guarantee
     what, stated = "epsilon", float(guarantee.epsilon)
-    if guarantee.evidence is dc.Evidence.CLAIMED:
+    if guarantee.evidence is dc.guarantees.Evidence.CLAIMED:
         stated = float(listed.mechanism.privacy_loss().epsilon)
     elif guarantee.delta:
         what, stated = "delta", float(guarantee.delta)

@@ -99,7 +99,7 @@ def test_a_ledger_is_charged_the_declared_fraction_exactly(contracts: Any, tmp_p
     otherwise = set()
     for place, (kind, settings) in enumerate(contracts.TABLE.items()):
         mechanism = settings[0].make(MECHANISMS[kind])
-        if mechanism.guarantee.evidence is dc.Evidence.CLAIMED:
+        if mechanism.guarantee.evidence is dc.guarantees.Evidence.CLAIMED:
             continue  # nothing is published by it
         ledger = dc.Ledger.create(tmp_path / f"{place}.db", epsilon=10_000, delta="0.99")
         ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism))

@@ -24,7 +24,7 @@ COIN = dc.Categories("x", ("no", "yes"), outside="no")
 THREE = dc.Categories("x", ("a", "b", "c"), outside="a", prior=(0.5, 1, 2))
 GRAPH = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=dict.fromkeys("ab", 0))
 ITEMS, EVENTS = (
-    dc.Binomial("x", trials=2, alpha=2, beta=2, outside=0),
+    dc.models.Binomial("x", trials=2, alpha=2, beta=2, outside=0),
     dc.Poisson("x", most=4, shape=2, rate=1, outside=4),
 )
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, norm_bound=1,

@@ -8,7 +8,6 @@ from typing import Any
 import discreet as dc
 from discreet import as_published, models
 from discreet import mechanisms as by
-from discreet.mechanisms.first_charges import FirstGeometricSums
 from discreet.models.laplace_scale import LaplaceScale
 from discreet.models.normal_precision import NormalPrecision
 from discreet.models.programs import families
@@ -85,7 +84,7 @@ dated_sums = dc.NumberSums("admitted", ("2025-01-01", "2026-01-01"), missing="20
 totals = dc.NumberSums("stay", (0, 30), missing=0, unit=8, persons=dc.Persons("patient", PERSONS, "total", (0, 10)))
 largest = dc.NumberSums("stay", (0, 10), missing=0, unit=8, persons=dc.Persons("patient", PERSONS, "largest"))
 weighted = dc.WeightedSums("stay", (0, 10), weights=dc.Weights("weight", 4, "fixed by design"), missing=0)
-every_row = dc.WeightedSums("stay", (0, 10), rows=dc.PersonRows("patient", PERSONS, 4))
+every_row = dc.WeightedSums("stay", (0, 10), rows=dc.models.PersonRows("patient", PERSONS, 4))
 cells = dc.NumberTable("age", (0, 100), 5, quantiles=("0.5",), missing=40)
 gapped_cells = dc.NumberTable("stay", (0, 12), 4, asks=("distribution",), is_whole=True)
 grouped_cells = dc.NumberTable("age", (0, 100), 2, quantiles=("0.5",), missing=40, by=SMOKER)
@@ -94,8 +93,8 @@ even = dc.NumberTable("falls", (0, 3), edges=(0, 1, 2, 3), missing=0, quantiles=
 
 PROGRAMS: dict[str, Program] = {
     "logistic": dc.Logistic("fever ~ smoker", [SMOKER, FEVER]),
-    "multinomial": dc.programs.Multinomial("ward ~ smoker", [SMOKER, WARD], prior="Normal(0, 1)"),
-    "log-linear": dc.programs.LogLinear("~ smoker + fever + smoker:fever", [SMOKER, FEVER]),
+    "multinomial": dc.models.programs.Multinomial("ward ~ smoker", [SMOKER, WARD], prior="Normal(0, 1)"),
+    "log-linear": dc.models.programs.LogLinear("~ smoker + fever + smoker:fever", [SMOKER, FEVER]),
     "family-poisson": families.Poisson(FALLS, rate="Gamma(2, 2)"),
     "family-binomial": families.Binomial(FALLS, trials=3),
     "family-negative-binomial": families.NegativeBinomial(FALLS),
@@ -155,7 +154,6 @@ CASES: dict[str, Any] = {
     "gaussian-moments": by.GaussianMoments(stays, SIZE, 4, "1e-5"),
     "ball-draw": by.BallDraw(bounded, SIZE, 2, 64),
     "sums": by.GeometricSums(sums, SIZE, 2),
-    "sums-first": FirstGeometricSums(sums, SIZE, 2),
     "sums-gapped": by.GeometricSums(gapped_sums, SIZE, 2),
     "sums-grouped": by.GeometricSums(grouped_sums, SIZE, 2),
     "sums-dated": by.GeometricSums(dated_sums, SIZE, 2),

@@ -1,7 +1,7 @@
 """Every later version reads, verifies and infers the documents that an earlier version made.
 
-Each folder beside this file, such as `0.1`, was written once by `make_corpus.py` with the code of that version: texts
-of releases, ledgers, study files, and what that version said of them. A folder is never made again.
+Each folder beside this file, such as `before-house`, was written once by `make_corpus.py` with the code of that
+version: texts of releases, ledgers, study files, and what that version said of them. A folder is never made again.
 """
 
 import json
@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.models import Statistics
 from discreet.planning.referee import Findings
 from discreet.releases._publish_plan import plan_document
@@ -38,14 +36,8 @@ from frozen_documents import (
 
 SAFELY = 3.0  # times the stated numerical error, as both what was found and what was wanted may be off by that
 CLOSE = 1e-9  # of tests by rank among public draws, which state no error: the same draws, and rounding
-PINNED_LOWS = (0.34402507, 0.34402507, 0.0)  # of geometric-ones, each share from its own sum
 ENOUGH = 2e-3  # of the width of the interval: no reading that is not sampled may state a larger error
 ROUGH = 0.15  # readings by chains, whose tails are worth some 700 draws or more: of the width of the interval
-
-
-def named(rows: dict[str, list[float]] | list[list[float]]) -> list[tuple[str, list[float]]]:
-    """Return the numbers of every quantity with a name for it; 0.1 wrote names that differed from model to model."""
-    return list(rows.items()) if isinstance(rows, dict) else [(str(n), numbers) for n, numbers in enumerate(rows)]
 
 
 def one_of_each_kind() -> dict[tuple[str, str], Any]:
@@ -110,49 +102,19 @@ def test_a_release_is_inferred_as_it_was(version: str, name: str, said: dict[str
     skip_all_but_the_first(version, name, code)
     wanted = said["inferred"]
     if code == "later" and (wanted.get("sampled") or "refused" in wanted):
-        pytest.skip("how chains run, and what 0.1 could not read, does not depend on words or fields")
+        pytest.skip("how chains run, and what could not be read, does not depend on words or fields")
     found = inferred(dc.Release.from_json(text_of(version, name)), said["prior"])
     if "refused" in wanted:  # a later version may read what an earlier one could not
         assert "refused" in found or found["rows"]
         return
     assert len(found["rows"]) == len(wanted["rows"])
-    for place, (quantity, numbers) in enumerate(named(wanted["rows"])):
+    for place, numbers in enumerate(wanted["rows"]):
         width, stated = numbers[2] - numbers[1], found["errors"][place]
         exact = CLOSE * max(1.0, *map(abs, numbers)) if stated is None else SAFELY * stated
-        assert found["rows"][place] == pytest.approx(numbers, abs=ROUGH * width if wanted["sampled"] else exact), (
-            quantity
-        )
-        assert stated is None or stated <= ENOUGH * width, quantity
+        assert found["rows"][place] == pytest.approx(numbers, abs=ROUGH * width if wanted["sampled"] else exact), place
+        assert stated is None or stated <= ENOUGH * width, place
     if wanted["log_evidence"] is not None and "chains" not in wanted["method"]:
         assert found["log_evidence"] == pytest.approx(wanted["log_evidence"], abs=1e-6)
-
-
-def _without_ones(model: Any) -> Any:
-    """Return a model with no declared prior if 1 was declared everywhere, as 0.1 did where a study declared none."""
-    values = {value for row in getattr(model, "prior", ()) for value in np.ravel(row)}
-    return model.with_prior(None) if values == {1.0} else model
-
-
-@pytest.mark.parametrize(("version", "name"), [("0.1", "geometric-ones"), ("0.1", "families-ones")])
-def test_ones_that_0_1_wrote_by_default_are_read_as_no_declared_prior_with_a_note(version: str, name: str) -> None:
-    release = dc.Release.from_json(text_of(version, name))
-    assert release.mechanism.model.is_prior_declared
-    assert not release.model.is_prior_declared
-    posterior = dc.infer(release)
-    assert not posterior.model.is_prior_declared
-    assert posterior.is_old_default
-    if isinstance(posterior, dc.CategoriesPosterior):
-        assert ONES_READ_AS_NONE in posterior.remarks()
-        assert [row.low for row in posterior.rows()] == pytest.approx(PINNED_LOWS, abs=1e-6)
-        assert dc.infer(release, prior="declared").model.is_prior_declared
-
-
-def test_a_prior_of_0_1_that_is_not_all_ones_is_honoured() -> None:
-    releases = [dc.Release.from_json(text_of("0.1", name)) for name in EXPECTED["0.1"]["releases"]]
-    tables = [release for release in releases if isinstance(release.mechanism.model, dc.Categories)]
-    meant = [release for release in tables if set(release.mechanism.model.prior) != {1.0}]
-    assert meant
-    assert all(release.model == release.mechanism.model for release in meant)
 
 
 @pytest.mark.usefixtures("code")
@@ -202,9 +164,8 @@ def test_a_study_asks_what_it_asked(version: str, name: str, said: dict[str, Any
     assert list(study.questions) == list(said)
     for question, wanted in said.items():
         found = asked(study.question(question))
-        model, before = read_model(found.pop("model")), read_model(wanted["model"])
-        assert model in (before, _without_ones(before))
-        assert found == {part: value for part, value in wanted.items() if part != "model"}
+        assert read_model(found["model"]) == read_model(wanted["model"])
+        assert found == wanted
 
 
 @pytest.mark.usefixtures("code")
@@ -243,9 +204,7 @@ def test_in_a_later_version_words_differ_and_a_field_is_there(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_version_holds_every_kind_that_it_knew(version: str) -> None:
     expected = EXPECTED[version]
-    first = {("mechanism", kind, 1) for kind in expected.get("mechanism_kinds", ())}  # as 0.1 wrote it
-    first |= {("model", kind, 1) for kind in expected.get("model_kinds", ())}
-    assert held(version) == first | {tuple(each) for each in expected.get("kinds", ())}
+    assert held(version) == {tuple(each) for each in expected["kinds"]}
     assert {json.loads(text_of(version, name))["simulated"] for name in expected["releases"]} == {True, False}
 
 

@@ -1,6 +1,6 @@
 """What stands around releases and ledgers lasts as well: signatures, heads, studies as declared and as published.
 
-These were first frozen with version 0.2; see `test_corpus.py`, which reads the rest of every version's folder.
+`test_corpus.py` reads the rest of every version's folder.
 """
 
 import json
@@ -16,7 +16,6 @@ import discreet as dc
 from discreet.guarantees.entries import PARTS
 from discreet.guarantees.heads import check_witness, heads_in
 from discreet.guarantees.signatures import PublicKey
-from discreet.models import Statistics
 from discreet.planning.referee import Findings
 from discreet.study.models import asked_models
 from frozen_documents import (
@@ -26,17 +25,13 @@ from frozen_documents import (
     VERSIONS,
     answers,
     become_later,
-    counted,
     declared,
     each,
     is_own,
     models_asked,
     opened,
     text_of,
-    totals,
 )
-
-LATER = [version for version in VERSIONS if version != "0.1"]
 
 
 @pytest.fixture(params=["today", "later"])
@@ -49,7 +44,7 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("code")
-@pytest.mark.parametrize("version", LATER)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_signed_release_is_still_signed_and_no_other_text_is(version: str) -> None:
     key, release = PublicKey.open(HERE / version / KEY), dc.Release.from_json(text_of(version, "signed"))
     assert [each.key for each in release.signatures] == [key.key]
@@ -59,7 +54,7 @@ def test_a_signed_release_is_still_signed_and_no_other_text_is(version: str) -> 
         dc.verify(other, key=key)
 
 
-@pytest.mark.parametrize("version", LATER)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_heads_are_read_and_written_to_the_letter_and_witness_their_ledger(version: str, tmp_path: Path) -> None:
     folder = HERE / version / "heads"
     texts = [path.read_text("utf-8") for path in sorted(folder.iterdir())]
@@ -74,14 +69,14 @@ def test_heads_are_read_and_written_to_the_letter_and_witness_their_ledger(versi
         check_witness(dc.Ledger.open(tmp_path / "basic.ledger"), tmp_path / "heads")
 
 
-@pytest.mark.parametrize("version", LATER)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_version_holds_every_kind_of_entry_that_it_knew(version: str) -> None:
     found = {kind for said in EXPECTED[version]["ledgers"].values() for kind in said["totals"]["entries"]}
     assert found == set(EXPECTED[version]["entries"])
     assert found <= set(PARTS)
 
 
-@pytest.mark.parametrize("version", LATER)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_version_holds_every_model_that_its_studies_could_ask_for(version: str) -> None:
     found = models_asked(HERE / version)
     assert found == set(EXPECTED[version]["study_models"])
@@ -90,28 +85,8 @@ def test_a_version_holds_every_model_that_its_studies_could_ask_for(version: str
         assert found == {name for name, asked in asked_models().items() if is_own(asked.make)}
 
 
-CONTINUED = [case for case in each("ledgers") if "continues" in case.values[2]]
-
-
-@pytest.mark.usefixtures("code")
-@pytest.mark.parametrize(("version", "name", "said"), CONTINUED)
-def test_an_upgraded_ledger_still_holds_and_answers_what_it_did_before(
-    version: str, name: str, said: dict[str, Any], tmp_path: Path
-) -> None:
-    ledger, (before, old) = opened(version, name, tmp_path), said["continues"]
-    for request, (kept, data) in EXPECTED[before]["ledgers"][old]["requests"].items():
-        release = dc.Release.from_json(text_of(before, kept))
-        assert dc.verify(release, ledger).guarantee == release.guarantee
-        secret = Statistics(release.mechanism.model, counted(before, kept), release.mechanism.size)
-        again = dc.publish(
-            release.mechanism, secret, ledger, release.label, request=request, group=release.group, data=data
-        )
-        assert again.to_json() == release.to_json()
-    assert totals(ledger) == said["totals"]
-
-
 def test_a_ledger_that_was_moved_is_closed_and_goes_on_where_it_arrived(tmp_path: Path) -> None:
-    for version in LATER:
+    for version in VERSIONS:
         moved, arrived = (opened(version, f"{name}.ledger", tmp_path) for name in ("moved", "arrived"))
         assert moved.id == arrived.id
         assert moved.moved_to == moved.head.body["to"]

@@ -82,7 +82,7 @@ def test_no_sequence_of_charges_passes_the_limit_or_an_allowance(
 
 
 def test_groups_and_zcdp_have_allowances_too(tmp_path: Path, clock: list[str]) -> None:
-    within = dc.Adjacency.REPLACE_WITHIN_GROUP
+    within = dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
     book = quarterly(tmp_path / "l.db", groups=("A", "B"), adjacency=within)
     for group in ("A", "B"):
         book.charge(dc.Guarantee("0.25", adjacency=within), "x", {}, group=group)
@@ -90,9 +90,11 @@ def test_groups_and_zcdp_have_allowances_too(tmp_path: Path, clock: list[str]) -
         book.charge(dc.Guarantee("0.01", adjacency=within), "x", {}, group="A")
     book.check()
     rho = quarterly(tmp_path / "m.db", delta="1e-6", accountant="zcdp")
-    rho.charge(dc.Guarantee("0.1"), "x", {}, concentrated=dc.Concentrated(rho.limit.rho / 4, Fraction(0)))
+    rho.charge(dc.Guarantee("0.1"), "x", {}, concentrated=dc.guarantees.Concentrated(rho.limit.rho / 4, Fraction(0)))
     with pytest.raises(dc.BudgetError, match="allowance"):
-        rho.charge(dc.Guarantee("0.1"), "x", {}, concentrated=dc.Concentrated(Fraction(1, 10**9), Fraction(0)))
+        rho.charge(
+            dc.Guarantee("0.1"), "x", {}, concentrated=dc.guarantees.Concentrated(Fraction(1, 10**9), Fraction(0))
+        )
     rho.check()
 
 

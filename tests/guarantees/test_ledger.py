@@ -234,7 +234,7 @@ def test_limits_must_make_sense(tmp_path: Path, epsilon: str, delta: str) -> Non
     ("place", "said", "words"),
     [
         ("l.db", {"adjacency": "friends"}, "must be one of 'replace one record'"),
-        ("l.db", {"adjacency": dc.Adjacency.REPLACE_WITHIN_GROUP}, "need groups"),
+        ("l.db", {"adjacency": dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP}, "need groups"),
         ("l.db", {"groups": None}, "sequence of names"),
         ("l.db", {"groups": ("A", 2)}, "sequence of names"),
         ("l.db", {"per": ["quarter"], "allowance": "0.1"}, "needs a period"),

@@ -1,6 +1,5 @@
 """What a charge, a release and a check of one release look at does not grow with the ledger."""
 
-import shutil
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from discreet.guarantees.back_links import earlier, path
 from discreet.guarantees.chain import Chain, newest
 from discreet.guarantees.entries import Body
 from forged_ledger import edit
-
-OLD = Path(__file__).parent.parent / "documents" / "0.1" / "basic.ledger"
 
 
 def grown(path: Path, entries: int) -> dc.Ledger:
@@ -89,9 +86,7 @@ def test_no_path_is_longer_than_it_should_be() -> None:
             assert len(numbers) - 1 <= 2 * (1 + log2(start))
 
 
-def test_a_path_is_read_in_one_question_and_through_entries_of_0_1_in_few(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_path_is_read_in_one_question(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = 0
 
     def counted(*words: Any) -> Any:
@@ -104,12 +99,6 @@ def test_a_path_is_read_in_one_question_and_through_entries_of_0_1_in_few(
     with ledger._chain.reading() as connection:
         earlier(connection, newest(connection), 7)
     assert asked == 1
-    old = dc.Ledger.open(shutil.copyfile(OLD, tmp_path / "old.db"))
-    old.upgrade()
-    asked = 0
-    with old._chain.reading() as connection:
-        assert earlier(connection, newest(connection), 1) == old.entries()[0]
-    assert asked == 2
 
 
 @pytest.mark.parametrize("number", [8, 12, 13])

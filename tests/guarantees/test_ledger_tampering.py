@@ -77,11 +77,11 @@ def test_a_charge_pays_for_one_release_only(tmp_path: Path) -> None:
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
         ledger.record(release.receipt, release.to_json().replace("one", "two"))
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
-        ledger.record(dc.Receipt(1, ledger.entries()[0].digest), "hello")
+        ledger.record(dc.guarantees.Receipt(1, ledger.entries()[0].digest, ledger.id), "hello")
     charge = ledger.charge(dc.Guarantee("0.1"), "x", {})
-    assert isinstance(charge, dc.Receipt)
+    assert isinstance(charge, dc.guarantees.Receipt)
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
-        ledger.record(dc.Receipt(charge.sequence, "0" * 64), "hello")
+        ledger.record(dc.guarantees.Receipt(charge.sequence, "0" * 64, ledger.id), "hello")
 
 
 @pytest.mark.parametrize("body", ["[]", "{}", "null", "nonsense", '{"kind": "charge"}', '{"kind": "party"}'])

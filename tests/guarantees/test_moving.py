@@ -49,7 +49,7 @@ def test_the_same_chain_goes_on_elsewhere(old: dc.Ledger, place: str, tmp_path: 
 def test_the_old_place_is_closed_and_stays_readable(old: dc.Ledger, place: str) -> None:
     release = ask(old, "q")
     waiting = old.charge(dc.Guarantee("0.1"), "slow", {})
-    assert isinstance(waiting, dc.Receipt)
+    assert isinstance(waiting, dc.guarantees.Receipt)
     there = old.move(place)
     before = old.path.read_bytes()
     moved = r"moved to .* and is closed here"

@@ -73,7 +73,7 @@ def test_an_abandoned_charge_is_not_recorded_any_more(place: str) -> None:
     ledger = dc.Ledger.create(place, epsilon="1")
     document = mechanism_document(MECHANISM)
     slow = ledger.charge(MECHANISM.guarantee, "x", document, "q")
-    assert isinstance(slow, dc.Receipt)
+    assert isinstance(slow, dc.guarantees.Receipt)
     answered = ask(place)
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
         ledger.record(slow, [dc.Release(MECHANISM, (1, 2), "x", receipt=slow).to_json()])

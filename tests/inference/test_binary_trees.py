@@ -140,7 +140,7 @@ def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
 @pytest.mark.parametrize("edges", [("a -> b -> c -> d -> e",), ("a -> b -> c", "b -> d", "a -> e -> f")])
 def test_windows_give_the_evidence_of_belief_propagation_over_all_counts(edges: tuple[str, ...], prior: float) -> None:
     net = network(*edges)
-    for mechanism in (dc.FamilyHistograms(net, 200, 1), dc.FamilyGaussians(net, 150, 2, "1e-6")):
+    for mechanism in (dc.FamilyHistograms(net, 200, 1), dc.mechanisms.FamilyGaussians(net, 150, 2, "1e-6")):
         case = Case.of([released(mechanism, 35)], None if prior == 1 else prior)
         fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
         assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)
@@ -148,7 +148,9 @@ def test_windows_give_the_evidence_of_belief_propagation_over_all_counts(edges: 
 
 def test_two_releases_of_a_tree_are_read_together_as_by_belief_propagation() -> None:
     net = network("a -> b -> c", "b -> d")
-    case = Case.of([released(dc.FamilyHistograms(net, 150, 1), 36), released(dc.LaplaceUpdates(net, 150, 2), 36)])
+    case = Case.of(
+        [released(dc.FamilyHistograms(net, 150, 1), 36), released(dc.as_published.LaplaceUpdates(net, 150, 2), 36)]
+    )
     fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
     assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)
 

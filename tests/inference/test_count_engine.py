@@ -41,20 +41,24 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "chain, little noise": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "chain, little noise, prior .4": (graph(*CHAIN, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "collider, prior 40": (graph(*COLLIDER, prior=40), 7, lambda net, n: dc.FamilyHistograms(net, n, 3)),
-    "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.FourierCounts(net, n, 3)),
-    "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.FourierCounts(net, n, 3)),
-    "Fourier updates": (graph(*NAIVE), 8, lambda net, n: dc.FourierUpdates(net, n, 6)),
-    "contrasts": (graph(*COLLIDER), 7, lambda net, n: dc.ContrastGaussians(net, n, 3, "0.01")),
-    "joint, collider": (graph(*COLLIDER), 7, lambda net, n: dc.JointHistograms(net, n, 2)),
+    "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.mechanisms.FourierCounts(net, n, 3)),
+    "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.FourierCounts(net, n, 3)),
+    "Fourier updates": (graph(*NAIVE), 8, lambda net, n: dc.as_published.FourierUpdates(net, n, 6)),
+    "contrasts": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.ContrastGaussians(net, n, 3, "0.01")),
+    "joint, collider": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.JointHistograms(net, n, 2)),
     "joint, three levels": (
-        graph("a -> b", levels=3, prior=0.5), 6, lambda net, n: dc.JointHistograms(net, n, 2)
+        graph("a -> b", levels=3, prior=0.5), 6, lambda net, n: dc.mechanisms.JointHistograms(net, n, 2)
     ),
     "cube": (graph(*NAIVE), 8, lambda net, n: dc.CubeCounts(net, n, 2)),
-    "Gaussians": (graph(*COLLIDER), 7, lambda net, n: dc.FamilyGaussians(net, n, 2, "0.01")),
-    "updates": (graph(*TRIANGLE), 6, lambda net, n: dc.LaplaceUpdates(net, n, 3)),
-    "draws": (graph(*COLLIDER), 7, lambda net, n: dc.NetworkSampling(net, n, 9, "0.9", draws=2, power="0.7")),
-    "coarse draws": (graph(*CHAIN), 7, lambda net, n: dc.NetworkSampling(net, n, 9, "0.9", grid_bits=6)),
-    "truncated draws": (graph("a -> b"), 5, lambda net, n: dc.NetworkSampling.truncated(net, size=n, epsilon=6)),
+    "Gaussians": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.FamilyGaussians(net, n, 2, "0.01")),
+    "updates": (graph(*TRIANGLE), 6, lambda net, n: dc.as_published.LaplaceUpdates(net, n, 3)),
+    "draws": (
+        graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.NetworkSampling(net, n, 9, "0.9", draws=2, power="0.7")
+    ),
+    "coarse draws": (graph(*CHAIN), 7, lambda net, n: dc.mechanisms.NetworkSampling(net, n, 9, "0.9", grid_bits=6)),
+    "truncated draws": (
+        graph("a -> b"), 5, lambda net, n: dc.mechanisms.NetworkSampling.truncated(net, size=n, epsilon=6)
+    ),
 }  # fmt: skip
 
 
@@ -101,7 +105,7 @@ def test_several_releases_are_read_together() -> None:
     """Two of one kind, and noisy counts with draws: the likelihoods multiply."""
     network, size, _ = CASES["collider"]
     counts = network.made_up(size, np.random.default_rng(4)).statistics
-    mechanisms = [dc.FamilyHistograms(network, size, 2), dc.NetworkSampling(network, size, 9, "0.9")]
+    mechanisms = [dc.FamilyHistograms(network, size, 2), dc.mechanisms.NetworkSampling(network, size, 9, "0.9")]
     releases = [dc.simulate(each, counts, dc.SeededBits(5)) for each in mechanisms]
     exact, found = AllDataSets(releases), sampled(*releases)
     means = np.concatenate([table.ravel() for table in found.means()])
@@ -233,7 +237,7 @@ def test_the_reading_says_how_it_was_found(posterior: NetworkPosterior) -> None:
 def test_questions_to_a_loop_follow_from_its_draws(posterior: NetworkPosterior) -> None:
     row = posterior.conditional("D=1", given="C=1, B=0")
     assert row.mean == pytest.approx(posterior.mean_tables()["D"][0, 1, 1], abs=0.01)  # parents in the order B, C
-    assert isinstance(row, dc.BetaMixture)
+    assert isinstance(row, dc.mathematics.distributions.BetaMixture)
     joint = posterior.marginal("D", "A", given="B=1")
     assert joint.shape == (2, 2)
     assert joint.sum() == pytest.approx(1)

@@ -8,14 +8,13 @@ import pytest
 
 import discreet as dc
 from discreet.inference import CategoriesPosterior
-from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.reading import Case
 from discreet.reading.case import Observed
 from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.reading.engines.tables import TablesEngine
 from discreet.reading.readings import TableReading
+from uncalibrated_hellinger import HellingerReciprocal, HellingerSmooth
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")
 

@@ -35,7 +35,7 @@ def test_wider_cube_noise_than_is_read_exactly_is_left_to_others_before_a_charge
 @pytest.mark.parametrize("off", [0, 40, 84])
 def test_totals_that_noise_hardly_ever_gives_are_read_as_a_list_of_all_tables_reads_them(off: int) -> None:
     """The slow twin. Noise of 84 at a scale of 2, in one direction, has a probability of about 1e-17."""
-    mechanism = dc.DiscreteLaplaceCounts(COIN, 2_000, 1)
+    mechanism = dc.mechanisms.DiscreteLaplaceCounts(COIN, 2_000, 1)
     output = np.array([900 + off // 2, 1_100 + off - off // 2])
     tables = np.column_stack([np.arange(2_001), 2_000 - np.arange(2_001)])
     wanted = logsumexp(COIN.log_evidence(tables) + mechanism.log_likelihood(output, tables))
@@ -46,14 +46,16 @@ def test_totals_that_noise_hardly_ever_gives_are_read_as_a_list_of_all_tables_re
 def test_windows_that_may_have_to_grow_are_counted_before_a_charge() -> None:
     """Two cells of noise with a total of its own may need windows 32 times as wide; a kept total never does."""
     size = 10**9
-    own, kept = (Case.before(kind(COIN, size, "1e-5")) for kind in (dc.DiscreteLaplaceCounts, dc.GeometricHistogram))
+    own, kept = (
+        Case.before(kind(COIN, size, "1e-5")) for kind in (dc.mechanisms.DiscreteLaplaceCounts, dc.GeometricHistogram)
+    )
     engines = [engine_for(kept), engine_for(own)]
     assert engines[0] is not None
     assert engines[0].work(kept).numbers * SPARE <= SPARE * MOST_NUMBERS
     assert engines[1] is None
 
 
-@pytest.mark.parametrize("kind", [dc.FamilyHistograms, dc.LaplaceUpdates])
+@pytest.mark.parametrize("kind", [dc.FamilyHistograms, dc.as_published.LaplaceUpdates])
 def test_a_cell_that_is_40_scales_off_is_read(kind: type[dc.FamilyHistograms]) -> None:
     mechanism = kind(NAIVE, 100, 1)
     counts = NAIVE.made_up(100, np.random.default_rng(3)).statistics

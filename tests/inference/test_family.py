@@ -25,9 +25,9 @@ Floats = NDArray[np.float64]
 FALLS = dc.Poisson("falls", most=3, shape=3, rate=2, outside=3)
 WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2)
 HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3))
-ITEMS = dc.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
-ERRORS = dc.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2)
-SPREAD = dc.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2)
+ITEMS = dc.models.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
+ERRORS = dc.models.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2)
+SPREAD = dc.models.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2)
 MODELS = [FALLS, dc.Poisson("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS, ITEMS, ERRORS, SPREAD]
 GRIDS = {"NormalMean": (-25.0, 35.0), "Binomial": (1e-9, 1 - 1e-9)}
 

@@ -81,7 +81,7 @@ def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(family_strengths, "MOST_COMBINATIONS", 1)
     readings = read_families(case, engine.reader())
     assert len(readings) <= 32
-    drawn = dc.NetworkPosterior(case.model, [one], readings)
+    drawn = dc.inference.NetworkPosterior(case.model, [one], readings)
     assert drawn.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)
     for name, table in exact.mean_tables().items():
         np.testing.assert_allclose(drawn.mean_tables()[name], table, atol=5e-4)

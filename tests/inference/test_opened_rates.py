@@ -17,7 +17,7 @@ WARDS = dc.Categories(
 )
 
 
-def read(output: tuple[int, ...], epsilon: str = "0.5") -> dc.CategoriesPosterior:
+def read(output: tuple[int, ...], epsilon: str = "0.5") -> dc.inference.CategoriesPosterior:
     """Read a release: the noisy counts of A without and with a fall, and of B."""
     mechanism = dc.GeometricHistogram(WARDS, size=sum(output), epsilon=epsilon)
     return dc.infer(dc.Release(mechanism, output, "wards", simulated=True))

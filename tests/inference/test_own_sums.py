@@ -97,7 +97,7 @@ def test_ten_cells_of_which_one_holds_all_are_read_as_they_were_by_hand() -> Non
 
 
 @pytest.mark.parametrize("groups", [[[0]], [[1, 2]], [[0, 3, 4]], [[0], [1, 2]], [[3], [4]], [[0, 1], [2, 3, 4]]])
-@pytest.mark.parametrize("kind", [dc.GeometricHistogram, dc.DiscreteLaplaceCounts])
+@pytest.mark.parametrize("kind", [dc.GeometricHistogram, dc.mechanisms.DiscreteLaplaceCounts])
 def test_sums_are_read_as_adding_up_all_noise_reads_them(groups: list[list[int]], kind: type[NoisyCounts]) -> None:
     release = released(kind(table_of(5), size=12, epsilon="0.8"), (9, -2, 3, 5, -3))
     found, slow = law_of(release, *groups), summed_out(release, groups)
@@ -107,7 +107,7 @@ def test_sums_are_read_as_adding_up_all_noise_reads_them(groups: list[list[int]]
 
 
 def test_gaussian_sums_are_read_as_adding_up_all_noise_reads_them() -> None:
-    mechanism = dc.DiscreteGaussianCounts(table_of(4), size=9, epsilon="2", delta="1e-3")
+    mechanism = dc.mechanisms.DiscreteGaussianCounts(table_of(4), size=9, epsilon="2", delta="1e-3")
     release = released(mechanism, (5, 1, -2, 6))
     noise = mechanism.evidence(release.counts)[0].noise
     steps = np.arange(-60, 61)
@@ -224,12 +224,12 @@ def crossed() -> dc.Categories:
 
 
 @pytest.fixture(scope="module")
-def posterior() -> dc.CategoriesPosterior:
+def posterior() -> dc.inference.CategoriesPosterior:
     mechanism = dc.GeometricHistogram(crossed(), size=600, epsilon="0.5")
     return dc.infer(dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8)))
 
 
-def test_two_readings_are_two_objects(posterior: dc.CategoriesPosterior) -> None:
+def test_two_readings_are_two_objects(posterior: dc.inference.CategoriesPosterior) -> None:
     table = posterior.table
     assert table is not posterior
     assert table.table is table
@@ -248,7 +248,7 @@ def test_two_readings_are_two_objects(posterior: dc.CategoriesPosterior) -> None
     assert learnt.interval(0.9) == table.interval(0.9)
 
 
-def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.CategoriesPosterior) -> None:
+def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.inference.CategoriesPosterior) -> None:
     assert posterior.rows() is posterior.rows(0.9)
     assert posterior.rows(0.5)[0].low > posterior.rows()[0].low
     assert posterior.table.rows()[0].low != posterior.rows()[0].low
@@ -257,7 +257,7 @@ def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.Categ
         posterior.rows(unsuited)
 
 
-def test_every_question_agrees_with_draws_of_its_own_parts(posterior: dc.CategoriesPosterior) -> None:
+def test_every_question_agrees_with_draws_of_its_own_parts(posterior: dc.inference.CategoriesPosterior) -> None:
     rate = posterior.conditional("fall=yes", given="ward=B")
     low, high = rate.interval(0.9)
     effect = posterior.risk_difference("fall=yes", "ward=B", "ward=A", draws=40_000)
@@ -307,7 +307,7 @@ def test_a_reader_is_warned_where_the_prior_outweighs_the_data() -> None:
         dc.infer(released(dc.GeometricHistogram(table_of(4), size=400, epsilon=1), (100, 101, 99, 100)), prior=1)
 
 
-QUESTIONS: dict[str, Callable[[dc.CategoriesPosterior], object]] = {
+QUESTIONS: dict[str, Callable[[dc.inference.CategoriesPosterior], object]] = {
     "probability": lambda posterior: posterior.probability("fall=yes"),
     "predictive": lambda posterior: posterior.predictive("fall=yes", 10),
     "true count": lambda posterior: posterior.true_count("fall=yes"),

@@ -27,20 +27,20 @@ KNOWN: tuple[dict[str, int], ...] = (
 )
 
 
-def posterior_of(network: dc.Network, mechanism: Any = None) -> dc.NetworkPosterior:
+def posterior_of(network: dc.Network, mechanism: Any = None) -> dc.inference.NetworkPosterior:
     generator = np.random.default_rng(5)
     counts = counts_of(network, made_up_records(network, made_up_tables(network, generator), 200, generator))
     how = mechanism or dc.mechanisms.FamilyHistograms(network, 200, 2)
-    found: dc.NetworkPosterior = dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
+    found: dc.inference.NetworkPosterior = dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
     return found
 
 
 @pytest.fixture(scope="module")
-def posteriors() -> dict[str, dc.NetworkPosterior]:
+def posteriors() -> dict[str, dc.inference.NetworkPosterior]:
     return {"loop by chains": posterior_of(LOOP), "tree, exact": posterior_of(TREE)}
 
 
-def twin(posterior: dc.NetworkPosterior, record: Mapping[str, int], target: str) -> Any:
+def twin(posterior: dc.inference.NetworkPosterior, record: Mapping[str, int], target: str) -> Any:
     """List all that is not known, and average the product of all tables over the draws of the posterior."""
     network, tables = posterior.model, posterior.predictive_tables
     levels = {variable.name: len(variable.levels) for variable in network.variables}
@@ -63,7 +63,7 @@ def twin(posterior: dc.NetworkPosterior, record: Mapping[str, int], target: str)
 @pytest.mark.parametrize("kind", ["loop by chains", "tree, exact"])
 @pytest.mark.parametrize("target", "ade")
 def test_any_graph_predicts_any_variable_from_any_part_of_a_record(
-    kind: str, target: str, posteriors: dict[str, dc.NetworkPosterior]
+    kind: str, target: str, posteriors: dict[str, dc.inference.NetworkPosterior]
 ) -> None:
     posterior = posteriors[kind]
     records = [{name: value for name, value in record.items() if name != target} for record in KNOWN]
@@ -79,7 +79,7 @@ NAIVE_MECHANISMS: dict[str, Callable[[], Any]] = {
 
 
 @cache
-def naive_posterior(kind: str) -> dc.NetworkPosterior:
+def naive_posterior(kind: str) -> dc.inference.NetworkPosterior:
     return posterior_of(NAIVE, NAIVE_MECHANISMS[kind]())
 
 
@@ -100,7 +100,7 @@ def test_naive_bayes_is_summed_where_its_posterior_is_a_finite_sum(kind: str, ta
         np.testing.assert_allclose(found, np.exp(sums - logsumexp(sums)), atol=1e-12)
 
 
-def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.NetworkPosterior]) -> None:
+def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.inference.NetworkPosterior]) -> None:
     pandas = pytest.importorskip("pandas")
     posterior = posteriors["loop by chains"]
     wanted = posterior.predict_proba([{"a": 1, "e": 0}, {"e": 1}], target="d")
@@ -117,7 +117,7 @@ def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.Networ
     assert posterior.predict_proba([], "d").shape == (0, 3)
 
 
-def test_misspelt_columns_are_refused_and_not_summed_out(posteriors: dict[str, dc.NetworkPosterior]) -> None:
+def test_misspelt_columns_are_refused_and_not_summed_out(posteriors: dict[str, dc.inference.NetworkPosterior]) -> None:
     posterior = posteriors["loop by chains"]
     with pytest.raises(
         dc.SourceError, match=r"no column 'a', 'b', 'c', but do have 'A', .* If a name is misspelt, correct it"
@@ -171,7 +171,7 @@ def test_a_band_may_be_named_in_a_record_to_predict_and_is_not_taken_for_a_stran
     network = dc.Network.naive_bayes("ill", ["age", "seen"], levels)
     counts = [50, 2, 1, 2, 45, 0, 40, 10, 3, 10, 30, 7]
     release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 100, 20), counts, dc.SeededBits(2))
-    posterior: dc.NetworkPosterior = dc.infer(release)
+    posterior: dc.inference.NetworkPosterior = dc.infer(release)
     numbers = posterior.predict_proba({"age": [70, 20, None], "seen": ["2026-08-03", "2026-03-01", "2027-01-01"]})
     named = posterior.predict_proba(
         {"age": ["40 to 90", "0 to under 40", "old"], "seen": ["autumn", "spring", "other"]}

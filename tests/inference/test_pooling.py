@@ -47,8 +47,8 @@ def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np
     ("mechanism", "output"),
     [
         (dc.GeometricHistogram(MODEL, size=SIZE, epsilon="2"), (2, 1, 0, 1, -1, 2)),
-        (dc.DiscreteLaplaceCounts(MODEL, size=SIZE, epsilon="3"), (2, 1, 0, 1, 0, 0)),
-        (dc.DiscreteGaussianHistogram(MODEL, size=SIZE, epsilon="2", delta="1e-2"), (3, 1, -1, 1, -1, 2)),
+        (dc.mechanisms.DiscreteLaplaceCounts(MODEL, size=SIZE, epsilon="3"), (2, 1, 0, 1, 0, 0)),
+        (dc.mechanisms.DiscreteGaussianHistogram(MODEL, size=SIZE, epsilon="2", delta="1e-2"), (3, 1, -1, 1, -1, 2)),
     ],
     ids=["geometric", "laplace", "gaussian"],
 )

@@ -36,25 +36,27 @@ LINE = dc.LinearRegression(
 )
 
 
-def table(epsilon: str = "0.5") -> dc.CategoriesPosterior:
+def table(epsilon: str = "0.5") -> dc.inference.CategoriesPosterior:
     mechanism = dc.GeometricHistogram(FALLS, size=300, epsilon=epsilon)
-    found: dc.CategoriesPosterior = dc.infer(dc.simulate(mechanism, [80, 20, 70, 30, 60, 40], dc.SeededBits(3), NASTY))
+    found: dc.inference.CategoriesPosterior = dc.infer(
+        dc.simulate(mechanism, [80, 20, 70, 30, 60, 40], dc.SeededBits(3), NASTY)
+    )
     return found
 
 
-def signs(epsilon: int = 2) -> dc.NetworkPosterior:
+def signs(epsilon: int = 2) -> dc.inference.NetworkPosterior:
     mechanism = dc.FamilyHistograms(SIGNS, 200, epsilon)
     counts = [100, 50, 20, 30, 90, 60, 25, 25]
-    found: dc.NetworkPosterior = dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(5), NASTY))
+    found: dc.inference.NetworkPosterior = dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(5), NASTY))
     return found
 
 
-def line(epsilon: int = 20) -> dc.RegressionPosterior:
+def line(epsilon: int = 20) -> dc.inference.RegressionPosterior:
     generator = np.random.default_rng(12)
     age, ward = generator.uniform(0, 80, 1000), generator.integers(2, size=1000)
     days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 6, 1000)
     data = {"age": age.tolist(), "ward": [("A", NASTY)[w] for w in ward], "days": days.tolist()}
-    release = dc.simulate(dc.BoxMoments(LINE, 1000, epsilon), LINE.rehearse(data), dc.SeededBits(12), NASTY)
+    release = dc.simulate(dc.mechanisms.BoxMoments(LINE, 1000, epsilon), LINE.rehearse(data), dc.SeededBits(12), NASTY)
     return regression.read_regression(release)
 
 
@@ -93,7 +95,7 @@ def posteriors() -> dict[str, Posterior[Any]]:
     draw = dc.PosteriorSampling(dc.Poisson(NASTY, most=3, shape=2, rate=2, outside=3), 200, 5, "0.5", power="0.05")
     chain = dc.FamilyHistograms(CHAIN, 60, 2)
     two = dc.Categories("x", levels=("a", "b"), outside="a")
-    chosen = dc.HellingerGlobal(two, 30, 60)
+    chosen = dc.mechanisms.HellingerGlobal(two, 30, 60)
     drawn = dc.PosteriorSampling(two, 50, 2, "0.5")
     return {
         "table": table(),
@@ -336,7 +338,7 @@ def test_the_shares_of_a_regression_are_what_exact_moments_would_save() -> None:
 
 def test_pooling_needs_counts_with_noise_of_their_own() -> None:
     wards = dc.Categories(("w", "x"), levels={"w": ("a", "b", "c"), "x": YES_NO}, outside={"w": "a", "x": YES_NO[0]})
-    chosen = dc.simulate(dc.HellingerGlobal(wards, 4, 2), [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "chosen")
+    chosen = dc.simulate(dc.mechanisms.HellingerGlobal(wards, 4, 2), [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "chosen")
     drawn = dc.PosteriorSampling(wards, 4, 5, "0.5")
     for release in (chosen, dc.simulate(drawn, [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "drawn")):
         with warnings.catch_warnings():

@@ -83,9 +83,9 @@ def test_what_decides_about_a_charge_looks_at_no_output() -> None:
             assert Case.before(mechanism).observed[0].output is None
 
 
-def hellinger_question() -> dc.HellingerReciprocal:
+def hellinger_question() -> dc.mechanisms.HellingerReciprocal:
     """600 records in 16 levels: more candidates than anybody lists, which can be drawn from and not be read."""
-    return dc.HellingerReciprocal(
+    return dc.mechanisms.HellingerReciprocal(
         dc.Categories("x", levels=tuple("abcdefghijklmnop"), outside="a"), size=600, epsilon=6
     )
 
@@ -156,7 +156,7 @@ def test_published_laplaces_are_read_by_windows_as_enumeration_reads_them(kind: 
 
 def test_many_candidates_of_a_maximum_are_read_some_tables_at_a_time() -> None:
     """19,900 candidates and 1,326 tables would be 80 million numbers at once; the answer is the same in parts."""
-    mechanism = dc.MaximumPosterior(DIE, size=50, epsilon=1, resolution=201)
+    mechanism = dc.mechanisms.MaximumPosterior(DIE, size=50, epsilon=1, resolution=201)
     release = dc.simulate(mechanism, [25, 15, 10], dc.SeededBits(6))
     tables = np.array(list(compositions(50, 3)))[::100]
     found = dc.infer(release).readings[0].counts.log_weights(tables)

@@ -60,7 +60,7 @@ def test_tables_of_a_large_graph_are_drawn_for_every_variable() -> None:
     )
     mechanism = dc.FamilyHistograms(network, 900, 2)
     release = dc.simulate(mechanism, np.full(99, 100), dc.SeededBits(6))
-    drawn = ApproximateCounts(dc.consistent_tables(release), network).tables(50, np.random.default_rng(7))
+    drawn = ApproximateCounts(dc.inference.consistent_tables(release), network).tables(50, np.random.default_rng(7))
     assert [table.shape for table in drawn] == [(50, 1, 3), *[(50, 3, 3)] * 11]
     assert exactness_of(mechanism) is Exactness.SAMPLED  # chains start from such draws
 

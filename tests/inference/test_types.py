@@ -25,9 +25,9 @@ def test_a_release_knows_its_model_and_its_reading_the_posterior() -> None:
 def test_mechanisms_show_all_their_facts_in_one_way() -> None:
     model = "Categories('coin', levels=('heads', 'tails'), outside='heads', prior=None)"
     shown = f"DiscreteGaussianCounts({model}, size=40, epsilon='1', delta='1e-6', "
-    assert repr(dc.DiscreteGaussianCounts(COIN, 40, 1, "1e-6")).startswith(shown)
+    assert repr(dc.mechanisms.DiscreteGaussianCounts(COIN, 40, 1, "1e-6")).startswith(shown)
     assert repr(dc.FamilyHistograms(PAIR, 40, 1)) == "FamilyHistograms(Network('a', 'a -> b'), size=40, epsilon='1')"
-    assert repr(dc.FourierCounts(PAIR, 40, 1, shares=(2, 1, 1))).endswith("epsilon='1', shares=(2, 1, 1))")
+    assert repr(dc.mechanisms.FourierCounts(PAIR, 40, 1, shares=(2, 1, 1))).endswith("epsilon='1', shares=(2, 1, 1))")
 
 
 def test_an_amount_says_what_it_counts(tmp_path: Path) -> None:

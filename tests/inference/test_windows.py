@@ -182,8 +182,8 @@ def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
 
 KINDS: dict[str, Callable[[dc.Network, int, str], NetworkCounts]] = {
     "histograms": lambda net, size, eps: dc.FamilyHistograms(net, size, eps),
-    "updates": lambda net, size, eps: dc.LaplaceUpdates(net, size, eps),
-    "Gaussians": lambda net, size, eps: dc.FamilyGaussians(net, size, eps, "1e-6"),
+    "updates": lambda net, size, eps: dc.as_published.LaplaceUpdates(net, size, eps),
+    "Gaussians": lambda net, size, eps: dc.mechanisms.FamilyGaussians(net, size, eps, "1e-6"),
 }
 
 
@@ -204,8 +204,8 @@ def test_two_releases_are_read_together_as_by_direct_sums() -> None:
     net = network(3, 3)
     releases = [
         released(dc.FamilyHistograms(net, 500, 1), 6),
-        released(dc.FamilyGaussians(net, 500, 1, "1e-6"), 6),
-        released(dc.LaplaceUpdates(net, 500, "0.3"), 6),
+        released(dc.mechanisms.FamilyGaussians(net, 500, 1, "1e-6"), 6),
+        released(dc.as_published.LaplaceUpdates(net, 500, "0.3"), 6),
     ]
     case = Case.of(releases)
     compare(windowed(case), whole(case))

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import beta
 
 import discreet as dc
+from discreet.certificates.network_draw import NodeCurve, composed_draws, least_epsilon
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms import NetworkSampling, PosteriorSampling
-from discreet.mechanisms.first_charges import FirstNetworkSampling, FirstPosteriorSampling
 
 MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50)
 HEAVY = dc.Categories("x", levels=(0, 1), outside=0, prior=40)
@@ -88,19 +88,15 @@ def test_a_ledger_is_charged_the_cost(tmp_path: object) -> None:
     assert ledger.spent == dc.Budget(mechanism.guarantee.epsilon, Fraction(1, 10**6))
 
 
-def test_version_one_is_charged_what_was_stated() -> None:
-    first = FirstPosteriorSampling(MEAN, 100, 1, "1e-6")
-    assert (first.guarantee.epsilon, first.rho) == (Fraction(1), Fraction(1, 2))
-    assert first.rho_needs_delta
-
-
 def test_a_root_that_knows_its_records_costs_less_and_what_a_coin_costs() -> None:
     one = dc.Network.from_edges("a", levels={"a": (0, 1)}, outside=0, prior=20)
-    first, now = (kind.plain(one, size=50, delta="1e-4") for kind in (FirstNetworkSampling, NetworkSampling))
+    now = NetworkSampling.plain(one, size=50, delta="1e-4")
+    allowed, universal = Fraction("1e-4"), {NodeCurve.universal(Fraction(20)): 1}
+    of_any_node = least_epsilon(composed_draws(universal, Fraction(1), allowed), allowed)
     coin = PosteriorSampling(dc.Categories("a", (0, 1), outside=0, prior=20), 50, 5, "1e-4")
     assert float(now.guarantee.epsilon) == pytest.approx(float(coin.guarantee.epsilon), rel=1e-3)
     assert now.guarantee.epsilon >= coin.guarantee.epsilon * Fraction(999_999, 10**6)
-    assert now.guarantee.epsilon < first.guarantee.epsilon * Fraction(95, 100)
+    assert float(now.guarantee.epsilon) < 0.95 * float(of_any_node)
 
 
 def test_two_roots_and_an_arrow_stay_above_what_is_integrated() -> None:

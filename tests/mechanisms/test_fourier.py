@@ -103,10 +103,12 @@ def test_contrasts_are_those_of_the_definition(name: str) -> None:
     assert found.tolist() == slow_contrasts(network, records)
 
 
-@pytest.mark.parametrize("kind", [dc.FourierUpdates, dc.FourierCounts, dc.ContrastGaussians])
+@pytest.mark.parametrize(
+    "kind", [dc.as_published.FourierUpdates, dc.mechanisms.FourierCounts, dc.mechanisms.ContrastGaussians]
+)
 def test_what_is_measured_is_a_linear_map_of_the_cells(kind: Any) -> None:
     network = BINARY["loop"]
-    mechanism = kind(network, 50, 1, **({"delta": "1e-6"} if kind is dc.ContrastGaussians else {}))
+    mechanism = kind(network, 50, 1, **({"delta": "1e-6"} if kind is dc.mechanisms.ContrastGaussians else {}))
     matrix = mechanism.measured(np.eye(network.cells, dtype=np.int64))
     counts = counts_of(network, records_of(network, 50, seed=13))
     assert np.array_equal(counts @ matrix, mechanism.measured(counts))
@@ -129,23 +131,23 @@ def test_tables_come_back_from_their_contrasts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("kind", [dc.FourierUpdates, dc.FourierCounts])
+@pytest.mark.parametrize("kind", [dc.as_published.FourierUpdates, dc.mechanisms.FourierCounts])
 def test_noisy_tables_of_yes_no_variables_agree_to_the_last_bit(kind: Any, name: str) -> None:
     network = BINARY[name]
     mechanism = kind(network, 50, 1)
     output = mechanism.sample(counts_of(network, records_of(network, 50, seed=3)), dc.SeededBits(3))
     assert_margins_agree(network, mechanism.tables(output), 0.0)
-    if kind is dc.FourierCounts:
+    if kind is dc.mechanisms.FourierCounts:
         assert all(table.sum() == 50 for table in mechanism.tables(output).values())
 
 
 @pytest.mark.parametrize("name", MIXED)
 def test_noisy_tables_of_any_levels_agree_but_for_rounding(name: str) -> None:
     network = MIXED[name]
-    mechanism = dc.ContrastGaussians(network, 50, 1, "1e-6")
+    mechanism = dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6")
     output = mechanism.sample(counts_of(network, records_of(network, 50, seed=4)), dc.SeededBits(4))
     assert_margins_agree(network, mechanism.tables(output), 1e-9)
-    independent = dc.FamilyGaussians(network, 50, 1, "1e-6")
+    independent = dc.mechanisms.FamilyGaussians(network, 50, 1, "1e-6")
     other = independent.sample(counts_of(network, records_of(network, 50, seed=4)), dc.SeededBits(4))
     tables = dict(zip(network.maximal_families, network.split(other), strict=True))
     shared = [(f, g) for f, g in combinations(tables, 2) if set(f) & set(g)]
@@ -224,7 +226,7 @@ def test_known_sensitivities() -> None:
     for network, moved in ((naive_bayes(16), 32), (naive_bayes(200), 400), (BINARY["complete"], 8)):
         assert parity_changes(network).worst([1] * len(contrast_basis(network).blocks))[0] == moved
     assert len(contrast_basis(naive_bayes(16)).blocks) + 1 == 34  # |N| = 2d + 2
-    assert dc.FourierUpdates(naive_bayes(16), 50, 1).guarantee.epsilon == Fraction(32, 34)
+    assert dc.as_published.FourierUpdates(naive_bayes(16), 50, 1).guarantee.epsilon == Fraction(32, 34)
     for k in range(2, 10):  # a chain of k variables: ceil(k/2) + k - 1
         chain = yes_no("->".join("abcdefghij"[:k]))
         assert parity_changes(chain).worst([1] * (2 * k - 1))[0] == (k + 1) // 2 + k - 1
@@ -232,7 +234,7 @@ def test_known_sensitivities() -> None:
 
 def test_the_best_shares_of_naive_bayes_are_those_in_closed_form() -> None:
     for features in (4, 16):
-        mechanism = dc.FourierCounts(naive_bayes(features), 50, 1)
+        mechanism = dc.mechanisms.FourierCounts(naive_bayes(features), 50, 1)
         rates = dict(zip(mechanism.basis.blocks, map(float, mechanism.rates), strict=True))
         assert rates["y",] == pytest.approx(1 / 2, rel=5e-3)  # scale 4 of c_y
         assert rates["x0",] == pytest.approx(1 / (2 * features), rel=5e-3)  # scale 4 d
@@ -257,17 +259,17 @@ def test_no_nearby_shares_are_better(name: str) -> None:
 
 def test_equal_shares_have_an_exact_loss_and_others_are_dominated() -> None:
     network = BINARY["chain"]
-    tight = dc.FourierCounts(network, 50, 1, shares=(1,) * 9)
+    tight = dc.mechanisms.FourierCounts(network, 50, 1, shares=(1,) * 9)
     assert len(tight.privacy_loss().losses) == 8  # seven coefficients move
     assert float(tight.rho) == pytest.approx(7 * tanh(1 / 14) / 7, rel=1e-7)  # seven numbers of rate 1/7
-    weighted = dc.FourierCounts(network, 50, 1)
+    weighted = dc.mechanisms.FourierCounts(network, 50, 1)
     assert weighted.privacy_loss().losses == (Fraction(1), Fraction(-1))
     assert weighted.rho < Fraction(1, 2)
 
 
 def test_documents_with_other_shares_mean_the_same_noise() -> None:
     network = yes_no("a -> b")
-    mechanism = dc.FourierCounts(network, 50, "1/3", shares=(2, 4, 6))
+    mechanism = dc.mechanisms.FourierCounts(network, 50, "1/3", shares=(2, 4, 6))
     release = dc.simulate(mechanism, np.array([10, 20, 5, 15]), dc.SeededBits(8))
     again = dc.Release.from_json(release.to_json())
     assert again.mechanism == mechanism
@@ -278,27 +280,27 @@ def test_documents_with_other_shares_mean_the_same_noise() -> None:
 def test_shares_and_networks_that_do_not_fit_are_refused() -> None:
     network = yes_no("a -> b")
     for shares in ((1, 2), (1, 2, 0), (1, 2, -1), (1, 2, 0.5), "123", (1, 2, 10**10)):
-        for kind, more in ((dc.FourierCounts, {}), (dc.ContrastGaussians, {"delta": "1e-6"})):
+        for kind, more in ((dc.mechanisms.FourierCounts, {}), (dc.mechanisms.ContrastGaussians, {"delta": "1e-6"})):
             made: Any = kind
             with pytest.raises(DeclarationError, match="share"):
                 made(network, 50, 1, shares=shares, **more)
-    for published in (dc.FourierCounts, dc.FourierUpdates):
+    for published in (dc.mechanisms.FourierCounts, dc.as_published.FourierUpdates):
         with pytest.raises(DeclarationError, match="3 levels"):
             published(MIXED["three levels"], 50, 1)
     with pytest.raises(DeclarationError, match="rate"):
-        dc.FourierCounts(network, 50, "1e-6", shares=(1, 1, 10))
+        dc.mechanisms.FourierCounts(network, 50, "1e-6", shares=(1, 1, 10))
     with pytest.raises(DeclarationError, match="densely"):
-        dc.FourierCounts(yes_no(*(f"p{i} -> c{i}{j} -> q{i}{j}" for i, j in PAIRS), *DENSE), 50, 1)
+        dc.mechanisms.FourierCounts(yes_no(*(f"p{i} -> c{i}{j} -> q{i}{j}" for i, j in PAIRS), *DENSE), 50, 1)
 
 
 def test_a_gaussian_variance_that_is_too_small_is_refused() -> None:
     network = MIXED["levels 2, 3, 4"]
-    good = dc.ContrastGaussians(network, 50, 1, "1e-6")
-    assert dc.ContrastGaussians(network, 50, 1, "1e-6", good.shares, good.variance) == good
+    good = dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6")
+    assert dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6", good.shares, good.variance) == good
     with pytest.raises(DeclarationError, match="too small"):
-        dc.ContrastGaussians(network, 50, 1, "1e-6", variance=good.variance * Fraction(999, 1000))
+        dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6", variance=good.variance * Fraction(999, 1000))
     with pytest.raises(DeclarationError, match="between"):
-        dc.ContrastGaussians(network, 50, 1, "1e-6", variance=10**17)
+        dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6", variance=10**17)
     patterns = [frozenset(names) for size in range(5) for names in combinations("abcd", size)]
     spent = [float(contrast_changes(network).moves(p) @ (1 / good.block_variances())) for p in patterns]
     assert max(spent) == pytest.approx(float(1 / good.variance), rel=1e-12)
@@ -307,7 +309,7 @@ def test_a_gaussian_variance_that_is_too_small_is_refused() -> None:
 
 def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
     network = MIXED["levels 2, 3, 4"]
-    mechanism = dc.ContrastGaussians(network, 50, 2, "1e-3")
+    mechanism = dc.mechanisms.ContrastGaussians(network, 50, 2, "1e-3")
     drawn = mechanism.noise.sample(4000, dc.SeededBits(9)).astype(float)
     ratios = drawn.var(axis=0) / [float(v) for v in mechanism.variances]
     assert np.abs(ratios - 1).max() < 5 * np.sqrt(2 / 4000)
@@ -321,15 +323,15 @@ def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
 def test_such_releases_are_read_by_chains() -> None:
     """Noise on sums over many cells is no product over cells, but it has a likelihood; chains need no more."""
     counts = np.array([100, 200, 50, 150])
-    release = dc.simulate(dc.FourierCounts(yes_no("a -> b"), 500, 4), counts, dc.SeededBits(10))
+    release = dc.simulate(dc.mechanisms.FourierCounts(yes_no("a -> b"), 500, 4), counts, dc.SeededBits(10))
     posterior = dc.infer(release)
     assert "Markov chains" in posterior.method
     assert posterior.mean_tables()["b"][0, 1] == pytest.approx(2 / 3, abs=0.05)
-    assert dc.truncated_reading(release).mean_tables()["b"].sum(axis=1) == pytest.approx([1, 1])
+    assert dc.as_published.truncated_reading(release).mean_tables()["b"].sum(axis=1) == pytest.approx([1, 1])
 
 
 def test_the_published_increment_goes_to_every_cell() -> None:
-    mechanism = dc.FourierUpdates(yes_no("a -> b"), 50, 2)
+    mechanism = dc.as_published.FourierUpdates(yes_no("a -> b"), 50, 2)
     output = mechanism.sample(np.array([10, 20, 5, 15]), dc.SeededBits(11))
     assert mechanism.increment(0.5) == 4 * 0.5 * 16 / 2
     raised = mechanism.published_tables(output, 0.5)["b"] - mechanism.tables(output)["b"]
@@ -345,8 +347,8 @@ def test_they_are_published_charged_and_verified_like_any_other(tmp_path: Any) -
     network = yes_no("a -> b", "c -> b")
     data = {"a": [0, 1] * 10, "b": [1] * 20, "c": [0] * 15 + [1] * 5}
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=3, delta="1e-5")
-    mechanisms = dc.FourierCounts(network, 20, 1), dc.FourierUpdates(network, 20, 1)
-    for mechanism in (*mechanisms, dc.ContrastGaussians(network, 20, 1, "1e-6")):
+    mechanisms = dc.mechanisms.FourierCounts(network, 20, 1), dc.as_published.FourierUpdates(network, 20, 1)
+    for mechanism in (*mechanisms, dc.mechanisms.ContrastGaussians(network, 20, 1, "1e-6")):
         release = dc.publish(mechanism, network.statistics(data), ledger=ledger, label=type(mechanism).__name__)
         certificate = dc.verify(dc.Release.from_json(release.to_json()), ledger=ledger)
         assert certificate.guarantee == mechanism.guarantee
@@ -357,7 +359,10 @@ def test_they_are_published_charged_and_verified_like_any_other(tmp_path: Any) -
 @pytest.mark.parametrize("levels", [2, 3, 5])
 def test_contrasts_and_fitted_maximal_tables_coincide_for_naive_bayes(levels: int) -> None:
     network = naive_bayes(4, levels)
-    kinds = dc.ContrastGaussians(network, 50, 1, "1e-6"), dc.FamilyGaussians(network, 50, 1, "1e-6")
+    kinds = (
+        dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6"),
+        dc.mechanisms.FamilyGaussians(network, 50, 1, "1e-6"),
+    )
     means = [mean_cell_variance(network, cell_variances(kind)) * float(kind.rho) for kind in kinds]
     assert means[0] == pytest.approx(means[1], rel=2e-3)
 
@@ -368,4 +373,4 @@ def test_too_many_parents_are_refused_before_any_work() -> None:
         [dc.Column(name, ("no", "yes"), outside="no") for name in names], [()] * 11 + [tuple(names[:11])]
     )
     with pytest.raises(dc.DeclarationError, match="11 parents; at most 10"):
-        dc.FourierCounts(network, 100, 1)
+        dc.mechanisms.FourierCounts(network, 100, 1)

@@ -12,14 +12,11 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest, norm
 
 import discreet as dc
-from discreet.guarantees.zcdp import zcdp_gives
-from discreet.mechanisms.first_gaussian_moments import FirstGaussianMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.moments import Moments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.noise import RoundedGaussian
 from discreet.randomness import wide_gaussian
-from discreet.releases.release import mechanism_document, read_mechanism
 
 
 def model_of(features: int, noise: str | InverseGamma = "0.2", intercept: bool = False) -> LinearRegression:
@@ -87,25 +84,6 @@ def test_the_variance_is_that_of_the_exact_curve(epsilon: str, delta: str, sd: f
         assert curve * (1 - 1e-6) <= loss.delta_at(there) <= curve * 1.01 + 1e-12
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "ratio"), [("1", "1e-6", 0.711), ("0.1", "1e-4", 0.637),
-                                                         ("10", "1e-9", 0.755)])  # fmt: skip
-def test_the_noise_is_smaller_than_that_of_version_1(epsilon: str, delta: str, ratio: float) -> None:
-    model = model_of(2, InverseGamma(1, 1))
-    now, before = (kind(model, 100, epsilon, delta) for kind in (GaussianMoments, FirstGaussianMoments))
-    assert float(now.variance / before.variance) == pytest.approx(ratio, abs=1e-3)
-
-
-def test_documents_of_version_1_keep_their_law_their_epsilon_and_their_charge() -> None:
-    model = model_of(2, InverseGamma(1, 1))
-    old, new = FirstGaussianMoments(model, 100, 1, "1e-6"), GaussianMoments(model, 100, 1, "1e-6")
-    documents = [mechanism_document(each) for each in (old, new)]
-    assert [document.get("version") for document in documents] == [None, 2]
-    assert [type(read_mechanism(document)) for document in documents] == [FirstGaussianMoments, GaussianMoments]
-    assert read_mechanism(documents[0]) == old != new
-    assert old.rho == Fraction(11, 2) / (2 * old.variance)
-    assert type(old.noise).__name__ == "Gaussian"
-
-
 def test_rounded_gaussians_follow_their_law() -> None:
     law, draws = RoundedGaussian((Fraction(2, 3),), (3,)), 8000
     drawn = law.sample(draws, dc.SeededBits(3)).ravel()
@@ -136,11 +114,6 @@ def test_a_given_variance_is_certified_again_and_read_back_the_same() -> None:
     assert wide.guarantee.delta == Fraction(1, 10**6)
     with pytest.raises(dc.DeclarationError, match="delta"):
         GaussianMoments(model_of(2), 100, 1, 0)
-
-
-def test_conversion_from_zcdp_is_monotone() -> None:
-    assert zcdp_gives(Fraction(1, 100), Fraction(1), Fraction(1, 10**8))
-    assert not zcdp_gives(Fraction(1, 10), Fraction(1), Fraction(1, 10**8))
 
 
 def test_discrete_gaussians_follow_their_law() -> None:

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mechanisms.first_charges import FirstGeometricSums
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.releases.release import mechanism_document
 
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 
@@ -49,10 +48,9 @@ def test_on_the_grid_of_real_records_the_gain_is_that_of_real_numbers(asks: tupl
     """The largest (1 - s) d + 4 s d (1 - d) is .8 at s = 1/5 and d = 1, .78125 at s = 1/2 and d = 5/8."""
     model = one_column(2**16, asks)
     mechanism = dc.GeometricSums(model, 100, 1)
-    before = FirstGeometricSums(model, 100, 1, mechanism.squares)
-    assert mechanism.guarantee.epsilon == before.guarantee.epsilon == 1
-    for now, then in zip(mechanism.noise.rates, before.noise.rates, strict=True):
-        assert float(now / then) == pytest.approx(gain, abs=1e-4)
+    assert mechanism.guarantee.epsilon == 1
+    for part, share in zip(mechanism.parts, (1 - mechanism.squares, mechanism.squares), strict=True):
+        assert float(part / share) == pytest.approx(gain, abs=1e-4)  # 1 if the two parts were to add up to epsilon
 
 
 @pytest.mark.parametrize(
@@ -64,7 +62,7 @@ def test_between_groups_and_into_gaps_a_record_moves_wholly_and_costs_the_sum(mo
     rows = [model.rehearse({"x": [value], "g": [group]}) for value in values for group in "ab"]
     rates = np.repeat([float(rate) for rate in mechanism.noise.rates], mechanism.noise.sizes)
     assert max(float(rates @ np.abs(one - two)) for one, two in product(rows, repeat=2)) == pytest.approx(1)
-    assert mechanism.noise == FirstGeometricSums(model, 3, 1, squares="1/2").noise
+    assert mechanism.parts == (Fraction(1, 2), Fraction(1, 2))
 
 
 def losses_of(rate: float, step: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -92,16 +90,8 @@ def test_the_stated_loss_and_rho_are_above_those_of_all_pairs_of_records(share: 
             assert log(float(chances @ np.exp((order - 1) * both))) / (order - 1) / order <= float(rho) * (1 + 1e-9)
 
 
-def test_documents_of_version_1_keep_noise_epsilon_and_charge() -> None:
-    model = one_column(2**16)
-    document: dict[str, Any] = dict(mechanism_document(FirstGeometricSums(model, 100, 1, "1/10")))
-    read = read_mechanism(document)
-    assert type(read) is FirstGeometricSums
-    assert read.noise.rates == (Fraction(9, 20) / 2**16, Fraction(1, 20) / 2**16)
-    assert read.guarantee.epsilon == 1
-    assert float(read.rho) == pytest.approx(0.9 * np.tanh(0.45) + 0.1 * np.tanh(0.05), rel=1e-5)
-    assert float(read.privacy_loss().epsilon) == 1
-    document = dict(mechanism_document(dc.GeometricSums(model, 100, 1)))
+def test_a_document_states_its_version_and_its_share_of_squares() -> None:
+    document = mechanism_document(dc.GeometricSums(one_column(2**16), 100, 1))
     assert (document["version"], document["squares"]) == (2, "0.2")
 
 

@@ -8,7 +8,7 @@ import pytest
 import discreet as dc
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
+from uncalibrated_hellinger import HellingerSmooth
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 DIE = dc.Categories("die", levels=("a", "b", "c"), prior=(1, 1, 2), outside="a")
@@ -35,7 +35,7 @@ def test_the_scale_fits_and_a_larger_one_does_not(model: dc.Categories, size: in
     assert mechanism.fits(mechanism.compared(mechanism.scale))
     assert not mechanism.fits(mechanism.compared(mechanism.scale * Fraction("1.0001")))
     assert mechanism.guarantee.epsilon == Fraction(epsilon)
-    assert mechanism.guarantee.evidence is dc.Evidence.ENUMERATED
+    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED
     again = HellingerCalibrated(model, size, epsilon, delta, mechanism.smoothing, mechanism.scale)
     assert again == mechanism
     assert again.guarantee == mechanism.guarantee
@@ -72,7 +72,7 @@ def test_nonsense_is_refused(smoothing: str, word: str) -> None:
 
 def test_too_many_tables_to_compare_have_a_proved_scale_and_too_many_to_draw_from_are_refused() -> None:
     mechanism = HellingerCalibrated(COIN, 20_000, 1)
-    assert mechanism.guarantee.evidence is dc.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
     assert mechanism.scale < Fraction(1, 2)
     with pytest.raises(dc.DeclarationError, match="GeometricHistogram"):
         HellingerCalibrated(dc.Categories("x", levels=tuple(range(200)), outside=0), 10_000, 1)
@@ -80,15 +80,15 @@ def test_too_many_tables_to_compare_have_a_proved_scale_and_too_many_to_draw_fro
 
 def test_other_facts_mean_another_scale() -> None:
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
-    mechanism = dc.HellingerCalibrated(coin, size=10, epsilon=1)
-    assert with_fields(mechanism, epsilon=2) == dc.HellingerCalibrated(coin, size=10, epsilon=2)
-    assert with_fields(mechanism, size=6) == dc.HellingerCalibrated(coin, size=6, epsilon=1)
+    mechanism = dc.mechanisms.HellingerCalibrated(coin, size=10, epsilon=1)
+    assert with_fields(mechanism, epsilon=2) == dc.mechanisms.HellingerCalibrated(coin, size=10, epsilon=2)
+    assert with_fields(mechanism, size=6) == dc.mechanisms.HellingerCalibrated(coin, size=6, epsilon=1)
     assert with_fields(mechanism) == mechanism
 
 
 def test_a_few_tables_have_the_sums_of_many_rather_than_certified_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     model = dc.Categories("x", levels=tuple("abcdefgh"), outside="a")
-    mechanism = dc.HellingerCalibrated(model, 120, 1)
+    mechanism = dc.mechanisms.HellingerCalibrated(model, 120, 1)
     tables = np.array([[15] * 8, [50, 10, 10, 10, 10, 10, 10, 10], [113, 1, 1, 1, 1, 1, 1, 1]])
     certified = [mechanism.moments(table).log_normaliser.middle for table in tables]
     monkeypatch.setattr(HellingerCalibrated, "moments", None)

@@ -13,7 +13,6 @@ from discreet.as_published import PublishedHellingerGlobal, PublishedHellingerSm
 from discreet.certificates import compositions, hellinger_series
 from discreet.certificates.hellinger_series import _coefficients, _concave_above, pair_sums, series_epsilon, stretches
 from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal, FirstHellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity_ball
 from discreet.releases.release import mechanism_document, read_mechanism
 
@@ -209,7 +208,7 @@ def test_a_concave_hull_lies_above_its_points_and_touches_them() -> None:
 def test_six_hundred_records_in_four_cells_use_nearly_all_of_epsilon(epsilon: object, gain: float) -> None:
     mechanism = HellingerGlobal(table_of(1, 1, 1, 1), 600, epsilon)  # type: ignore[arg-type]
     assert float(mechanism.scale / (mechanism.epsilon / 2)) == pytest.approx(gain, abs=5e-4)
-    assert mechanism.guarantee.evidence is dc.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
     with pytest.raises(dc.DeclarationError, match="scale"):
         HellingerGlobal(table_of(1, 1, 1, 1), 600, epsilon, scale=mechanism.scale * Fraction(101, 100))  # type: ignore[arg-type]
 
@@ -232,8 +231,7 @@ def test_where_nothing_is_compared_nor_bounded_the_difference_is_said() -> None:
 
 def test_the_smooth_scale_beyond_comparison_keeps_one_of_the_two_bounds() -> None:
     mechanism = HellingerSmooth(table_of(1, 1, 1, 1), 600, 1, "1e-8")
-    first = FirstHellingerSmooth(table_of(1, 1, 1, 1), 600, 1, "1e-8")
-    assert first.guarantee.epsilon > Fraction(5, 4)
+    assert PublishedHellingerSmooth(table_of(1, 1, 1, 1), 600, 1, "1e-8").guarantee.epsilon > Fraction(5, 4)
     t, gamma = float(mechanism.scale), float(mechanism.gamma().mid())
     outside = 2 * t + (exp(gamma) - 1) * np.log(mechanism.candidates / 1e-8)
     assert min(outside, float(mechanism.proved_pure_epsilon())) <= 1 + 1e-5
@@ -245,10 +243,10 @@ def test_the_papers_scales_have_their_true_figure() -> None:
     assert float(PublishedHellingerGlobal(coin, 100, "0.8").guarantee.epsilon) == pytest.approx(0.4231, abs=1e-4)
     smooth = PublishedHellingerSmooth(coin, 90, "0.8", "5e-4")
     assert smooth.neighbours().losses.max() == pytest.approx(0.425352581839, abs=1e-11)
-    assert float(smooth.gamma().mid()) == float(FirstHellingerSmooth(coin, 90, "0.8", "5e-4").gamma().mid())
+    assert float(smooth.gamma().mid()) == float(HellingerSmooth(coin, 90, "0.8", "5e-4").gamma().mid())
     three = PublishedHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4")
     assert float(three.gamma().mid()) == pytest.approx(np.log(1 - 0.8 / (2 * np.log(5e-4 / 20))), rel=1e-12)
-    assert float(FirstHellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4").gamma().mid()) < float(three.gamma().mid())
+    assert float(HellingerSmooth(table_of(1, 1, 1), 9, "0.8", "5e-4").gamma().mid()) < float(three.gamma().mid())
 
 
 def test_the_papers_global_scale_is_charged_what_it_costs_beyond_comparison() -> None:
@@ -257,12 +255,4 @@ def test_the_papers_global_scale_is_charged_what_it_costs_beyond_comparison() ->
     assert Fraction(1, 2) < four.guarantee.epsilon < Fraction(501, 1000)
     assert "bounded by a series" in four.guarantee.reason
     assert read_mechanism(mechanism_document(four)) == four
-    assert FirstHellingerGlobal(table_of(1, 1, 1, 1), 600, 1).guarantee.epsilon == 1  # as releases of it were charged
     assert PublishedHellingerGlobal(table_of(1, 1, 1, 1), 100_000, 1).guarantee.epsilon == 1
-
-
-def test_version_one_keeps_its_scale() -> None:
-    first = FirstHellingerGlobal(table_of(1, 1), 10, 1)
-    assert float(first.guarantee.epsilon) == pytest.approx(0.632751, abs=1e-6)
-    assert "version" not in mechanism_document(first)
-    assert read_mechanism(mechanism_document(first)) == first

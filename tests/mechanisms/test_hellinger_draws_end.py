@@ -13,10 +13,8 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.posterior_powers import PosteriorPowers
 from discreet.mechanisms.hellinger_draws import TABLE_BITS
 from discreet.mechanisms.hellinger_envelope import Envelope, _uniform_tables
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.hellinger_simulation import simulate_draws
+from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 Counts = NDArray[np.int64]
 MOST_PROPOSALS = 3.0  # for each draw; measured: at most 2.03 over the grid below

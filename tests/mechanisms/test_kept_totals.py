@@ -26,13 +26,13 @@ class OpenHistogram(dc.GeometricHistogram):
         return OneMore(self.model)
 
 
-class OpenGaussians(dc.DiscreteGaussianHistogram):
+class OpenGaussians(dc.mechanisms.DiscreteGaussianHistogram):
     @cached_property
     def quantities(self) -> OneMore:
         return OneMore(self.model)
 
 
-class OpenCounts(dc.DiscreteLaplaceCounts):
+class OpenCounts(dc.mechanisms.DiscreteLaplaceCounts):
     @cached_property
     def quantities(self) -> OneMore:
         return OneMore(self.model)
@@ -57,4 +57,4 @@ def test_gaussian_noise_that_sums_to_zero_has_no_rho_where_a_total_moves() -> No
 
 
 def test_free_noise_still_hides_a_record_that_is_added() -> None:
-    assert OpenCounts(MODEL, 5, 1).pure_epsilon == dc.DiscreteLaplaceCounts(MODEL, 5, 1).pure_epsilon / 2
+    assert OpenCounts(MODEL, 5, 1).pure_epsilon == dc.mechanisms.DiscreteLaplaceCounts(MODEL, 5, 1).pure_epsilon / 2

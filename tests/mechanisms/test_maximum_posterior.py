@@ -10,7 +10,6 @@ from scipy.stats import chisquare
 import discreet as dc
 from discreet.certificates import compositions, enumerate_neighbours
 from discreet.mechanisms import Mechanism
-from discreet.mechanisms.first_charges import FirstMaximumPosterior
 from discreet.mechanisms.maximum_posterior import (
     MaximumPosterior,
     maximum_of_noisy_counts,
@@ -109,8 +108,8 @@ def test_documents_and_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = MaximumPosterior(DIE, 5, "0.5", 7)
     assert isinstance(mechanism, Mechanism)
     assert read_mechanism(mechanism_document(mechanism)) == mechanism
-    assert Fraction(1, 32) < mechanism.rho < Fraction(1, 8)  # it uses more of its epsilon than the first scale did
-    assert FirstMaximumPosterior(DIE, 5, "0.5", 7).rho == Fraction(1, 32)
+    assert Fraction(1, 32) < mechanism.rho < Fraction(1, 8)  # more than with the proved scale
+    assert MaximumPosterior(DIE, 5, "0.5", 7, scale=mechanism.proved_scale).rho < Fraction(1, 32)
     assert mechanism.privacy_loss().epsilon == Fraction(1, 2)
     with pytest.raises(dc.DocumentError, match="add up to 7"):
         mechanism.check_output(np.array([0, 3, 4]))

@@ -10,8 +10,11 @@ import discreet as dc
 from discreet.certificates import enumerate_neighbours
 from discreet.mechanisms import NoisyCounts
 
-PURE: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.DiscreteLaplaceCounts)
-GAUSSIAN: tuple[type[NoisyCounts], ...] = (dc.DiscreteGaussianHistogram, dc.DiscreteGaussianCounts)
+PURE: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.mechanisms.DiscreteLaplaceCounts)
+GAUSSIAN: tuple[type[NoisyCounts], ...] = (
+    dc.mechanisms.DiscreteGaussianHistogram,
+    dc.mechanisms.DiscreteGaussianCounts,
+)
 KINDS = PURE + GAUSSIAN
 SETTINGS = [(2, 1, "0.3"), (2, 6, "1"), (2, 6, "2.5"), (3, 3, "0.7"), (3, 4, "1/3"), (4, 2, "1")]
 

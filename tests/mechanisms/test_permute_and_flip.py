@@ -10,18 +10,18 @@ from flint import arb, arb_poly, ctx
 
 import discreet as dc
 from discreet.certificates.flip_law import flip_log_law, flip_points
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.randomness import SeededBits
 from discreet.reading import Case, why_unreadable
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.releases.release import mechanism_document, read_mechanism
+from uncalibrated_hellinger import HellingerGlobal
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 0.5), outside="a")
 
 
-def law_of_all_orders(mechanism: PermuteAndFlip | FirstPermuteAndFlip, table: tuple[int, ...]) -> dict[object, float]:
+def law_of_all_orders(mechanism: PermuteAndFlip, table: tuple[int, ...]) -> dict[object, float]:
     """Go through the candidates in every order, with distances and sensitivity from Gamma functions alone."""
     alpha, size = mechanism.model.concentration, mechanism.size
     tables = [row for row in product(range(size + 1), repeat=len(alpha)) if sum(row) == size]
@@ -43,9 +43,9 @@ def law_of_all_orders(mechanism: PermuteAndFlip | FirstPermuteAndFlip, table: tu
     return law  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("kind", [PermuteAndFlip, FirstPermuteAndFlip])
-def test_the_law_is_that_of_all_orders(kind: type[PermuteAndFlip]) -> None:
-    mechanism = kind(COIN, 5, "2.5")
+@pytest.mark.parametrize("scale", [None, "1.25"])
+def test_the_law_is_that_of_all_orders(scale: str | None) -> None:
+    mechanism = PermuteAndFlip(COIN, 5, "2.5", scale)
     law = law_of_all_orders(mechanism, (2, 3))
     rows = np.array(list(law))
     assert np.exp(mechanism.log_likelihood(rows, np.array([2, 3]))) == pytest.approx(list(law.values()), rel=1e-12)
@@ -108,33 +108,31 @@ def test_what_floats_do_to_the_law_is_within_its_bound(size: int, epsilon: str) 
 def test_what_calibration_gains_over_the_proof(size: int, gain: float) -> None:
     mechanism = PermuteAndFlip(COIN, size, 1)
     assert float(mechanism.scale) * 2 == pytest.approx(gain, abs=5e-4)
-    assert mechanism.guarantee.evidence is dc.Evidence.ENUMERATED
+    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED
     assert float(mechanism.rho) < 0.25  # any pure epsilon = 1 could cost .4621
 
 
 def test_beyond_comparison_the_scale_is_that_of_the_proof() -> None:
     mechanism = PermuteAndFlip(COIN, 700, 1)
     assert mechanism.scale == Fraction(1, 2)
-    assert mechanism.guarantee.evidence is dc.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
     assert "about half of epsilon may be unused" in mechanism.guarantee.reason
     with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
         PermuteAndFlip(COIN, 700, 1, "0.6")
 
 
-def test_documents_of_both_versions_keep_their_law_and_charge() -> None:
-    first, now = FirstPermuteAndFlip(COIN, 10, 1), PermuteAndFlip(COIN, 10, 1)
-    for mechanism in (first, now):
+def test_a_document_keeps_its_scale() -> None:
+    for scale in (None, "0.5"):
+        mechanism = PermuteAndFlip(COIN, 10, 1, scale)
         assert read_mechanism(mechanism_document(mechanism)) == mechanism
-    assert (float(first.strength().mid()), first.rho) == (0.5, Fraction(1, 2))
-    assert now.scale == Fraction("0.631939")
+        assert mechanism.scale == Fraction(scale or "0.631939")
 
 
 @pytest.mark.parametrize(("size", "wanted"), [(10, 0.3923), (50, 0.5975), (100, 0.6791)])
 def test_it_is_a_little_better_than_the_exponential_mechanism(size: int, wanted: float) -> None:
     table = np.array([size // 2, size // 2])
     errors = []
-    for kind in (FirstPermuteAndFlip, HellingerGlobal):
-        mechanism = kind(COIN, size, 1)
+    for mechanism in (PermuteAndFlip(COIN, size, 1, "0.5"), HellingerGlobal(COIN, size, 1)):
         law = np.exp(mechanism.log_likelihood(mechanism.tables.all, table))
         errors.append(float(law @ mechanism.tables.distances(table[None])[0]))
     assert errors[0] == pytest.approx(wanted, abs=6e-5)
@@ -152,7 +150,7 @@ def test_too_many_candidates_are_refused() -> None:
 
 
 def test_a_coin_that_its_first_bits_leave_open_is_decided() -> None:
-    mechanism, table = FirstPermuteAndFlip(COIN, 5, 1), np.array([2, 3])
+    mechanism, table = PermuteAndFlip(COIN, 5, 1, "0.5"), np.array([2, 3])
     lower, _ = mechanism._bounds(table, 63)
     outcomes = {mechanism._refined(table, 0, int(lower[0]), 63, SeededBits(seed)) for seed in range(12)}
     assert outcomes == {True, False}

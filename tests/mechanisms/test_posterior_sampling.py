@@ -60,9 +60,9 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
         Poisson("x", 3, 2, 1, outside=3),
         NormalMean("x", 0, 10, 4),
         Exponential("x", 10, shape=5, rate=5),
-        dc.Binomial("x", 4, 2, 3, outside=0),
-        dc.LaplaceScale("x", 4, bands=4),
-        dc.NormalPrecision("x", 4, bands=4),
+        dc.models.Binomial("x", 4, 2, 3, outside=0),
+        dc.models.LaplaceScale("x", 4, bands=4),
+        dc.models.NormalPrecision("x", 4, bands=4),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -160,9 +160,9 @@ def test_truncation_without_tempering() -> None:
         Poisson("x", most=3, shape=4, outside=3),
         Exponential("x", high=2, bands=3, shape=3, rate=2),
         NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4),
-        dc.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
-        dc.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2),
-        dc.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2),
+        dc.models.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
+        dc.models.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2),
+        dc.models.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -172,7 +172,7 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     mechanism = PosteriorSampling(model, size, "0.3", Fraction(exact) * Fraction(1001, 1000), grid_bits=bits)
     reach = np.arange(-6 * 2**bits, 14 * 2**bits)[:, None]
     outputs = reach[reach[:, 0] >= 0] if not isinstance(model, NormalMean) else reach
-    outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.Binomial) else outputs
+    outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.models.Binomial) else outputs
     found = enumerate_neighbours(mechanism.log_likelihood, size, len(model.cells), outputs)
     missing = (1 - np.exp(found.log_laws).sum(axis=1)).max()
     assert missing < 1e-4
@@ -299,7 +299,7 @@ def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None
         Poisson("x", 3, 20, 20, outside=3),
         NormalMean("x", 0, 10, 4),
         Exponential("x", 10, shape=5, rate=5),
-        dc.Binomial("x", 4, 5, 5, outside=0),
+        dc.models.Binomial("x", 4, 5, 5, outside=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -398,7 +398,7 @@ def test_a_large_epsilon_truncates_at_one_cell_of_the_grid() -> None:
 
 
 def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_read() -> None:
-    mechanism = PosteriorSampling(dc.Binomial("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6")
+    mechanism = PosteriorSampling(dc.models.Binomial("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6")
     document: dict[str, Any] = mechanism_document(mechanism)
     assert read_mechanism(document) == mechanism
     document["model"]["alpha"] = "100000000000"
@@ -406,4 +406,6 @@ def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_r
     with pytest.raises(dc.DiscreetError, match=words):
         read_mechanism(document)
     with pytest.raises(dc.DeclarationError, match="Declare a weaker prior"):
-        PosteriorSampling.tempered(dc.Binomial("x", 5, 10**11, 10**11, outside=0), size=100, epsilon=1, delta="1e-6")
+        PosteriorSampling.tempered(
+            dc.models.Binomial("x", 5, 10**11, 10**11, outside=0), size=100, epsilon=1, delta="1e-6"
+        )

@@ -56,7 +56,7 @@ def test_every_stick_takes_the_steps_of_the_first(counts: list[int], monkeypatch
 def test_draws_of_a_network_take_the_steps_of_the_public_size(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = {name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x")}
     network = dc.Network.naive_bayes("y", ["x"], levels)
-    mechanism = dc.NetworkSampling.tempered(network, size=SIZE, epsilon=1, delta="1e-4")
+    mechanism = dc.mechanisms.NetworkSampling.tempered(network, size=SIZE, epsilon=1, delta="1e-4")
     tables = [
         network.statistics({"y": ["no"] * n + ["yes"] * (SIZE - n), "x": ["no"] * SIZE}).open_for_publishing()
         for n in (0, 59, 60, SIZE)

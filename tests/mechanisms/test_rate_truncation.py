@@ -17,9 +17,9 @@ FAMILIES = [
     dc.Poisson("x", most=3, shape=2, rate=2, outside=3),
     dc.Exponential("x", high=4, bands=3, shape=2, rate=3),
     dc.NormalMean("x", low=0, high=4, variance=2, bands=3, prior_records=2),
-    dc.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
-    dc.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3),
-    dc.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3),
+    dc.models.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
+    dc.models.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3),
+    dc.models.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3),
 ]
 NAMED: Any = {"ids": lambda model: type(model).__name__}
 
@@ -34,7 +34,7 @@ def log_posterior(model: Any, row: Any, places: Any, power: float) -> Any:
         each = np.log(places)[:, None] * values - places[:, None]
     elif isinstance(model, dc.NormalMean):
         each = (2 * places[:, None] * values - places[:, None] ** 2) / (2 * float(model.variance))
-    elif isinstance(model, dc.Binomial):
+    elif isinstance(model, dc.models.Binomial):
         each = np.log(places)[:, None] * values + np.log1p(-places)[:, None] * (model.trials - values)
     else:
         each = float(model.shape_of_record) * np.log(places)[:, None] - places[:, None] * values

@@ -78,7 +78,7 @@ def test_draws_end_soon_for_all_data(
     least, tries = F(1 / (cells - 1 + exp(epsilon / 2))).limit_denominator(10**12), 0
     propose = TruncatedDirichlet.propose
 
-    def counted(self: TruncatedDirichlet, bits: dc.RandomBits) -> Proposal:
+    def counted(self: TruncatedDirichlet, bits: dc.randomness.RandomBits) -> Proposal:
         nonlocal tries
         tries += 1
         assert tries < 1000
@@ -98,7 +98,7 @@ def test_draws_end_soon_for_all_data(
 
 def test_networks_with_skewed_counts_are_drawn() -> None:
     levels = {"a": tuple(range(5)), "b": tuple(range(5))}
-    mechanism = dc.NetworkSampling.truncated(
+    mechanism = dc.mechanisms.NetworkSampling.truncated(
         dc.Network.from_edges("a -> b", levels=levels, outside={name: each[0] for name, each in levels.items()}),
         size=100,
         epsilon="2",
@@ -112,7 +112,7 @@ def test_grids_too_coarse_for_the_records_are_refused_from_public_facts() -> Non
     die = dc.Categories("x", levels=tuple("abc"), outside="a")
     for make in (
         lambda bits: dc.PosteriorSampling(die, 10**6, "9", least="0.1", grid_bits=bits),
-        lambda bits: dc.NetworkSampling(
+        lambda bits: dc.mechanisms.NetworkSampling(
             dc.Network.from_edges("a", levels={"a": tuple("abc")}, outside="a"), 10**6, "9", least="0.1", grid_bits=bits
         ),
     ):

@@ -101,15 +101,15 @@ def test_posteriors() -> None:
 def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(power: Fraction) -> None:
     """On a grid of parameters, from densities of scipy at the middles that records stand for."""
     places = np.linspace(1e-4, 1 - 1e-4, 20_001)
-    chance = dc.Binomial("x", trials=3, alpha=2, beta=4, outside=0)
+    chance = dc.models.Binomial("x", trials=3, alpha=2, beta=4, outside=0)
     logs = beta(2, 4).logpdf(places) + float(power) * sum(
         times * binom.logpmf(x, 3, places) for x, times in enumerate((2, 0, 1, 4))
     )
     assert_same_law(chance.posterior((2, 0, 1, 4), F(power)), places, logs)
     rates, counts = np.linspace(1e-3, 12, 20_001), (1, 2, 0, 1, 0)
     laws: list[tuple[Any, Any]] = [
-        (dc.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3), laplace(1, 1 / rates)),
-        (dc.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3), norm(1, rates**-0.5)),
+        (dc.models.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3), laplace(1, 1 / rates)),
+        (dc.models.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3), norm(1, rates**-0.5)),
     ]
     for model, law in laws:
         logs = gamma(2, scale=1 / 3).logpdf(rates)
@@ -159,12 +159,12 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
         lambda: NormalMean("x", low=1, high=0, variance=1),
         lambda: NormalMean("x", low=0, high=1, variance=0),
         lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2),
-        lambda: dc.Binomial("x", trials=0, outside=0),
-        lambda: dc.Binomial("x", trials=3, outside=4),
-        lambda: dc.Binomial("", trials=3, outside=0),
-        lambda: dc.LaplaceScale("x", reach=0),
-        lambda: dc.LaplaceScale("x", reach=1, bands=0),
-        lambda: dc.NormalPrecision("x", reach=1, shape=0),
+        lambda: dc.models.Binomial("x", trials=0, outside=0),
+        lambda: dc.models.Binomial("x", trials=3, outside=4),
+        lambda: dc.models.Binomial("", trials=3, outside=0),
+        lambda: dc.models.LaplaceScale("x", reach=0),
+        lambda: dc.models.LaplaceScale("x", reach=1, bands=0),
+        lambda: dc.models.NormalPrecision("x", reach=1, shape=0),
     ],
 )
 def test_nonsense_is_refused(make: Any) -> None:
@@ -172,7 +172,7 @@ def test_nonsense_is_refused(make: Any) -> None:
         make()
 
 
-@pytest.mark.parametrize("make", [lambda: Poisson("falls", 5), lambda: dc.Binomial("falls", 5)])
+@pytest.mark.parametrize("make", [lambda: Poisson("falls", 5), lambda: dc.models.Binomial("falls", 5)])
 def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable[[], object]) -> None:
     with pytest.raises(dc.DeclarationError, match=r"'falls' must declare .* nothing was charged") as refusal:
         make()
@@ -184,8 +184,8 @@ def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable
     [
         (Poisson("falls", 5, outside=2), "count as 2 in falls."),
         (dc.Exponential("wait", high=10, bands=20), "count as 10 in wait."),
-        (dc.LaplaceScale("error", reach=10, bands=10), "count as 10 away from the centre in error."),
-        (dc.NormalPrecision("error", reach=10, bands=10), "count as 9.5 away from the mean in error."),
+        (dc.models.LaplaceScale("error", reach=10, bands=10), "count as 10 away from the centre in error."),
+        (dc.models.NormalPrecision("error", reach=10, bands=10), "count as 9.5 away from the mean in error."),
     ],
 )
 def test_what_missing_values_count_as_is_said_where_a_draw_is_read(model: Any, words: str) -> None:

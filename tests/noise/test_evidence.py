@@ -34,50 +34,52 @@ BY_GROUP = dc.NumberTable("x", (0, 2), 2, missing=0, by=dc.Column("g", ("a", "b"
 SIZE = 4
 MEASURED: dict[str, Additive] = {
     "GeometricHistogram": dc.GeometricHistogram(TABLE, SIZE, 1),
-    "DiscreteLaplaceCounts": dc.DiscreteLaplaceCounts(TABLE, SIZE, 1),
-    "DiscreteGaussianCounts": dc.DiscreteGaussianCounts(TABLE, SIZE, 1, "1e-3"),
-    "DiscreteGaussianHistogram": dc.DiscreteGaussianHistogram(TABLE, SIZE, 1, "1e-3"),
+    "DiscreteLaplaceCounts": dc.mechanisms.DiscreteLaplaceCounts(TABLE, SIZE, 1),
+    "DiscreteGaussianCounts": dc.mechanisms.DiscreteGaussianCounts(TABLE, SIZE, 1, "1e-3"),
+    "DiscreteGaussianHistogram": dc.mechanisms.DiscreteGaussianHistogram(TABLE, SIZE, 1, "1e-3"),
     "FamilyHistograms": dc.FamilyHistograms(NET, SIZE, 1),
-    "FamilyGaussians": dc.FamilyGaussians(NET, SIZE, 1, "1e-3"),
-    "LaplaceUpdates": dc.LaplaceUpdates(NET, SIZE, 1),
-    "JointHistograms": dc.JointHistograms(NET, SIZE, 1),
+    "FamilyGaussians": dc.mechanisms.FamilyGaussians(NET, SIZE, 1, "1e-3"),
+    "LaplaceUpdates": dc.as_published.LaplaceUpdates(NET, SIZE, 1),
+    "JointHistograms": dc.mechanisms.JointHistograms(NET, SIZE, 1),
     "CubeCounts": dc.CubeCounts(BAYES, SIZE, 1),
-    "FourierCounts": dc.FourierCounts(YES_NO, SIZE, 1),
-    "FourierUpdates": dc.FourierUpdates(YES_NO, SIZE, 1),
-    "ContrastGaussians": dc.ContrastGaussians(NET, SIZE, 1, "1e-3"),
-    "BoxMoments": dc.BoxMoments(LINE, SIZE, 1),
-    "LaplaceMoments": dc.LaplaceMoments(LINE, SIZE, 1),
-    "GaussianMoments": dc.GaussianMoments(LINE, SIZE, 1, "1e-3"),
+    "FourierCounts": dc.mechanisms.FourierCounts(YES_NO, SIZE, 1),
+    "FourierUpdates": dc.as_published.FourierUpdates(YES_NO, SIZE, 1),
+    "ContrastGaussians": dc.mechanisms.ContrastGaussians(NET, SIZE, 1, "1e-3"),
+    "BoxMoments": dc.mechanisms.BoxMoments(LINE, SIZE, 1),
+    "LaplaceMoments": dc.mechanisms.LaplaceMoments(LINE, SIZE, 1),
+    "GaussianMoments": dc.mechanisms.GaussianMoments(LINE, SIZE, 1, "1e-3"),
     "GeometricSums": dc.GeometricSums(SUMS, SIZE, 1, squares="1/2"),
     "TreeTable": dc.TreeTable(CELLS, SIZE, 1, blocks=2),
-    "PathTable": dc.PathTable(ORDERED, SIZE, 1),
-    "GroupPaths": dc.GroupPaths(BY_GROUP, SIZE, 1),
-    "TreeLevels": dc.TreeLevels(TABLE, SIZE, 1, (2, 2), (1, 2)),
-    "MetricSums": dc.MetricSums(dc.NumberSums("x", (0, 1), missing=0, unit=2), SIZE, 1),
+    "PathTable": dc.mechanisms.PathTable(ORDERED, SIZE, 1),
+    "GroupPaths": dc.mechanisms.GroupPaths(BY_GROUP, SIZE, 1),
+    "TreeLevels": dc.mechanisms.TreeLevels(TABLE, SIZE, 1, (2, 2), (1, 2)),
+    "MetricSums": dc.mechanisms.MetricSums(dc.NumberSums("x", (0, 1), missing=0, unit=2), SIZE, 1),
 }
 OTHERS: dict[str, Mechanism] = {
     "RoundedLaplace": RoundedLaplace(TABLE, SIZE, 1, 2, 3),
     "FlooredLaplace": FlooredLaplace(TABLE, SIZE, 1, 1, 2),
     "TruncatedLaplace": TruncatedLaplace(TABLE, SIZE, 1, 2, 2),
     "ClampedLaplace": ClampedLaplace(TABLE, SIZE, 1, 2, 2),
-    "HellingerGlobal": dc.HellingerGlobal(TABLE, SIZE, 1),
+    "HellingerGlobal": dc.mechanisms.HellingerGlobal(TABLE, SIZE, 1),
     "PublishedHellingerGlobal": dc.as_published.PublishedHellingerGlobal(TABLE, SIZE, 1),
     "PublishedHellingerSmooth": dc.as_published.PublishedHellingerSmooth(TABLE, SIZE, 1, "1e-3"),
-    "HellingerSmooth": dc.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
-    "HellingerSmoothProved": dc.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
-    "HellingerReciprocal": dc.HellingerReciprocal(TABLE, SIZE, 1),
-    "HellingerLocal": dc.HellingerLocal(TABLE, SIZE, 1),
-    "HellingerCalibrated": dc.HellingerCalibrated(TABLE, SIZE, 1),
-    "HellingerTable": dc.HellingerTable(TABLE, SIZE, 1),
-    "PermuteAndFlip": dc.PermuteAndFlip(TABLE, SIZE, 1),
-    "MaximumPosterior": dc.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
+    "HellingerSmooth": dc.mechanisms.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
+    "HellingerSmoothProved": dc.mechanisms.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
+    "HellingerReciprocal": dc.mechanisms.HellingerReciprocal(TABLE, SIZE, 1),
+    "HellingerLocal": dc.as_published.HellingerLocal(TABLE, SIZE, 1),
+    "HellingerCalibrated": dc.mechanisms.HellingerCalibrated(TABLE, SIZE, 1),
+    "HellingerTable": dc.as_published.HellingerTable(TABLE, SIZE, 1),
+    "PermuteAndFlip": dc.mechanisms.PermuteAndFlip(TABLE, SIZE, 1),
+    "MaximumPosterior": dc.mechanisms.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
     "TotalVariationChoice": dc.mechanisms.TotalVariationChoice(COIN, SIZE, 1),
-    "NetworkMaximum": dc.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
+    "NetworkMaximum": dc.mechanisms.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
-    "RateTruncation": dc.RateTruncation(dc.Poisson("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
-    "NetworkSampling": dc.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
-    "BallDraw": dc.BallDraw(BALL, SIZE, 1, steps=16),
-    "TwoStepMedian": dc.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),
+    "RateTruncation": dc.mechanisms.RateTruncation(dc.Poisson("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
+    "NetworkSampling": dc.mechanisms.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
+    "BallDraw": dc.mechanisms.BallDraw(BALL, SIZE, 1, steps=16),
+    "TwoStepMedian": dc.mechanisms.TwoStepMedian(
+        dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1
+    ),
 }
 GENERATED: dict[str, Mechanism] = {"ConeMoments": dc.mechanisms.ConeMoments(LINE, SIZE, 1)}
 """Noise without a likelihood in closed form."""
@@ -174,7 +176,7 @@ def test_the_weights_of_a_choice_are_those_of_all_candidates(name: str) -> None:
 
 
 def test_too_many_candidates_are_not_listed_and_it_says_so() -> None:
-    many = dc.HellingerGlobal(dc.Categories("x", levels=range(4), outside=0), size=600, epsilon=1)
+    many = dc.mechanisms.HellingerGlobal(dc.Categories("x", levels=range(4), outside=0), size=600, epsilon=1)
     with pytest.raises(DeclarationError, match="36361101 candidate posteriors"):
         many.evidence(np.array([150] * 4)).candidates()
 
@@ -257,7 +259,7 @@ def test_evidence_comes_table_by_table_where_noise_is_independent() -> None:
 
 def test_changes_that_cannot_be_listed_are_maximised_by_elimination() -> None:
     long = dc.Network.from_edges(" -> ".join("abcdefghij"), levels=dict.fromkeys("abcdefghij", (0, 1)), outside=0)
-    fourier = dc.FourierUpdates(long, SIZE, 1)
+    fourier = dc.as_published.FourierUpdates(long, SIZE, 1)
     assert fourier.quantities.changes() is None
     patterns = np.array(list(product((0, 1), repeat=10)))
     blocks = [["abcdefghij".index(name) for name in block] for block in fourier.basis.blocks]

@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from discreet.certificates import PrivacyLoss
-from discreet.guarantees.zcdp import zcdp_gives
+from discreet.guarantees.zcdp import zcdp_epsilon
 from discreet.noise import Cube, Gaussian, Laplace, SharedRadius
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.losses import Atoms, added, atoms_of, envelope
@@ -115,8 +115,8 @@ def test_the_curve_of_a_zcdp_parameter_is_what_it_proves() -> None:
     loss = concentrated_loss(Fraction(1, 10))
     for epsilon in (Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)):
         stated = loss.delta_at(epsilon)
-        assert not zcdp_gives(Fraction(1, 10), epsilon, Fraction(stated) * Fraction(9, 10))
-        assert zcdp_gives(Fraction(1, 10), epsilon, Fraction(stated) * Fraction(101, 100))
+        assert zcdp_epsilon("1/10", Fraction(stated) * Fraction(9, 10)) > epsilon
+        assert zcdp_epsilon("1/10", Fraction(stated) * Fraction(101, 100)) <= epsilon
 
 
 def test_losses_come_back_from_their_values() -> None:

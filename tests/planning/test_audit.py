@@ -14,9 +14,9 @@ from discreet.as_published import HellingerLocal
 from discreet.as_published.hellinger_table import HellingerTable
 from discreet.as_published.published_laplace import RoundedLaplace
 from discreet.mechanisms.ball_draw import BallDraw
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
 from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
 from discreet.show.charts import audit_chart
+from uncalibrated_hellinger import HellingerGlobal
 
 Counts = NDArray[np.int64]
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
@@ -27,7 +27,9 @@ HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a")
 class Planted:
     honest: Any
     claimed: str
-    fault: Callable[[Any, Counts, dc.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(counts, bits)
+    fault: Callable[[Any, Counts, dc.randomness.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(
+        counts, bits
+    )
 
     @property
     def model(self) -> Any:
@@ -41,23 +43,23 @@ class Planted:
     def guarantee(self) -> dc.Guarantee:
         return dc.Guarantee(self.claimed)
 
-    def sample(self, counts: Counts, bits: dc.RandomBits) -> Counts:
+    def sample(self, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
         return self.fault(self.honest, counts, bits)
 
 
-def reused(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def reused(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     return np.asarray(counts + (honest.sample(counts, bits) - counts)[..., :1])
 
 
-def clamped(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def clamped(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     return np.asarray(counts + np.clip(honest.sample(counts, bits) - counts, -3, 3))
 
 
-def even(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def even(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     return np.asarray(counts + 2 * (honest.sample(counts, bits) - counts))
 
 
-def reseeded(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+def reseeded(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
     return np.asarray(honest.sample(counts, dc.SeededBits(5)))
 
 
@@ -65,16 +67,16 @@ FAULTS: dict[str, Any] = {
     "exponent epsilon/S": (HellingerTable(COIN, 8, 1), 60_000),
     "sensitivity halved": (Planted(dc.GeometricHistogram(COIN, 20, 2), "1"), 5_000),
     "sensitivity halved, three cells": (Planted(RoundedLaplace(DIE, 20, 1, 1, 3), "1"), 60_000),
-    "noise reused across cells": (Planted(dc.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
+    "noise reused across cells": (Planted(dc.mechanisms.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
     "noise clamped before it is added": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", clamped), 60_000),
     "even noise": (Planted(dc.GeometricHistogram(COIN, 20, "0.5"), "1", even), 5_000),
-    "noise seeded in every call": (Planted(dc.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
+    "noise seeded in every call": (Planted(dc.mechanisms.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
     "local sensitivity": (HellingerLocal(HEAVY, 90, 1), 400_000),
 }
 HONEST: dict[str, Any] = {
     "two cells": dc.GeometricHistogram(COIN, 20, 1),
     "three cells": dc.GeometricHistogram(DIE, 20, 1),
-    "with delta": dc.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"),
+    "with delta": dc.mechanisms.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"),
     "enumerated epsilon": HellingerGlobal(COIN, 8, 1),
 }
 
@@ -109,7 +111,7 @@ def test_the_worst_pair_and_event_are_found() -> None:
 def test_delta_is_taken_off() -> None:
     """A mechanism that shows the data with probability 0.01 is (0, 0.01)-private; a claim of delta = 0.002 is false."""
 
-    def sometimes(honest: Any, counts: Counts, bits: dc.RandomBits) -> Counts:
+    def sometimes(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
         shown = bits.words(len(counts)) < np.uint64(int(0.01 * 2.0**64))
         return np.asarray(np.where(shown[:, None], counts, 0))
 
@@ -213,15 +215,15 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
         with pytest.raises(dc.DeclarationError, match="of a mechanism"):
             dc.accuracy(nothing)  # type: ignore[arg-type]
         with pytest.raises(dc.DeclarationError, match="for Categories"):
-            dc.optimum(nothing, 5, 1)  # type: ignore[arg-type]
+            dc.planning.optimum(nothing, 5, 1)  # type: ignore[arg-type]
 
 
 CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
 OTHERS: dict[str, tuple[Any, int]] = {
     "network": (dc.FamilyHistograms(CHAIN, 20, 1), 8_000),
-    "network, parities": (dc.FourierCounts(CHAIN, 20, 1), 8_000),
-    "regression": (dc.BoxMoments(LINE, 50, 1), 4_000),
+    "network, parities": (dc.mechanisms.FourierCounts(CHAIN, 20, 1), 8_000),
+    "regression": (dc.mechanisms.BoxMoments(LINE, 50, 1), 4_000),
     "family": (
         dc.PosteriorSampling.tempered(dc.Poisson("x", most=4, outside=4), size=20, epsilon=1, delta="1e-3"),
         1_000,
@@ -236,7 +238,7 @@ def test_other_models_are_audited_with_made_up_neighbours(name: str) -> None:
     assert not audit(mechanism, draws, seed=1).violates
 
 
-@pytest.mark.parametrize("honest", [dc.FamilyHistograms(CHAIN, 20, 8), dc.BoxMoments(LINE, 50, 8)])
+@pytest.mark.parametrize("honest", [dc.FamilyHistograms(CHAIN, 20, 8), dc.mechanisms.BoxMoments(LINE, 50, 8)])
 def test_planted_errors_are_found_in_other_models(honest: Any) -> None:
     """An eighth of the noise that the claim needs."""
     assert audit(Planted(honest, "1"), 8_000, seed=1).violates

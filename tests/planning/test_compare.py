@@ -37,7 +37,7 @@ def test_every_mechanism_keeps_the_guarantee_and_may_be_published(pure: Ranking,
             guarantee = entry.mechanism.guarantee
             assert guarantee.epsilon <= ranking.epsilon == 1
             assert guarantee.delta <= ranking.delta
-            assert guarantee.evidence is not dc.Evidence.CLAIMED
+            assert guarantee.evidence is not dc.guarantees.Evidence.CLAIMED
     assert {"DiscreteGaussianHistogram", "HellingerSmooth"} <= {entry.name for entry in approximate.entries}
 
 

@@ -16,9 +16,7 @@ from discreet.certificates import compositions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
-from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.planning.accuracy import accuracy
 from discreet.planning.beta_quantiles import mixture_quantiles
@@ -27,6 +25,7 @@ from discreet.planning.exact_accuracy import (
 )
 from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.records.counting import Statistics
+from uncalibrated_hellinger import HellingerGlobal, HellingerSmooth
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 
@@ -91,7 +90,7 @@ def test_the_table_of_distances_is_reproduced(
         "local": lambda: HellingerCalibrated(COIN, size, 1, "1e-8", smoothing=100),
         "global": lambda: HellingerGlobal(COIN, size, 1),
         "geometric": lambda: dc.GeometricHistogram(COIN, size, 1),
-        "flip": lambda: FirstPermuteAndFlip(COIN, size, 1),
+        "flip": lambda: PermuteAndFlip(COIN, size, 1, "0.5"),
         "Laplace 1": lambda: RoundedLaplace(COIN, size, 1, 1, 1),
         "Laplace 2": lambda: RoundedLaplace(COIN, size, 1, 2, 1),
     }
@@ -154,7 +153,7 @@ def test_three_cells_have_the_golden_remapped_distance() -> None:
     "mechanism",
     [
         dc.GeometricHistogram(COIN, 4, 1),
-        dc.DiscreteLaplaceCounts(dc.Categories("x", levels=(0, 1), prior=(0.5, 2), outside=0), 3, 2),
+        dc.mechanisms.DiscreteLaplaceCounts(dc.Categories("x", levels=(0, 1), prior=(0.5, 2), outside=0), 3, 2),
         RoundedLaplace(DIE, 3, 2, 2, 2),
         ClampedLaplace(DIE, 3, 2, 2, 3),
         HellingerSmooth(DIE, 4, 1, "0.01"),
@@ -174,8 +173,13 @@ def test_distances_and_divergences_are_plain_sums(mechanism: Any) -> None:
         likely = laws > 1e-7  # what is left out is below 1e-3 in all
         for output, chance in zip(outputs[likely], laws[likely], strict=True):
             release = dc.Release(mechanism, tuple(int(value) for value in output), "twin", simulated=True)
-            plain, true = dc.plug_in(release), model.posterior(table)
-            each = np.array([dc.hellinger(true, plain), dc.kullback_leibler(true, plain)])
+            plain, true = dc.as_published.plug_in(release), model.posterior(table)
+            each = np.array(
+                [
+                    dc.mathematics.divergences.hellinger(true, plain),
+                    dc.mathematics.divergences.kullback_leibler(true, plain),
+                ]
+            )
             sums += float(np.exp(model.log_evidence(table))) * chance * each
     found = accuracy(mechanism)
     assert (found.hellinger, found.divergence) == pytest.approx(tuple(sums), rel=2e-3)
@@ -214,7 +218,7 @@ def test_widths_and_coverage_are_those_of_the_readings(model: dc.Categories, siz
     plain = aware = covered = honest = 0.0
     for place in np.flatnonzero(joint.sum(axis=0) > 1e-7):
         release = dc.Release(mechanism, tuple(int(value) for value in outputs[place]), "twin", simulated=True)
-        posterior, naive = dc.infer(release), dc.plug_in(release)
+        posterior, naive = dc.infer(release), dc.as_published.plug_in(release)
         for cell in range(cells):
             a, b = 1.0 + tables[:, cell], cells - 1.0 + size - tables[:, cell]
             one, two = posterior.probability(model.cells[cell]).interval(0.9), naive.marginal(cell).interval(0.9)

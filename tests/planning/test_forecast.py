@@ -16,7 +16,7 @@ from discreet.planning.forecast import Forecasts, forecast
 from discreet.reading import why_unreadable
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
-POISSON = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+POISSON = dc.models.programs.Poisson(VISITS, rate="Gamma(4, 3)")
 
 
 def slow_score(output: Any, rate: float, epsilon: float) -> float:

@@ -48,7 +48,7 @@ def test_a_radius_that_is_too_small_by_a_fifth_is_found_by_its_region() -> None:
         model, size = items, 6
         guarantee = dc.Guarantee(1)
 
-        def sample(self, counts: np.ndarray, bits: dc.RandomBits) -> np.ndarray:
+        def sample(self, counts: np.ndarray, bits: dc.randomness.RandomBits) -> np.ndarray:
             return CubeCounts(items, 6, "1.4").sample(counts, bits)
 
     found = audit(Planted(), 60_000, seed=3)

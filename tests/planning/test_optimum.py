@@ -10,9 +10,6 @@ from scipy.optimize import linprog
 import discreet as dc
 from discreet.certificates.posterior_distances import Tables
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as HellingerGlobal
-from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as HellingerReciprocal
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.planning.accuracy import accuracy
@@ -24,6 +21,7 @@ from discreet.planning.bounds import (
     tail_probability,
 )
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
+from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 
 def model_of(*prior: float) -> dc.Categories:

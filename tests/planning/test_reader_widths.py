@@ -44,7 +44,7 @@ def read_one_by_one(mechanism: Any, level: float) -> float:
         (dc.GeometricHistogram, 2, 8, 1, None),
         (dc.GeometricHistogram, 3, 4, 6, None),
         (dc.GeometricHistogram, 3, 4, 6, 0.5),
-        (dc.DiscreteLaplaceCounts, 2, 4, 6, None),
+        (dc.mechanisms.DiscreteLaplaceCounts, 2, 4, 6, None),
         (HellingerGlobal, 2, 8, 3, None),
         (HellingerGlobal, 3, 5, 3, None),
         (PermuteAndFlip, 3, 5, 3, None),

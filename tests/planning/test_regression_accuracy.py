@@ -12,7 +12,7 @@ MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0,
 
 
 def test_expected_widths_are_near_those_of_a_reading_and_rather_too_wide() -> None:
-    mechanism = dc.BoxMoments(MODEL, 20_000, 1)
+    mechanism = dc.mechanisms.BoxMoments(MODEL, 20_000, 1)
     read = {row.quantity: row for row in rehearsal(mechanism, "rehearsal", seed=4)[0].rows(0.9)}
     for each in expected_coefficients(mechanism):
         assert 0.9 < each.width / (read[each.name].high - read[each.name].low) < 2
@@ -25,17 +25,19 @@ def test_exact_widths_are_those_of_plain_bayesian_regression() -> None:
     x = np.column_stack([np.ones(200_000), generator.uniform(-1, 1, 200_000)]) / np.sqrt(2)
     spread = np.linalg.inv(x.T @ x / 200_000 * 500 / 0.09 + np.eye(2))  # 500 records
     slope = 2 * 1.6449 * np.sqrt(spread[1, 1]) / np.sqrt(2) * 5 / 2
-    found = expected_coefficients(dc.BoxMoments(model, 500, 1))
+    found = expected_coefficients(dc.mechanisms.BoxMoments(model, 500, 1))
     assert found[1].non_private_width == pytest.approx(slope, rel=0.01)
     assert (found[1].name, found[1].reach) == ("a", 4)
 
 
 def test_more_epsilon_and_more_records_give_narrower_intervals() -> None:
-    widths = [expected_effect(dc.BoxMoments(MODEL, size, eps))[0] for size, eps in ((500, 1), (500, 4), (5000, 4))]
+    widths = [
+        expected_effect(dc.mechanisms.BoxMoments(MODEL, size, eps))[0] for size, eps in ((500, 1), (500, 4), (5000, 4))
+    ]
     assert widths[0] > widths[1] > widths[2]
 
 
 def test_a_rehearsal_recovers_its_truth() -> None:
-    posterior, truth = rehearsal(dc.BoxMoments(MODEL, 60_000, 5), "rehearsal", seed=6)
+    posterior, truth = rehearsal(dc.mechanisms.BoxMoments(MODEL, 60_000, 5), "rehearsal", seed=6)
     for row, value in zip(posterior.rows(), truth, strict=True):
         assert abs(row.mean - value) < 5 * row.sd

@@ -51,12 +51,12 @@ OVERSIZED: dict[str, tuple[Callable[[], Mechanism], Callable[[Mechanism], object
         "Nothing was checked",
     ),
     "a plan of FamilyGaussians for a million million records": (
-        lambda: dc.FamilyGaussians(PAIR, 10**12, 1, "1e-6"),
+        lambda: dc.mechanisms.FamilyGaussians(PAIR, 10**12, 1, "1e-6"),
         expected_accuracy,
         "Nothing was simulated",
     ),
     "a plan of LaplaceUpdates for a million million records": (
-        lambda: dc.LaplaceUpdates(NAIVE, 10**12, 1),
+        lambda: dc.as_published.LaplaceUpdates(NAIVE, 10**12, 1),
         expected_accuracy,
         "Nothing was simulated",
     ),
@@ -84,7 +84,10 @@ def test_an_oversized_document_is_refused_in_words_and_by_little_work(name: str)
 @pytest.mark.parametrize("network", [NAIVE, CHAIN])
 def test_what_once_took_an_array_of_all_counts_is_read_at_any_size(network: dc.Network, size: int) -> None:
     """FamilyGaussians and LaplaceUpdates of a million million records, in a kilobyte: windows hold a few counts."""
-    for mechanism in (dc.FamilyGaussians(network, size, 1, "1e-6"), dc.LaplaceUpdates(network, size, 1)):
+    for mechanism in (
+        dc.mechanisms.FamilyGaussians(network, size, 1, "1e-6"),
+        dc.as_published.LaplaceUpdates(network, size, 1),
+    ):
         case = Case.before(mechanism)
         engine = engine_for(case)
         assert engine is not None

@@ -94,7 +94,7 @@ def test_bounds_that_are_days_make_a_regression_on_days() -> None:
     rows = {"day": DAYS, "cost": [1, 2, 3, 4, 5]}
     table = pa.table(rows)
     assert (model.rehearse(rows) == model.rehearse(table)).all()
-    moments = dc.BoxMoments(model, size=5, epsilon=1)
+    moments = dc.mechanisms.BoxMoments(model, size=5, epsilon=1)
     release = dc.simulate(moments, model.rehearse(rows), dc.SeededBits(2))
     assert dc.Release.from_json(release.to_json()).model == model
     with pytest.raises(dc.DeclarationError, match="a bound of 'day'"):

@@ -33,7 +33,7 @@ def weighted(by: bool = True, missing: float | None = None) -> dc.WeightedSums:
 
 
 def rows(size: int = 40, most: int = 4) -> dc.WeightedSums:
-    return dc.WeightedSums("x", (-1, 3), ("mean", "sum"), WARD, rows=dc.PersonRows("id", size, most))
+    return dc.WeightedSums("x", (-1, 3), ("mean", "sum"), WARD, rows=dc.models.PersonRows("id", size, most))
 
 
 def made_up(seed: int, size: int = 150) -> dict[str, list[Any]]:

@@ -112,7 +112,7 @@ def test_the_complaints_would_be_seen(capfd: pytest.CaptureFixture[str]) -> None
 def test_the_posterior_chart_shows_the_posteriors_own_numbers() -> None:
     posterior = dc.infer(SURVEY)
     rows = charts.posterior_chart(posterior, level=0.8)["data"]["values"]
-    naive = dc.plug_in(SURVEY)
+    naive = dc.as_published.plug_in(SURVEY)
     for place, cell in enumerate(SMOKING.cells):
         aware, plugged = (row for row in rows if row["place"] == place)
         low, high = posterior.interval(0.8)[cell]
@@ -148,7 +148,7 @@ def test_levels_that_look_alike_stay_rows_of_their_own() -> None:
 
 def test_the_plug_in_reading_uses_the_readers_prior() -> None:
     rows = charts.posterior_chart(dc.infer(SURVEY, prior=50))["data"]["values"]
-    expected = dc.plug_in(SURVEY.with_prior(50)).mean
+    expected = dc.as_published.plug_in(SURVEY.with_prior(50)).mean
     assert [row["mean"] for row in rows if row["reading"] == charts.PLUG_IN] == list(expected)
 
 
@@ -160,7 +160,9 @@ def test_several_releases_have_no_plug_in_reading_to_compare_with() -> None:
 
 
 def test_the_title_says_what_was_published_and_under_which_promise() -> None:
-    real = replace(SURVEY, simulated=False, receipt=dc.Receipt(2, "ab" * 32), label="Smoking 2026")
+    real = replace(
+        SURVEY, simulated=False, receipt=dc.guarantees.Receipt(2, "ab" * 32, "cd" * 16), label="Smoking 2026"
+    )
     title = charts.posterior_chart(dc.infer(real))["title"]
     assert title["text"] == ["Smoking 2026"]
     assert title["subtitle"] == ["1,200 records · epsilon = 0.5 · neighbours: replace one record"]

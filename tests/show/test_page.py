@@ -30,14 +30,14 @@ RELEASE = dc.simulate(
 
 
 @pytest.fixture(scope="module")
-def posterior() -> dc.CategoriesPosterior:
+def posterior() -> dc.inference.CategoriesPosterior:
     found = dc.infer(RELEASE)
-    assert isinstance(found, dc.CategoriesPosterior)
+    assert isinstance(found, dc.inference.CategoriesPosterior)
     return found
 
 
 @pytest.fixture(scope="module")
-def page(posterior: dc.CategoriesPosterior) -> str:
+def page(posterior: dc.inference.CategoriesPosterior) -> str:
     return reading_page(posterior)
 
 
@@ -92,7 +92,9 @@ def test_the_release_inside_is_the_release(page: str) -> None:
     assert dc.Release.from_json(text).digest == RELEASE.digest
 
 
-def test_intervals_at_every_level_are_those_of_the_posterior(page: str, posterior: dc.CategoriesPosterior) -> None:
+def test_intervals_at_every_level_are_those_of_the_posterior(
+    page: str, posterior: dc.inference.CategoriesPosterior
+) -> None:
     intervals = known(page)["intervals"]
     assert isinstance(intervals, dict)
     for level in LEVELS:
@@ -100,7 +102,9 @@ def test_intervals_at_every_level_are_those_of_the_posterior(page: str, posterio
         assert shown == [(row.low, row.high) for row in posterior.rows(level)]
 
 
-def test_group_rates_are_those_of_the_posterior_and_an_empty_group_has_none(posterior: dc.CategoriesPosterior) -> None:
+def test_group_rates_are_those_of_the_posterior_and_an_empty_group_has_none(
+    posterior: dc.inference.CategoriesPosterior,
+) -> None:
     groups = contents_of(posterior)["groups"]
     (found,) = [each for each in groups if each["event"] == "fall=yes" and each["by"] == "ward"]
     with pytest.warns(LittleInformationWarning):
@@ -112,7 +116,7 @@ def test_group_rates_are_those_of_the_posterior_and_an_empty_group_has_none(post
         assert (ends["low"], ends["high"]) == pytest.approx((row.low, row.high), abs=0.05 * row.sd)
 
 
-def test_draws_in_the_page_are_those_of_the_posterior(page: str, posterior: dc.CategoriesPosterior) -> None:
+def test_draws_in_the_page_are_those_of_the_posterior(page: str, posterior: dc.inference.CategoriesPosterior) -> None:
     draws = known(page)["draws"]
     assert isinstance(draws, dict)
     (array,) = draws["arrays"]
@@ -127,7 +131,9 @@ def test_what_is_no_posterior_is_refused() -> None:
 
 
 @pytest.mark.skipif(why_missing() is not None, reason=why_missing() or "")
-def test_a_reader_sorts_chooses_levels_and_compares(posterior: dc.CategoriesPosterior, tmp_path: Path) -> None:
+def test_a_reader_sorts_chooses_levels_and_compares(
+    posterior: dc.inference.CategoriesPosterior, tmp_path: Path
+) -> None:
     place = tmp_path / "page.html"
     write_page(posterior, place)
     said: list[str] = []

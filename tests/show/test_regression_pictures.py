@@ -16,16 +16,18 @@ MODEL = dc.LinearRegression(
 
 
 @pytest.fixture(scope="module")
-def posterior() -> dc.RegressionPosterior:
+def posterior() -> dc.inference.RegressionPosterior:
     generator = np.random.default_rng(12)
     age, ward = generator.uniform(0, 80, 2000), generator.integers(2, size=2000)
     days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 3, 2000)
     data = {"age": age.tolist(), WARD.name: [WARD.levels[w] for w in ward], "days": days.tolist()}
-    release = dc.simulate(dc.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age")
+    release = dc.simulate(
+        dc.mechanisms.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age"
+    )
     return regression.read_regression(release)
 
 
-def test_rows_are_the_posterior_in_units(posterior: dc.RegressionPosterior) -> None:
+def test_rows_are_the_posterior_in_units(posterior: dc.inference.RegressionPosterior) -> None:
     rows = {row.quantity: row for row in posterior.rows(0.8)}
     assert list(rows) == ["intercept", "age", "<i>ward</i>=B|C"]
     assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval(0.8)["age"])
@@ -36,7 +38,7 @@ def test_rows_are_the_posterior_in_units(posterior: dc.RegressionPosterior) -> N
     assert float(low) < float(mean) < float(high)
 
 
-def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.RegressionPosterior) -> None:
+def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.inference.RegressionPosterior) -> None:
     picture = charts.posterior_chart(posterior, 0.9)
     age, ward = picture["data"]["values"]
     assert age["mean"] == pytest.approx(80 * posterior.mean["age"])
@@ -45,7 +47,9 @@ def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.RegressionP
     assert age["text"].startswith(f"{posterior.mean['age']:.3f}"[:4])
 
 
-def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(posterior: dc.RegressionPosterior) -> None:
+def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(
+    posterior: dc.inference.RegressionPosterior,
+) -> None:
     release = posterior.releases[0]
     text = statement(release, posterior, verify(release))
     assert "SIMULATED" in text
@@ -61,7 +65,9 @@ def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(posterior
     assert table[0].count("|") == 6
 
 
-def test_draws_for_other_programs_have_one_column_for_each_coefficient(posterior: dc.RegressionPosterior) -> None:
+def test_draws_for_other_programs_have_one_column_for_each_coefficient(
+    posterior: dc.inference.RegressionPosterior,
+) -> None:
     pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
     tree = posterior.to_arviz(draws=50)["posterior"]
     assert tree["coefficient"].shape == (1, 50, 3)

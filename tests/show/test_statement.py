@@ -242,7 +242,7 @@ def test_a_delta_above_zero_is_not_explained_by_odds(monkeypatch: pytest.MonkeyP
 def test_a_guarantee_that_is_only_claimed_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     release = small()
     posterior = dc.infer(release)
-    promise = dc.Guarantee("1", evidence=dc.Evidence.CLAIMED, reason="somebody said so")
+    promise = dc.Guarantee("1", evidence=dc.guarantees.Evidence.CLAIMED, reason="somebody said so")
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: promise))
     assert "- The guarantee is **only claimed, neither proved nor computed**: do not rely on it." in statement(
         release, posterior
@@ -283,7 +283,9 @@ def test_text_that_others_wrote_is_never_markup() -> None:
 
 
 def test_what_a_stranger_wrote_elsewhere_is_only_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    stranger = replace(small(), simulated=False, receipt=dc.Receipt(7, "<img src=x>"), software="*evil* <b>")
+    stranger = replace(
+        small(), simulated=False, receipt=dc.guarantees.Receipt(7, "<img src=x>", "<b>"), software="*evil* <b>"
+    )
     posterior = dc.infer(stranger)
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: dc.Guarantee("1", reason="| <i> |")))
     page = statement_html(statement(stranger, posterior))

@@ -1,4 +1,4 @@
-"""The commands `ledger` and what they show: totals, charges, a check of the chain, heads, upgrades and moves."""
+"""The commands `ledger` and what they show: totals, charges, a check of the chain, heads and moves."""
 
 import csv
 from collections.abc import Sequence
@@ -139,7 +139,7 @@ def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str
     }
     if opened.moved_to is not None:
         sums["moved_to"] = opened.moved_to
-    if (period := opened.this_period if opened.id else None) is not None:
+    if (period := opened.this_period) is not None:
         sums["period"] = {"name": period[0], "left": period[1].document()}
     if wanted != Filter():
         return sums
@@ -182,7 +182,7 @@ def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) ->
 
 
 def _left_in_period(opened: Ledger) -> list[str]:
-    period = opened.this_period if opened.id else None
+    period = opened.this_period
     return [] if period is None else [f"In {period[0]}, {period[1].words(left_text)} may still be spent."]
 
 
@@ -247,27 +247,6 @@ def head(book: str, witness: Path | None, key: Path | None, as_json: bool) -> No
             raise DeclarationError(f"There is no witness folder {str(witness)!r}. Nothing was filed.")
         found.file(witness)
     click.echo(found.to_json())
-
-
-@ledger.command()
-@book
-@as_json
-@helpful
-def upgrade(book: str, as_json: bool) -> None:
-    """Convert a ledger of version 0.1 to the current format, once, after checking all of it.
-
-    Its chain is kept unchanged inside the new one. Version 0.1 refuses it afterwards; keep a copy until you are sure.
-    On a server, this installs the current database rules, whichever version created it.
-
-    \b
-    Example:  discreet ledger upgrade study.db
-    """
-    opened = open_book(book)
-    opened.upgrade()
-    number = opened.check()
-    if as_json:
-        return show_json({"ledger": opened.id, "entries": number})
-    return say(f"Upgraded {opened.place}: {number} entries, all earlier hashes unchanged. Its id is {opened.id}.")
 
 
 @ledger.command()

@@ -16,18 +16,16 @@ from discreet.guarantees.schema import SELECT
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-_AT_A_TIME = 500  # entries of version 0.1, which have no links, that are read together
-
 
 def earlier(connection: "Connection", head: Entry, sequence: int) -> Entry:
     """Return an entry that the given one stands on, by its number; every entry on the way must fit its hash."""
     entry, read = head, dict[int, Entry]()
     while entry.sequence > sequence:
         links = {entry.sequence - 1: entry.previous}
-        links |= dict(zip(linked(entry.sequence), entry.body.get("back", []), strict=False))
+        links |= dict(zip(linked(entry.sequence), entry.body["back"], strict=False))
         number = min(each for each in links if each >= sequence)
         if number not in read:
-            read = _entries_at(connection, path(number, sequence) if "back" in entry.body else _before(entry, sequence))
+            read = _entries_at(connection, path(number, sequence))
         found = read.get(number)
         expected = found and chain_digest(number, canonical_json(found.body), found.previous)
         if found is None or not found.digest == links[number] == expected:
@@ -42,10 +40,6 @@ def path(start: int, target: int) -> list[int]:
     while numbers[-1] > target:
         numbers.append(min(each for each in (numbers[-1] - 1, *linked(numbers[-1])) if each >= target))
     return numbers
-
-
-def _before(entry: Entry, target: int) -> list[int]:
-    return list(range(max(target, entry.sequence - _AT_A_TIME), entry.sequence))
 
 
 def _entries_at(connection: "Connection", numbers: list[int]) -> dict[int, Entry]:

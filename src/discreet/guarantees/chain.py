@@ -17,8 +17,8 @@ import msgspec
 
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
-from discreet.guarantees.chain_face import UNREADABLE, WRITTEN_BY_0_1, ChainFace, moved_away, not_made, went_back
-from discreet.guarantees.entries import CARRIED, FIRST_PARTS, OPTIONAL_PARTS, PARTS, Body, Carried
+from discreet.guarantees.chain_face import UNREADABLE, ChainFace, moved_away, not_made, went_back
+from discreet.guarantees.entries import CARRIED, OPTIONAL_PARTS, PARTS, Body, Carried
 from discreet.guarantees.schema import IN_A_FILE, INSERT, NEWEST, SELECT
 
 if TYPE_CHECKING:
@@ -51,13 +51,11 @@ class Entry:
     @property
     def carried(self) -> Carried:
         """Return what the next entry carries on from this one."""
-        if "ledger" not in self.body:
-            raise LedgerError(WRITTEN_BY_0_1)
         return cast(Carried, {part: value for part, value in self.body.items() if part in CARRIED})
 
     @property
     def kind(self) -> str:
-        """Return its kind: 'created', 'charge', 'release', 'abandoned', 'limit', 'upgraded', 'moved', 'arrived'."""
+        """Return its kind: 'created', 'charge', 'release', 'abandoned', 'limit', 'moved', 'arrived'."""
         return self.body["kind"]
 
 
@@ -80,7 +78,7 @@ def read_entry(row: "Row[Found]") -> Entry:
     """Read a row; refuse what was not written by this library."""
     body = found if isinstance(found := read_json(row.body), dict) else {}
     kind = str(body.get("kind"))
-    parts = (PARTS if "back" in body else FIRST_PARTS).get(kind)
+    parts = PARTS.get(kind)
     if parts is not None and set(body) - OPTIONAL_PARTS.get(kind, set()) == parts | {"kind"}:
         with suppress(msgspec.ValidationError):
             return Entry(int(row.sequence), msgspec.convert(body, Body), str(row.previous), str(row.digest))
@@ -136,7 +134,7 @@ class Chain(ChainFace):
 
     def outcome(self, connection: "Connection", sequence: int) -> Entry | None:
         """Return what became of a charge: its release, or that it was abandoned; None if it is still waited for."""
-        found = run(connection, f"{SELECT} WHERE {self.charge} = :charge LIMIT 1", {"charge": sequence}).one_or_none()
+        found = run(connection, f"{SELECT} WHERE charge = :charge LIMIT 1", {"charge": sequence}).one_or_none()
         return None if found is None else read_entry(found)
 
     def writing(self) -> AbstractContextManager["Connection"]:

@@ -10,17 +10,11 @@ from discreet.errors import LedgerError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from discreet.guarantees.chain import Chain
-
 POINTS = "charge-begun", "charge-written", "charged", "drawn", "record-begun", "record-written", "recorded"
 """Points at which tests let a publication crash: the ledger is locked, nothing is written; the charge is written; it is
 committed, nothing is drawn; the output is drawn; the ledger is locked again; the release is written; it is recorded but
 not yet returned."""
 
-WRITTEN_BY_0_1 = (
-    "This ledger was written by version 0.1 of discreet: it can be read and verified, and releases already paid for "
-    "can be fetched again, but it takes no new charges. Nothing was charged. Run `discreet ledger upgrade` once."
-)
 UNREADABLE = (
     "Entry {} of the ledger cannot be read: it was edited, or written by a later version of discreet. Nothing was "
     "charged."
@@ -31,7 +25,6 @@ class ChainFace(ABC):
     """Where a chain lies, and how it is held; a file, unless a subclass says otherwise."""
 
     place: str | Path
-    request, charge = "request", "charge"  # the columns in which requests and what became of charges are looked up
 
     @abstractmethod
     def _transaction(self, begin: str) -> AbstractContextManager["Connection"]:
@@ -60,16 +53,6 @@ class ChainFace(ABC):
         from discreet.guarantees.requests import held_in_file  # it imports this module
 
         return held_in_file(Path(self.place), request)
-
-    def upgrade(self) -> "Chain":
-        """Bring the ledger into today's form, and return its chain."""
-        raise LedgerError(f"{str(self.place)!r} already has the current format. Nothing was changed.")
-
-    def declared(self, connection: "Connection") -> dict[str, str]:
-        """Return the limit as it was stated last."""
-        from discreet.guarantees.chain import newest  # it imports this module
-
-        return newest(connection).carried["declared"]
 
 
 def not_made(place: str | Path, problem: OSError | ValueError) -> LedgerError:

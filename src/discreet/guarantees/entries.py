@@ -64,24 +64,15 @@ class Body(Carried, total=False):
     to: str
 
 
-_SUMS = {"limit", "shares", "spent"}
-FIRST_PARTS: dict[str, set[str]] = {
-    "created": _SUMS | {"accountant", "adjacency", "declared", "groups", "population", "unit"},
-    "limit": _SUMS | {"declared", "reason"},
-    "charge": _SUMS | {"label", "request", "unit", "rows", "group", "data", "cost", "guarantee", "rho", "mechanism"},
-    "release": _SUMS | {"charge", "releases", "digests"},
-}
-"""The parts of an entry that version 0.1 wrote, by its kind."""
-
 CARRIED = frozenset(Carried.__annotations__)
 _ALWAYS = CARRIED | {"back"}
 PARTS: dict[str, set[str]] = {
-    "created": FIRST_PARTS["created"] | _ALWAYS | {"at", "nonce", "allowance"},
-    "upgraded": {*_ALWAYS, "at", "nonce"},
-    "limit": FIRST_PARTS["limit"] | _ALWAYS | {"at"},
-    "charge": FIRST_PARTS["charge"] | _ALWAYS | {"at", "nonce"},
+    "created": {*_ALWAYS, "at", "nonce", "accountant", "adjacency", "groups", "population", "unit", "allowance"},
+    "limit": {*_ALWAYS, "at", "reason"},
+    "charge": {*_ALWAYS}
+    | {"at", "nonce", "label", "request", "unit", "group", "data", "cost", "guarantee", "rho", "mechanism"},
     "abandoned": {*_ALWAYS, "at", "charge"},
-    "release": FIRST_PARTS["release"] | _ALWAYS,
+    "release": {*_ALWAYS, "charge", "releases", "digests"},
     "moved": {*_ALWAYS, "at", "nonce", "to"},
     "arrived": {*_ALWAYS, "at", "nonce"},
 }
@@ -103,7 +94,7 @@ class Receipt:
 
     sequence: int
     head: str
-    ledger: str | None = None
+    ledger: str
 
 
 def account_of(body: Body) -> str:

@@ -137,7 +137,7 @@ def check_witness(ledger: LedgerBook, folder: Path, key: PublicKey | None = None
     own = sorted((head for head in heads_in(folder) if head.ledger == ledger.id), key=lambda head: head.sequence)
     if not own:
         raise LedgerError(
-            f"The witness {str(folder)!r} has no head of this ledger, {ledger.id or 'which has no id yet'}. Either "
+            f"The witness {str(folder)!r} has no head of this ledger, {ledger.id}. Either "
             "none was ever filed there, or this is not the ledger that it appears to be."
         )
     for head in own:

@@ -14,7 +14,6 @@ from discreet.guarantees.allowances import left_in_period
 from discreet.guarantees.back_links import earlier
 from discreet.guarantees.chain import Chain, Entry, append, entry_at, newest, now, read_entry, run
 from discreet.guarantees.entries import Body
-from discreet.guarantees.first_version import FirstChain
 from discreet.guarantees.guarantee import Accountant, Amount, Budget, Guarantee, limit_of, read_amount
 from discreet.guarantees.ledger_check import as_kind, check_rows
 from discreet.guarantees.metric import Metric, read_metric
@@ -54,8 +53,6 @@ class LedgerBook(Shown):
         head = ledger.head
         if head.sequence < 1:
             raise LedgerError(f"{str(ledger.place)!r} has no entries: it is not a ledger.")
-        if "back" not in head.body:
-            ledger._chain = FirstChain(ledger.path)
         return ledger
 
     @property
@@ -92,9 +89,9 @@ class LedgerBook(Shown):
             return self._chain.latest(connection)
 
     @property
-    def id(self) -> str | None:
-        """Return the random identifier that the ledger got at its creation; None for a ledger of version 0.1."""
-        return self.head.body.get("ledger")
+    def id(self) -> str:
+        """Return the random identifier that the ledger got at its creation."""
+        return self.head.body["ledger"]
 
     @property
     def created(self) -> Body:
@@ -122,8 +119,7 @@ class LedgerBook(Shown):
     @property
     def declared_limit(self) -> Budget | PerUnit:
         """Return the limit as declared: epsilon and delta, or epsilon per unit of a metric."""
-        with self._chain.reading() as connection:
-            found = read_amount(self._chain.declared(connection))
+        found = read_amount(self.head.body["declared"])
         return found if isinstance(found, PerUnit) else as_kind(Budget, found)
 
     @property
@@ -248,13 +244,6 @@ class LedgerBook(Shown):
         target = Chain.at(place)
         moved(self._chain, target)
         return type(self).open(target.address)
-
-    def upgrade(self) -> None:
-        """Convert a ledger of version 0.1 to the current format; its chain is kept unchanged inside the new one.
-
-        On a server, install the current rules: who may write what, and that nothing is changed or deleted.
-        """
-        self._chain = self._chain.upgrade()
 
 
 def _line(entry: Entry) -> tuple[str, ...]:

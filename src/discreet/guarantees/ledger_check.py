@@ -43,7 +43,7 @@ def check_rows(rows: "Iterable[Row[tuple[int, str, str, str]]]", place: str | Pa
         columns = {name: getattr(row, name, None) for name in ("request", "charge", "spent")}
         repeated = {name: entry.body.get(name) for name in ("request", "charge")}
         repeated["spent"] = canonical_json(entry.body["spent"])
-        if "back" in entry.body and columns != repeated:
+        if columns != repeated:
             raise LedgerError(f"The columns of entry {number} of {str(place)!r} were edited: they contradict its text.")
         sums.follow(entry)
     if not number:
@@ -64,7 +64,7 @@ class _Links:
         wanted = [self.marks[each] for each in linked(number)]
         fits = entry.digest == chain_digest(entry.sequence, written, entry.previous)
         is_next = entry.sequence == number and entry.previous == self.previous
-        if not fits or not is_next or entry.body.get("back", wanted) != wanted:
+        if not fits or not is_next or entry.body["back"] != wanted:
             raise LedgerError(f"The chain of {self.place!r} is broken at entry {number}: it was edited.")
         for each in linked(number):
             if number - each == each & -each:  # nothing later leads back to that one
@@ -110,8 +110,7 @@ class _Sums:
         over = kind == "charge" and not self.limit.covers(together(self.shares, neighbours))
         if over or any(body.get(part) != value for part, value in expected.items()):
             raise LedgerError(f"The sums of {self.place!r} do not add up at entry {entry.sequence}.")
-        if "back" in body or self.carried:
-            self._carry(entry)
+        self._carry(entry)
 
     def _begin(self, body: Body) -> None:
         self.created, self.limit = body, read_amount(body["limit"])
@@ -139,7 +138,7 @@ class _Sums:
         body = entry.body
         before, now = self.carried, {part: body.get(part) for part in ("ledger", "declared", "rows", "period")}
         changes = {"limit": {"declared"}, "charge": {"rows", "period"}}.get(entry.kind, set())
-        born = entry.kind in ("created", "upgraded") and not before
+        born = entry.kind == "created" and not before
         same = all(before.get(part) == now[part] or part in changes for part in now)
         rows_stay = before.get("rows") in (None, now["rows"])
         if not (born or (before and same and rows_stay)) or not self._is_period(entry):

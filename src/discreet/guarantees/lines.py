@@ -28,10 +28,10 @@ def _is_moment(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Line:
-    """One charge. Entries of version 0.1 have no time."""
+    """One charge."""
 
     sequence: int
-    at: str | None
+    at: str
     label: str
     request: str | None
     group: str | None
@@ -68,14 +68,13 @@ class Filter:
                 raise DeclarationError(f"{name} must be a day such as 2026-03-31, a month or a year; got {value!r}.")
 
     def wants(self, line: Line) -> bool:
-        """Tell whether a charge is wanted. One without a time is not between any days."""
-        at = line.at or ""
+        """Tell whether a charge is wanted."""
         return (
             (self.label is None or self.label.casefold() in line.label.casefold())
             and (self.group is None or self.group == line.group)
             and (self.data is None or self.data == line.data)
-            and (self.since is None or at >= self.since)
-            and (self.until is None or (bool(at) and at[: len(self.until)] <= self.until))
+            and (self.since is None or line.at >= self.since)
+            and (self.until is None or line.at[: len(self.until)] <= self.until)
         )
 
 
@@ -86,7 +85,7 @@ def lines_of(ledger: "LedgerBook", wanted: Filter | None = None) -> list[Line]:
         body = entry.body
         if entry.kind == "charge":
             cost, spent, limit = (read_amount(body[part]) for part in ("cost", "spent", "limit"))
-            words = (body.get("at"), body["label"], body["request"], body["group"], body["data"])
+            words = (body["at"], body["label"], body["request"], body["group"], body["data"])
             line = Line(entry.sequence, *words, cost, spent, limit, WAITING)
             if wanted is None or wanted.wants(line):
                 charges[entry.sequence] = line

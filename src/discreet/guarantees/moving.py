@@ -51,7 +51,7 @@ def _named(target: Chain) -> str:
 
 
 def _require_here(head: Entry, target: Chain) -> None:
-    """Refuse a ledger that has gone elsewhere already, or that version 0.1 wrote."""
+    """Refuse a ledger that has gone elsewhere already."""
     carried = head.carried
     if head.kind == "moved" and head.body["to"] != _named(target):
         raise LedgerError(

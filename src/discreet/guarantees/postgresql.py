@@ -63,7 +63,7 @@ BEGIN
     IF NEW.sequence <> coalesce(last.sequence, 0) + 1 OR NEW.previous <> coalesce(last.digest, repeat('0', 64)) THEN
         RAISE EXCEPTION 'an entry of a ledger stands behind the newest one';
     END IF;
-    IF NEW.body::json ->> 'kind' IN ('created', 'upgraded', 'limit', 'moved', 'arrived') AND NOT pg_has_role(
+    IF NEW.body::json ->> 'kind' IN ('created', 'limit', 'moved', 'arrived') AND NOT pg_has_role(
             (SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
         RAISE EXCEPTION 'only the owner of a ledger may change its limit or move it';
     END IF;
@@ -82,7 +82,7 @@ RULES = (
     _TRIGGER.format(name="entries_are_kept", events="UPDATE OR DELETE OR TRUNCATE", each="FOR EACH STATEMENT"),
     "REVOKE ALL ON entries FROM PUBLIC",
 )
-"""What the database itself refuses; they can be put in place anew."""
+"""What the database itself refuses."""
 
 
 class ServerChain(Chain):
@@ -137,12 +137,6 @@ class ServerChain(Chain):
                 run(connection, statement)
             _put_in_place(connection)
             yield connection
-
-    def upgrade(self) -> Chain:
-        """Put today's rules in place, whichever version made the table; only its owner may."""
-        with self.writing() as connection:
-            _put_in_place(connection)
-        return self
 
     def grant(self, role: str) -> None:
         """Allow a role to append and to read, and nothing else."""

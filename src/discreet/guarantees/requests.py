@@ -52,7 +52,7 @@ def is_answered(chain: Chain, connection: "Connection", request: str) -> Entry |
 
 def charges_of(chain: Chain, connection: "Connection", request: str) -> list[Entry]:
     """Return the charges that were made under a name, oldest first."""
-    found = run(connection, f"{SELECT} WHERE {chain.request} = :request ORDER BY sequence", {"request": request})
+    found = run(connection, f"{SELECT} WHERE request = :request ORDER BY sequence", {"request": request})
     return [entry for entry in map(read_entry, found) if entry.kind == "charge" and entry.body["request"] == request]
 
 

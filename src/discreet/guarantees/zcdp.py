@@ -34,12 +34,6 @@ def zcdp_epsilon(rho: Exact, delta: Exact) -> Fraction:
     return max(Fraction(0), rounded_up(epsilon * (1 + Fraction(1, 10**15)), DIGITS))
 
 
-def zcdp_gives(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell whether rho-zCDP implies (epsilon, delta)-DP, certified in ball arithmetic by some Renyi order."""
-    with ctx.workprec(_BITS):
-        return bool(_converted(rho, delta) <= ball(epsilon))
-
-
 def _converted(cost: Fraction, allowed: Fraction) -> arb:
     """Return the epsilon of rho-zCDP at a delta, enclosed, at the best order a = 1 + excess.
 

@@ -40,6 +40,9 @@ from discreet.noise.concentrated import SLACK
 from discreet.noise.gaussian import ProductGaussian
 from discreet.noise.rounded_gaussian import RoundedGaussian
 
+LEAST_VARIANCE = Fraction(1, 100)
+"""The least variance of a contrast; below, rounding would be all the noise there is."""
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
@@ -59,8 +62,6 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
     shares: tuple[int, ...]
     variance: Fraction
     calibrated: ClassVar[tuple[str, ...]] = ("variance",)
-    least_of_all: ClassVar[Fraction] = Fraction(1, 100)
-    """The least variance of a contrast; below, rounding would be all the noise there is."""
 
     def __init__(
         self,
@@ -83,9 +84,9 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
             )
         for name, value in (("delta", small), ("shares", chosen), ("variance", wanted)):
             object.__setattr__(self, name, value)
-        if not self.least_of_all <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
+        if not LEAST_VARIANCE <= min(self.variances) <= max(self.variances) <= LARGEST_VARIANCE:
             raise DeclarationError(
-                f"The variances of all contrasts must lie between {exact_text(self.least_of_all)} and "
+                f"The variances of all contrasts must lie between {exact_text(LEAST_VARIANCE)} and "
                 f"{exact_text(LARGEST_VARIANCE)}. Choose another epsilon or delta, or other shares."
             )
 

@@ -70,7 +70,7 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact privacy loss if all rates are equal, else that of the worst mechanism with this epsilon.
 
-        Version 1 is charged the latter; for few variables `computed_loss` knows less.
+        For few variables `computed_loss` knows less.
         """
         return PrivacyLoss.worst_case(self.epsilon) if len(set(self.shares)) > 1 else self.computed_loss()
 

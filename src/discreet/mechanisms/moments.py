@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,10 @@ class Moments(Quantities):
     """The moments of a regression: sums of products, each moved by at most the layout's reach G by one record."""
 
     model: LinearRegression
+    squared_distance: ClassVar[Fraction] = Fraction(9, 2)
+    """The largest squared distance between the moments of two records, in `units`."""
+    total_weight: ClassVar[Fraction] = Fraction(3, 2)
+    """How often a squared change of y'y counts."""
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -52,16 +57,6 @@ class Moments(Quantities):
             found.append(Fraction(unit) / (2 if order == 0 and first != second else 1))
         return tuple(found)
 
-    @property
-    def total_weight(self) -> Fraction:
-        """Return how often a squared change of y'y counts."""
-        return Fraction(3, 2)
-
-    @property
-    def squared_distance(self) -> Fraction:
-        """Return the largest squared distance between the moments of two records in these units: 9/2."""
-        return Fraction(9, 2)
-
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return a bound on sum_i w_i |c_i|^power: by the range G of each, of squares by the Frobenius norm."""
         if power != 2:
@@ -69,18 +64,3 @@ class Moments(Quantities):
         own = np.repeat(np.array(weights, dtype=object), blocks)
         largest: Fraction = max(weight * unit for weight, unit in zip(own, self.units, strict=True))
         return largest * self.squared_distance
-
-
-@dataclass(frozen=True)
-class FirstMoments(Moments):
-    """As version 1 of GaussianMoments measures distances: y'y counts once, and one is added for it."""
-
-    @property
-    def total_weight(self) -> Fraction:
-        """Return 1."""
-        return Fraction(1)
-
-    @property
-    def squared_distance(self) -> Fraction:
-        """Return 9/2, and 11/2 with y'y."""
-        return Fraction(9, 2) + (1 if self.model.layout.with_total else 0)

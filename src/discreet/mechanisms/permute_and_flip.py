@@ -10,22 +10,16 @@ neighbours do: about half of epsilon is left unused. So where all neighbours can
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs
 from discreet.certificates.flip_law import can_compare_flips, compare_flips, compare_flips_of, flip_log_law, flip_points
-from discreet.certificates.promised_loss import promised_loss
 from discreet.errors import DeclarationError
-from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.hellinger import GlobalSensitivity
-from discreet.mechanisms.hellinger_first import FirstHellingerGlobal
-from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR
 from discreet.mechanisms.parts import Cost
 from discreet.randomness import RandomBits, uniform_below
@@ -37,8 +31,15 @@ _BITS = 63
 _PROOF = "permute-and-flip with the global sensitivity of its score"
 
 
-class Flips(HellingerMechanism):
-    """Flip a coin for candidate posteriors in random order until one is taken."""
+@dataclass(frozen=True, init=False, repr=False)
+class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
+    """Go through candidate posteriors in random order, flipping a coin for each, until one is taken: pure epsilon-DP.
+
+    >>> from discreet.models import Categories
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> PermuteAndFlip(coin, size=10, epsilon=1).scale
+    Fraction(631939, 1000000)
+    """
 
     def _check_candidates(self) -> None:
         super()._check_candidates()
@@ -126,47 +127,6 @@ class Flips(HellingerMechanism):
             lower = [int(str(edge.lower().floor().unique_fmpz())) for edge in edges]
             upper = [int(str(edge.upper().ceil().unique_fmpz())) for edge in edges]
         return np.array(lower, dtype=np.uint64), np.array(upper, dtype=np.uint64)
-
-
-class FirstPermuteAndFlip(Flips, FirstHellingerGlobal, kind="PermuteAndFlip", version=1):
-    """PermuteAndFlip with the scale of its proof, epsilon/2: what documents of version 1 mean and cost."""
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return pure epsilon."""
-        return Guarantee(self.epsilon, reason=_PROOF)
-
-    @property
-    def pure_epsilon(self) -> Fraction:
-        """Return epsilon."""
-        return self.epsilon
-
-    def privacy_loss(self) -> PrivacyLoss:
-        """Return the worst loss that pure epsilon allows."""
-        return promised_loss(self.epsilon, self.epsilon, Fraction(0))
-
-    @property
-    def recomputed_delta(self) -> Fraction:
-        """Return 0: the guarantee is pure."""
-        return Fraction(0)
-
-    def neighbours(self, epsilons: Sequence[float] = ()) -> NoReturn:
-        """Refuse: what is compared elsewhere is the law of the exponential mechanism."""
-        raise DeclarationError(
-            "PermuteAndFlip is not an exponential mechanism and has no such weights. Compare its log_likelihood, as "
-            "`verify` does."
-        )
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class PermuteAndFlip(Flips, GlobalSensitivity, kind="PermuteAndFlip", version=2):
-    """Go through candidate posteriors in random order, flipping a coin for each, until one is taken: pure epsilon-DP.
-
-    >>> from discreet.models import Categories
-    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
-    >>> PermuteAndFlip(coin, size=10, epsilon=1).scale
-    Fraction(631939, 1000000)
-    """
 
     def proved_scale(self) -> tuple[Fraction, str]:
         """Return epsilon/2."""

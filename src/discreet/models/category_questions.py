@@ -123,10 +123,6 @@ class CategoryQuestions(Model["CategoriesPosterior"]):
     def with_prior(self, prior: Prior | None) -> Self:
         """Return the same model under another prior."""
 
-    def without_ones(self) -> Self | None:
-        """Return the model with no declared prior, if the declared one is 1 everywhere."""
-        return self.with_prior(None) if self.is_prior_declared and set(self.prior) == {1.0} else None
-
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
         """Return what a record can add to the counts, at most so many rows, and whether these are all."""
         return one_for_each(len(self.cells), most)

@@ -112,10 +112,6 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
         """Return by which names a study asks for such a model, and what makes it; else by its kind, and its fields."""
         return {written_name(cls.document_kind): Asked(cls)}
 
-    def without_ones(self) -> "Model | None":
-        """Return the model with no declared prior, if the declared one is 1 everywhere; else nothing."""
-        return None
-
     @property
     def is_prior_open(self) -> bool:
         """Tell whether no prior was declared, and more than one may be meant: see `proposals`."""

@@ -88,10 +88,6 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         parents = [sorted(self.parents[place]) for place in order]
         return document_of(Network([self.variables[place] for place in order], parents, prior))
 
-    def without_ones(self) -> "Network | None":
-        """Return the network with no declared prior, if the declared one is 1 everywhere."""
-        return self.with_prior(None) if self.is_prior_declared and set(sum(self.prior, ())) == {1.0} else None
-
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return two names: a network of edges or of a file, and a naive Bayes network."""

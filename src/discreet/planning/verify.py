@@ -133,10 +133,10 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
     if release.simulated or release.receipt is None:
         raise VerificationError(f"{release.label!r} is a simulation: no ledger was charged for it.")
     receipt = release.receipt
-    if receipt.ledger is not None and receipt.ledger != ledger.id:
+    if receipt.ledger != ledger.id:
         raise VerificationError(
-            f"{release.label!r} was charged to another ledger, {receipt.ledger}; this one is "
-            f"{ledger.id or 'of version 0.1, or was not upgraded'}. Look for it there."
+            f"{release.label!r} was charged to another ledger, {receipt.ledger}; this one is {ledger.id}. Look for it "
+            "there."
         )
     charge, outcome, length = ledger.charge_of(receipt.sequence, receipt.head)
     if charge is None or charge.kind != "charge":
@@ -176,8 +176,6 @@ def _check_metric_price(release: Release, charge: Entry, created: Body) -> None:
 def _not_there(label: str, receipt: Receipt, length: int) -> str:
     """Say why a charge is not in a ledger, as far as can be told."""
     words = f"{label!r} refers to entry {receipt.sequence}, which this ledger does not hold in that form: "
-    if receipt.ledger is None:
-        return words + "either this is another ledger, or its end was cut off, or an older copy was put back."
     if length < receipt.sequence:
         return words + (
             f"this is the same ledger, but it ends at entry {length}. Its end was cut off, or an older copy was put "

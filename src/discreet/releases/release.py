@@ -4,7 +4,7 @@ Its words, the reason of the guarantee and the name of the software, are kept as
 equality: a later version may say the same in other words. Signatures stand outside what is signed.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from discreet.documents import (
     Document,
@@ -72,8 +72,7 @@ class Release(ReleaseFace[ModelT]):
 
     def document(self) -> Document:
         """Return everything but the signatures as a document."""
-        named = {"ledger": self.receipt.ledger} if self.receipt and self.receipt.ledger else {}
-        receipt = self.receipt and {"sequence": self.receipt.sequence, "head": self.receipt.head, **named}
+        receipt = None if self.receipt is None else asdict(self.receipt)
         optional = {"group": self.group, "reading": self.reading}
         return {
             **{name: value for name, value in optional.items() if value is not None},

@@ -13,7 +13,6 @@ from discreet.guarantees.metric import read_metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.signatures import Signature
 from discreet.mechanisms import Mechanism
-from discreet.models.model import Model
 from discreet.records.columns import is_text
 from discreet.releases.release import (
     LONGEST_LABEL,
@@ -28,13 +27,11 @@ from discreet.releases.release import (
     within_group,
 )
 
-_ONES_BY_DEFAULT = "discreet 0.1."  # the version whose models had a prior of 1 everywhere unless another was declared
-
 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
     sequence: int
     head: str
-    ledger: str | msgspec.UnsetType = msgspec.UNSET
+    ledger: str
 
 
 class _Unit(msgspec.Struct, forbid_unknown_fields=True):
@@ -84,11 +81,9 @@ def _read_signatures(read: list[_Signature] | msgspec.UnsetType) -> tuple[Signat
 
 
 def _read_receipt(read: _Receipt) -> Receipt:
-    ledger = read.ledger if isinstance(read.ledger, str) else None
-    named = ledger is None or re.fullmatch("[0-9a-f]{32}", ledger)
-    if read.sequence < 2 or not re.fullmatch("[0-9a-f]{64}", read.head) or not named:
+    if read.sequence < 2 or not (re.fullmatch("[0-9a-f]{64}", read.head) and re.fullmatch("[0-9a-f]{32}", read.ledger)):
         raise DocumentError("The receipt does not identify an entry of a ledger.")
-    return Receipt(read.sequence, read.head, ledger)
+    return Receipt(read.sequence, read.head, read.ledger)
 
 
 def _read_unit(read: _Unit) -> Unit:
@@ -169,19 +164,10 @@ def read_release(text: str | bytes) -> Release:
     receipt = _read_receipt(read.receipt) if read.receipt else None
     return Release(
         mechanism, tuple(read.output), read.label, unit, read.simulated, receipt, read.software, read.group,
-        reader_model=_reader_model(mechanism, read.software),
         reason=stated.reason,
         reading=read.reading if isinstance(read.reading, str) else None,
         signatures=_read_signatures(read.signatures),
     )  # fmt: skip
-
-
-def _reader_model(mechanism: Mechanism, software: str) -> Model | None:
-    """Return the model without a declared prior if version 0.1 wrote 1 everywhere, which was its default.
-
-    Nobody can tell whether that was intended. Any other prior was.
-    """
-    return mechanism.model.without_ones() if software.startswith(_ONES_BY_DEFAULT) else None
 
 
 def read_model(document: object) -> Documented:

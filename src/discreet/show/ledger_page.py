@@ -59,14 +59,14 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
     name = next(iter(limit.document()))
     title = f"Privacy budget: {created['population'] or str(ledger.place).split('/')[-1]}"
     facts = [f"Protects {created['unit']}; neighbours: {ledger.change}.", f"Ledger {ledger.place}"]
-    facts += [f"Id {ledger.id}; {ledger.head.sequence} entries, head {ledger.head.digest[:16]}..."] if ledger.id else []
+    facts += [f"Id {ledger.id}; {ledger.head.sequence} entries, head {ledger.head.digest[:16]}..."]
     facts += [f"Moved to {ledger.moved_to}: no further charges are made here."] if ledger.moved_to else []
     figures = [(f"{part} spent", f"{spent_text(getattr(spent, part))} of {left_text(getattr(limit, part))}") for part in
                limit.document() if getattr(limit, part)]  # fmt: skip
     figures += [(f"{name} left", left_text(getattr(limit - spent, name)))]
     if ledger.accountant.value == "zcdp":
         figures += [("limit as declared", ledger.declared_limit.words(left_text))]
-    if (period := ledger.this_period if ledger.id else None) is not None:
+    if (period := ledger.this_period) is not None:
         figures += [(f"{name} left in {period[0]}", left_text(getattr(period[1], name)))]
     number = f"{len(everything)}" if len(shown) == len(everything) else f"{len(shown)} shown of {len(everything)}"
     figures += [("charges", number)]

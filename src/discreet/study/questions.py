@@ -13,7 +13,7 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
 from discreet.guarantees.unit import RECORD
-from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms import Mechanism
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.number_bounds import Bounds
@@ -92,16 +92,6 @@ class Question:
     @cached_property
     def _unreadable(self) -> str | None:
         return why_unreadable(self.mechanism)
-
-
-def with_ones(question: Question) -> Question:
-    """Return a question as version 0.1 asked it: there a prior that was not declared was 1 everywhere.
-
-    What was paid for then is given again, not charged anew.
-    """
-    if question.model.is_prior_declared or not hasattr(question.model, "with_prior"):
-        return question
-    return replace(question, mechanism=with_fields(question.mechanism, model=question.model.with_prior(1)))
 
 
 def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:

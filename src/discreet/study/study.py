@@ -22,12 +22,12 @@ from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
 from discreet.releases._publish_plan import plan_document
-from discreet.releases.release import canonical_mechanism, mechanism_document, read_mechanism
+from discreet.releases.release import canonical_mechanism, read_mechanism
 from discreet.study.declarations import Declarations
 from discreet.study.file import read_study
 from discreet.study.metrics import metric_of
 from discreet.study.queries import DeclaredAsk, Draws, read_query
-from discreet.study.questions import Question, with_ones
+from discreet.study.questions import Question
 
 
 class Study(Declarations):
@@ -144,10 +144,7 @@ class Study(Declarations):
 
     def publish(self, name: str) -> Release:
         """Publish a question. Repeated on the same data, it returns the same release and charges nothing."""
-        question, request = self.question(name), self._request(name)
-        if self._is_paid(request, before := with_ones(question)):
-            question = before
-        return self.publish_question(question, request)
+        return self.publish_question(self.question(name), self._request(name))
 
     def publish_question(self, question: Question, request: str) -> Release:
         """Publish a question about this study's columns under a request's name; repeating it charges nothing.
@@ -216,15 +213,9 @@ class Study(Declarations):
         is_same = _canonical(recorded) == _canonical(question)
         return replace(recorded, label=answered.body["label"]) if is_same else question
 
-    def _is_paid(self, request: str, question: Question | None = None) -> bool:
-        """Tell whether a request was answered before: its release is then returned, whatever can be read today.
-
-        If a question is given, tell whether it was answered for just that mechanism.
-        """
-        answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
-        if answered is None or question is None:
-            return answered is not None
-        return answered.body["mechanism"] == mechanism_document(question.mechanism)
+    def _is_paid(self, request: str) -> bool:
+        """Tell whether a request was answered before: its release is then returned, whatever can be read today."""
+        return self.has_ledger and Ledger.open(self.ledger_place).is_answered(request)
 
     def _allowance(self) -> dict[str, str] | None:
         budget = self._declared.budget
@@ -251,15 +242,8 @@ class Study(Declarations):
             _refuse_claim(question)
         data, questions, within = self._data_name, list(self.questions.values()), self._in_period()
         labels = [question.label for question in questions]
-
-        def asked(questions: Sequence[Question]) -> tuple[Plan, str]:
-            plan = Plan([question.mechanism for question in questions], self.delta)
-            return plan, f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}{within}"
-
-        before = [with_ones(question) for question in questions]
-        if before != questions and self._is_paid(asked(before)[1]):
-            questions = before
-        plan, request = asked(questions)
+        plan = Plan([question.mechanism for question in questions], self.delta)
+        request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}{within}"
         for question in () if self._is_paid(request) else questions:
             _refuse_unreadable(question)
         source = self.source()

@@ -146,7 +146,7 @@ def figure_6a() -> Finding:
 
 def _right_noise(size: int) -> float:
     counts = (size // 2, size // 2)
-    return laplace_law(dc.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1), counts).mean
+    return laplace_law(dc.as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1), counts).mean
 
 
 @recorded

@@ -323,8 +323,10 @@ def privacy_of_updates() -> Finding:
         Basis.DEFINITION,
         "a definition; the library compares neighbours by it",
         {
-            "geometric noise keeps epsilon = 1 and not 0.99": dc.hockey_stick(laws[0], laws[1], 1.0)
+            "geometric noise keeps epsilon = 1 and not 0.99": dc.mathematics.divergences.hockey_stick(
+                laws[0], laws[1], 1.0
+            )
             < 1e-12
-            < dc.hockey_stick(laws[0], laws[1], 0.99)
+            < dc.mathematics.divergences.hockey_stick(laws[0], laws[1], 0.99)
         },
     )

@@ -80,7 +80,7 @@ def _largest_change_of_kullback_leibler(size: int) -> float:
 
 def baseline_noise() -> Finding:
     """Compute the true epsilon of noise of scale 1/epsilon on one count."""
-    mechanism = dc.RoundedLaplace(model_of((1, 1)), 30, "0.6", 1, 1)
+    mechanism = dc.as_published.RoundedLaplace(model_of((1, 1)), 30, "0.6", 1, 1)
     return Finding(
         Basis.PROOF,
         "one record moves the number of ones by at most one; rounding is post-processing",
@@ -119,7 +119,9 @@ def local_sensitivity_as_printed() -> Finding:
     """Evaluate the printed expression, which compares x with x', and the one that is meant."""
     tables, _, local = by_definition((1.0, 1.0), 8)
     here, there = np.array([0, 8]), np.array([4, 4])
-    printed = dc.hellinger(tuple(1 + here), tuple(1 + there))  # the largest |H(x, r) - H(x', r)| over r
+    printed = dc.mathematics.divergences.hellinger(
+        tuple(1 + here), tuple(1 + there)
+    )  # the largest |H(x, r) - H(x', r)| over r
     meant = float(local[[tuple(each) for each in tables.tolist()].index((4, 4))])
     closed = local_sensitivity(np.ones(2), there)
     return Finding(
@@ -134,7 +136,8 @@ def local_sensitivity_as_printed() -> Finding:
 def histogram_sensitivity() -> Finding:
     """Compute the true epsilon of the poster's noise in two, three and four dimensions."""
     stated = [
-        dc.RoundedLaplace(model_of((1,) * m), 30, "0.6", min(m - 1, 2), m - 1).guarantee.epsilon for m in (2, 3, 4)
+        dc.as_published.RoundedLaplace(model_of((1,) * m), 30, "0.6", min(m - 1, 2), m - 1).guarantee.epsilon
+        for m in (2, 3, 4)
     ]
     return Finding(
         Basis.PROOF,

@@ -37,7 +37,7 @@ def privacy() -> Finding:
     for p, q in generator.dirichlet(np.ones(5), size=(40, 2)):
         events = [np.array(chosen) for chosen in product((0, 1), repeat=5)]
         delta = max(float(event @ p - exp(0.3) * (event @ q)) for event in events)
-        right.append(near(dc.hockey_stick(p, q, 0.3), delta, 1e-9))
+        right.append(near(dc.mathematics.divergences.hockey_stick(p, q, 0.3), delta, 1e-9))
     return Finding(
         Basis.DEFINITION,
         "a definition; the library's delta is the largest over all events",
@@ -129,7 +129,9 @@ def divergence() -> Finding:
     logs = [np.log(theta) * (a - 1) + np.log1p(-theta) * (b - 1) for a, b in ((3.0, 5.0), (4.0, 4.0))]
     laws = [np.exp(each) / np.trapezoid(np.exp(each), theta) for each in logs]
     integral = float(np.trapezoid(laws[0] * np.log(laws[0] / laws[1]), theta))
-    closed = dc.kullback_leibler(dc.Dirichlet((3.0, 5.0)), dc.Dirichlet((4.0, 4.0)))
+    closed = dc.mathematics.divergences.kullback_leibler(
+        dc.mathematics.distributions.Dirichlet((3.0, 5.0)), dc.mathematics.distributions.Dirichlet((4.0, 4.0))
+    )
     return Finding(
         Basis.DEFINITION, "a definition; the library has closed forms", {"closed form": near(closed, integral, 1e-5)}
     )
@@ -203,7 +205,10 @@ def all_queries() -> Finding:
     for p, q in generator.dirichlet(np.ones(6), size=(60, 2)):
         parts = generator.integers(0, 3, 6)
         one, two = (np.bincount(parts, law, 3) for law in (p, q))
-        holds.append(dc.hockey_stick(one, two, 0.2) <= dc.hockey_stick(p, q, 0.2) + 1e-12)
+        holds.append(
+            dc.mathematics.divergences.hockey_stick(one, two, 0.2)
+            <= dc.mathematics.divergences.hockey_stick(p, q, 0.2) + 1e-12
+        )
     return Finding(
         Basis.PROOF,
         "an event about the answer is an event about the draw",

@@ -6,9 +6,9 @@ from math import log as ln
 import numpy as np
 
 import discreet as dc
+from discreet.as_published import PublishedHellingerSmooth
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.posterior_distances import Tables
-from discreet.mechanisms.hellinger_first import FirstHellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, normaliser_bound
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import digits, near, row, rows
@@ -74,7 +74,10 @@ def lemma_2_3_argument() -> Finding:
     for name, scale in smooth.items():
         weights = np.repeat(np.exp(-epsilon / 2 * np.array(scores[name]) / scale), (many, few))
         laws[name] = weights / weights.sum()
-    found = max(dc.hockey_stick(laws["x"], laws["y"], 1), dc.hockey_stick(laws["y"], laws["x"], 1))
+    found = max(
+        dc.mathematics.divergences.hockey_stick(laws["x"], laws["y"], 1),
+        dc.mathematics.divergences.hockey_stick(laws["y"], laws["x"], 1),
+    )
     return Finding(
         Basis.COMPUTED,
         "the argument uses nothing about H; a score that obeys all that it uses, computed exactly",
@@ -86,7 +89,10 @@ def lemma_2_3_argument() -> Finding:
 def floor() -> Finding:
     """Compare the printed law of |u| with those of the floor and of noise cut towards zero."""
     printed = [exp(-0.4 * k) - exp(-0.4 * (k + 1)) for k in range(5)]
-    kinds = {kind: kind(model_of((1, 1)), 8, "0.8", 2, 1) for kind in (dc.FlooredLaplace, dc.TruncatedLaplace)}
+    kinds = {
+        kind: kind(model_of((1, 1)), 8, "0.8", 2, 1)
+        for kind in (dc.as_published.FlooredLaplace, dc.as_published.TruncatedLaplace)
+    }
     folded = {
         kind: [
             float(
@@ -97,13 +103,17 @@ def floor() -> Finding:
         for kind, each in kinds.items()
     }
     zero = {kind: law[0] for kind, law in folded.items()}
-    small = dc.TruncatedLaplace(model_of((1, 1)), 8, "0.01", 2, 1).guarantee.epsilon
+    small = dc.as_published.TruncatedLaplace(model_of((1, 1)), 8, "0.01", 2, 1).guarantee.epsilon
     return Finding(
         Basis.COMPUTED,
         "the laws of both at epsilon = 0.8",
-        {"the printed law is that of the floor": np.allclose(folded[dc.FlooredLaplace], printed)},
-        {"it is that of noise cut towards zero": np.allclose(folded[dc.TruncatedLaplace], printed)},
-        {"floor": zero[dc.FlooredLaplace], "cut": zero[dc.TruncatedLaplace], "costs": float(small)},
+        {"the printed law is that of the floor": np.allclose(folded[dc.as_published.FlooredLaplace], printed)},
+        {"it is that of noise cut towards zero": np.allclose(folded[dc.as_published.TruncatedLaplace], printed)},
+        {
+            "floor": zero[dc.as_published.FlooredLaplace],
+            "cut": zero[dc.as_published.TruncatedLaplace],
+            "costs": float(small),
+        },
     )
 
 
@@ -155,7 +165,7 @@ def second_bound() -> Finding:
 
 def third_bound() -> Finding:
     """Check our formula, as that of the notes is left open."""
-    mechanism = FirstHellingerSmooth(model_of((1, 1)), 50, 1, "1e-8")
+    mechanism = PublishedHellingerSmooth(model_of((1, 1)), 50, 1, "1e-8")
     gamma = gamma_of(50, "1", "1e-8")
     least = float(np.exp(mechanism.log_normalisers(mechanism.tables.all)).min())
     return Finding(
@@ -179,7 +189,7 @@ def steps() -> Finding:
 
 def two_exponents() -> Finding:
     """Sum the printed probabilities, and compare neighbours without the half."""
-    smooth = FirstHellingerSmooth(model_of((1, 1)), 8, 1, "1e-8")
+    smooth = PublishedHellingerSmooth(model_of((1, 1)), 8, 1, "1e-8")
     law = smooth_law((1, 1), (4, 4), "1", "1e-8")
     total = float((law.chances**2).sum() / law.chances.max())
     without = compare_neighbours(smooth.model.concentration, 8, lambda t: 2 * smooth.scales(t), 1e-13, (1.0,))
@@ -210,7 +220,10 @@ def good_answers() -> Finding:
 
 def laplace_answers() -> Finding:
     """Compare the law of the noise for few and many records."""
-    laws = [dc.FlooredLaplace(model_of((1, 1)), size, "0.8", 2, 1).log_noise(np.arange(-3, 4)) for size in (10, 10_000)]
+    laws = [
+        dc.as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 2, 1).log_noise(np.arange(-3, 4))
+        for size in (10, 10_000)
+    ]
     return Finding(
         Basis.PROOF,
         "the law of the noise does not contain the number of records",
@@ -224,7 +237,7 @@ def table_1() -> Finding:
     keys = ("distance", "exponential", "laplace")
     run = all(digits(each[key]) == each[f"printed_{key}"] for each in found for key in keys)
     defined = all(digits(each["definition_2_1"]) == each["printed_exponential"] for each in found)
-    costs = dc.TruncatedLaplace(model_of((1, 1)), 8, "0.8", 2, 1).guarantee.epsilon
+    costs = dc.as_published.TruncatedLaplace(model_of((1, 1)), 8, "0.8", 2, 1).guarantee.epsilon
     first = found[0]
     return Finding(
         Basis.COMPUTED,
@@ -246,7 +259,7 @@ def table_2() -> Finding:
     ahead = all(each["laplace"] > each["exponential"] for each in found[:3])
     local = found[1]["distance"]
     means = exponential_law((1, 1, 1), (20, 20, 20), 0.8 / local).mean
-    noise = laplace_law(dc.TruncatedLaplace(model_of((1, 1, 1)), 60, "0.8", 2, 2), (20, 20, 20)).mean
+    noise = laplace_law(dc.as_published.TruncatedLaplace(model_of((1, 1, 1)), 60, "0.8", 2, 2), (20, 20, 20)).mean
     return Finding(
         Basis.COMPUTED,
         "all 12 printed numbers, and the laws behind them",

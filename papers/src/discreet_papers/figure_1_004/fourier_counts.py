@@ -14,14 +14,17 @@ NAME = "FourierCounts, weighted for classification"
 PAIR, FEATURE = 7, 3
 
 
-def mechanism_at(epsilon: str) -> dc.FourierCounts:
+def mechanism_at(epsilon: str) -> dc.mechanisms.FourierCounts:
     """Return the mechanism with shares 7 for pairs, 3 for features and 3 d for the class."""
-    by_size = {block: PAIR if len(block) == 2 else FEATURE for block in dc.FourierCounts(NETWORK, SIZE, 1).basis.blocks}
+    by_size = {
+        block: PAIR if len(block) == 2 else FEATURE
+        for block in dc.mechanisms.FourierCounts(NETWORK, SIZE, 1).basis.blocks
+    }
     shares = [len(FEATURES) * FEATURE if block == ("y",) else share for block, share in by_size.items()]
-    return dc.FourierCounts(NETWORK, SIZE, epsilon, shares=shares)
+    return dc.mechanisms.FourierCounts(NETWORK, SIZE, epsilon, shares=shares)
 
 
-def one_release(records: Splits, epsilon: str, bits: dc.RandomBits) -> Floats:
+def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
     """Return the scores of one release for each repeat."""
     mechanism = mechanism_at(epsilon)
     noisy = mechanism.sample(records.counts.reshape(len(records), -1), bits)

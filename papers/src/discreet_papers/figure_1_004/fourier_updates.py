@@ -14,9 +14,9 @@ NAME = "Algorithm 2, successful runs only, at the claimed epsilon"
 SHIFT = 0.122
 
 
-def one_release(records: Splits, epsilon: str, bits: dc.RandomBits) -> Floats:
+def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
     """Return the scores of the first successful run for each repeat."""
-    mechanism = dc.FourierUpdates(NETWORK, SIZE, epsilon)
+    mechanism = dc.as_published.FourierUpdates(NETWORK, SIZE, epsilon)
     counts = records.counts.reshape(len(records), -1)
     kept = mechanism.sample(counts, bits)
     while (late := np.flatnonzero(~mechanism.looks_like_counts(kept, SHIFT))).size:

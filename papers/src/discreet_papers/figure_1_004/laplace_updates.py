@@ -7,9 +7,9 @@ from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, a
 NAME = "Algorithm 1 as published (cut to 0..n)"
 
 
-def one_release(records: Splits, epsilon: str, bits: dc.RandomBits) -> Floats:
+def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
     """Return the scores of one release for each repeat."""
-    mechanism = dc.LaplaceUpdates(NETWORK, SIZE, epsilon)
+    mechanism = dc.as_published.LaplaceUpdates(NETWORK, SIZE, epsilon)
     noisy = mechanism.sample(records.counts.reshape(len(records), -1), bits)
     tables = mechanism.tables(mechanism.truncated(noisy))
     return plug_in_scores(records, {name: table.astype(float) for name, table in tables.items()})

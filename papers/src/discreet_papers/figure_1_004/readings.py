@@ -30,8 +30,8 @@ def _reading(mechanism: Callable[..., Any], read: Callable[[dc.Release], Any]) -
 
 
 CURVES = (
-    Curve(AWARE, _reading(dc.LaplaceUpdates, dc.infer)),
-    Curve(KNOWN, _reading(dc.LaplaceUpdates, lambda release: dc.infer(release, prior=FAIR_COIN))),
-    Curve(PROJECTED, _reading(dc.LaplaceUpdates, dc.projected_reading)),
+    Curve(AWARE, _reading(dc.as_published.LaplaceUpdates, dc.infer)),
+    Curve(KNOWN, _reading(dc.as_published.LaplaceUpdates, lambda release: dc.infer(release, prior=FAIR_COIN))),
+    Curve(PROJECTED, _reading(dc.as_published.LaplaceUpdates, dc.as_published.projected_reading)),
     Curve(CUBE, _reading(dc.CubeCounts, dc.infer)),
 )

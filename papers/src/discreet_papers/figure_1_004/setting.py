@@ -50,7 +50,7 @@ class Curve:
     scores: Callable[[Splits, str], Floats]
 
 
-def averaged(one: Callable[[Splits, str, dc.RandomBits], Floats]) -> Callable[[Splits, str], Floats]:
+def averaged(one: Callable[[Splits, str, dc.randomness.RandomBits], Floats]) -> Callable[[Splits, str], Floats]:
     """Return the mean scores of several releases of each repeat: the same records, noise drawn anew."""
 
     def of(records: Splits, epsilon: str) -> Floats:

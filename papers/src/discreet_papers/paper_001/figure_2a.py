@@ -57,9 +57,9 @@ def exponential_mean(cells: int, size: int) -> float:
     return float(moment / weight)
 
 
-def laplace(cells: int, size: int, sensitivity: int) -> dc.RoundedLaplace:
+def laplace(cells: int, size: int, sensitivity: int) -> dc.as_published.RoundedLaplace:
     """Return rounded Laplace noise on all counts but the last."""
-    return dc.RoundedLaplace(model_of((1.0,) * cells), size, EPSILON, sensitivity, cells - 1)
+    return dc.as_published.RoundedLaplace(model_of((1.0,) * cells), size, EPSILON, sensitivity, cells - 1)
 
 
 def compare(cells: int, sizes: Sequence[int]) -> list[Row]:

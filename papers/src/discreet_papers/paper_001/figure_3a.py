@@ -16,7 +16,7 @@ def run(quick: bool) -> Outcome:
         prior = (float(alpha), float(alpha))
         laws = {"exponential mechanism": smooth_law(prior, COUNTS, "1", "1e-8")}
         for sensitivity in (1, 2):
-            noise = dc.RoundedLaplace(model_of(prior), sum(COUNTS), 1, sensitivity, 1)
+            noise = dc.as_published.RoundedLaplace(model_of(prior), sum(COUNTS), 1, sensitivity, 1)
             laws[f"Laplace, scale {sensitivity}/epsilon"] = laplace_law(noise, COUNTS)
         where: Row = {"prior": alpha}
         rows.extend(where | {"mechanism": name} | law.summary() for name, law in laws.items())

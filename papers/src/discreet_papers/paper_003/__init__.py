@@ -128,7 +128,7 @@ def noisy_counts(mechanism: PublishedLaplace, counts: tuple[int, ...]) -> tuple[
 
 def floored_law(prior: tuple[float, ...], counts: tuple[int, ...], epsilon: str = EPSILON) -> DistanceLaw:
     """Return the law of the notes' Laplace mechanism: the floor of noise of scale 2/epsilon."""
-    mechanism = dc.FlooredLaplace(model_of(prior), sum(counts), epsilon, 2, len(prior) - 1)
+    mechanism = dc.as_published.FlooredLaplace(model_of(prior), sum(counts), epsilon, 2, len(prior) - 1)
     return laplace_law(mechanism, counts)
 
 

@@ -35,7 +35,7 @@ def laws_of(size: int) -> dict[str, DistanceLaw]:
     laws = {f"exponential, {name}": exponential_law(PRIOR, counts, scale / s) for name, s in found.items()}
     laws["Laplace, scale 2/epsilon"] = floored_law(PRIOR, counts, EPSILON)
     laws["exponential, smooth, without the half"] = exponential_law(PRIOR, counts, 2 * scale / found["smooth"])
-    noise = dc.RoundedLaplace(model_of(PRIOR), size, EPSILON, 1, 1)
+    noise = dc.as_published.RoundedLaplace(model_of(PRIOR), size, EPSILON, 1, 1)
     return laws | {"Laplace, scale 1/epsilon, rounded": laplace_law(noise, counts)}
 
 

@@ -18,7 +18,7 @@ def norms() -> dict[str, DistanceLaw]:
     tables = Tables(np.array(PRIOR), SIZE)
     away = np.abs(tables.all - np.array(COUNTS)).sum(axis=1).astype(float)
     laws = {name: DistanceLaw(away, law.chances) for name, law in laws_of(COUNTS).items() if "exponential" in name}
-    places, chances = noisy_counts(dc.FlooredLaplace(model_of(PRIOR), SIZE, EPSILON, 2, 2), COUNTS)
+    places, chances = noisy_counts(dc.as_published.FlooredLaplace(model_of(PRIOR), SIZE, EPSILON, 2, 2), COUNTS)
     last = np.maximum(SIZE - combined(places), 0)
     moved = combined([np.abs(place - 50) for place in places]) + np.abs(last - 50)
     laws["Laplace, scale 2/epsilon"] = DistanceLaw(moved.ravel().astype(float), np.multiply.outer(*chances).ravel())

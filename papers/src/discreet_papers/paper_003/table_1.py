@@ -31,14 +31,14 @@ def by_steps(mechanism: Any) -> list[float]:
 def run(quick: bool) -> Outcome:
     """Sum exact probabilities; quick is no different."""
     coin = model_of((1, 1))
-    table = dc.HellingerTable(coin, 8, EPSILON)
-    cut = dc.TruncatedLaplace(coin, 8, EPSILON, 2, 1)
+    table = dc.as_published.HellingerTable(coin, 8, EPSILON)
+    cut = dc.as_published.TruncatedLaplace(coin, 8, EPSILON, 2, 1)
     geometric = by_steps(dc.GeometricHistogram(coin, 8, EPSILON))
     defined = smooth_law((1, 1), COUNTS, EPSILON)
     columns = by_steps(table), by_steps(cut)
     rows: list[Row] = []
     for k, (distance, exponential, laplace) in PRINTED.items():
-        exact = dc.hellinger((5, 5), (5 - k, 5 + k))
+        exact = dc.mathematics.divergences.hellinger((5, 5), (5 - k, 5 + k))
         row: Row = {"steps": k, "printed_distance": distance, "distance": exact}
         row |= {"printed_exponential": exponential, "exponential": columns[0][k]}
         row |= {"printed_laplace": laplace, "laplace": columns[1][k]}

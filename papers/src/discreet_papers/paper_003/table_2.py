@@ -29,8 +29,8 @@ def class_of(change: tuple[int, ...]) -> NDArray[np.int64]:
 def run(quick: bool) -> Outcome:
     """Sum exact probabilities; quick is no different."""
     die, truth = model_of((1, 1, 1)), np.array(COUNTS)
-    table = dc.HellingerTable(die, SIZE, EPSILON)
-    cut = dc.TruncatedLaplace(die, SIZE, EPSILON, 2, 2)
+    table = dc.as_published.HellingerTable(die, SIZE, EPSILON)
+    cut = dc.as_published.TruncatedLaplace(die, SIZE, EPSILON, 2, 2)
     histogram = dc.GeometricHistogram(die, SIZE, EPSILON)
     rows: list[Row] = []
     for change in (*PRINTED, *OTHERS):
@@ -38,7 +38,10 @@ def run(quick: bool) -> Outcome:
         laws = [float(np.exp(each.log_likelihood(tables, truth)).sum()) for each in (table, cut, histogram)]
         distance, exponential, laplace = PRINTED.get(change, ("", "", ""))
         row: Row = {"change": str(change), "tables": len(tables), "steps": int(np.abs(change).sum()) // 2}
-        row |= {"printed_distance": distance, "distance": dc.hellinger(tables[0] + 1, truth + 1)}
+        row |= {
+            "printed_distance": distance,
+            "distance": dc.mathematics.divergences.hellinger(tables[0] + 1, truth + 1),
+        }
         row |= {"printed_exponential": exponential, "exponential": laws[0]}
         rows.append(row | {"printed_laplace": laplace, "laplace": laws[1], "geometric_histogram": laws[2]})
     local, smooth = rows[1]["distance"], smooth_of((1, 1, 1), COUNTS, EPSILON)

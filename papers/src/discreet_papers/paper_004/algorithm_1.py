@@ -21,7 +21,7 @@ def run(quick: bool) -> Outcome:
     rows: list[Row] = []
     for features in QUICK_FEATURES if quick else FEATURES:
         network = naive_bayes(features)
-        published, cube = dc.LaplaceUpdates(network, SIZE, EPSILON), dc.CubeCounts(network, SIZE, EPSILON)
+        published, cube = dc.as_published.LaplaceUpdates(network, SIZE, EPSILON), dc.CubeCounts(network, SIZE, EPSILON)
         row: Row = {"features": features, "scale": published.reach, "cell_sd": published.cell_sd()}
         rows.append(row | {"count_sd": published.count_sd(), "cube_count_sd": cube.count_sd()})
     at = next(row for row in rows if row["features"] == 16)

@@ -16,7 +16,7 @@ WIDE = {"naive Bayes, 16 features": naive_bayes(16)}
 
 def of_published_fourier(network: dc.Network) -> dict[str, float]:
     """Return the variance of a cell of algorithm 2 as published, where the first coefficient is noisy too."""
-    mechanism = dc.FourierUpdates(network, SIZE, EPSILON)
+    mechanism = dc.as_published.FourierUpdates(network, SIZE, EPSILON)
     places = mechanism.basis.places
     first = float(mechanism.block_variances()[places[network.variables[0].name,]]) * 2  # all coefficients are alike
     found = cell_variances(mechanism)
@@ -42,26 +42,26 @@ def of_gaussian_cells(network: dc.Network) -> dict[str, float]:
 
 def of_gaussian_contrasts(network: dc.Network) -> dict[str, float]:
     """Return rho times the variance of a cell with Gaussian noise on contrasts, of the best shares."""
-    mechanism = dc.ContrastGaussians(network, SIZE, EPSILON, "1e-6")
+    mechanism = dc.mechanisms.ContrastGaussians(network, SIZE, EPSILON, "1e-6")
     return {name: value / float(mechanism.variance) for name, value in cell_variances(mechanism).items()}
 
 
 def columns(network: dc.Network) -> dict[str, dict[str, float]]:
     """Return the variance of a cell of each variable's table, by kind of noise, at epsilon = 1 or rho = 1."""
     equal = (1,) * len(contrast_basis(network).blocks)
-    published = dc.LaplaceUpdates(network, SIZE, EPSILON).cell_sd() ** 2
+    published = dc.as_published.LaplaceUpdates(network, SIZE, EPSILON).cell_sd() ** 2
     return {
         "algorithm_1": {variable.name: published for variable in network.variables},
-        "algorithm_1_fitted": cell_variances(dc.LaplaceUpdates(network, SIZE, EPSILON)),
+        "algorithm_1_fitted": cell_variances(dc.as_published.LaplaceUpdates(network, SIZE, EPSILON)),
         "maximal_families_fitted": of_cells(network, network.maximal_families),
         "algorithm_2": of_published_fourier(network),
-        "fourier_equal": cell_variances(dc.FourierCounts(network, SIZE, EPSILON, shares=equal)),
-        "fourier_weighted": cell_variances(dc.FourierCounts(network, SIZE, EPSILON)),
+        "fourier_equal": cell_variances(dc.mechanisms.FourierCounts(network, SIZE, EPSILON, shares=equal)),
+        "fourier_weighted": cell_variances(dc.mechanisms.FourierCounts(network, SIZE, EPSILON)),
         "gaussian_cells_times_rho": {v.name: float(len(network.variables)) for v in network.variables},
         "gaussian_maximal_fitted_times_rho": of_gaussian_cells(network),
         "gaussian_contrasts_times_rho": of_gaussian_contrasts(network),
         "family_histograms": cell_variances(dc.FamilyHistograms(network, SIZE, EPSILON)),
-        "joint_histograms": cell_variances(dc.JointHistograms(network, SIZE, EPSILON)),
+        "joint_histograms": cell_variances(dc.mechanisms.JointHistograms(network, SIZE, EPSILON)),
     }
 
 

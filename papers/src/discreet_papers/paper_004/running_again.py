@@ -23,7 +23,7 @@ def kept_epsilon_by_listing(epsilon: float) -> float:
 
 def chance_of_success(counts: tuple[int, ...], draws: int) -> float:
     """Return how often algorithm 2 without increment has no negative cell, for a table of two yes/no variables."""
-    mechanism = dc.FourierUpdates(yes_no("a -> b"), sum(counts), epsilon=2)
+    mechanism = dc.as_published.FourierUpdates(yes_no("a -> b"), sum(counts), epsilon=2)
     outputs = mechanism.sample(np.tile(counts, (draws, 1)), dc.SeededBits(1))
     return float(mechanism.looks_like_counts(outputs, 0).mean())
 

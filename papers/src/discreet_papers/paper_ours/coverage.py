@@ -43,7 +43,7 @@ def _covered(mechanism: dc.GeometricHistogram, repeats: int) -> float:
     generator, bits = np.random.default_rng(SEED), dc.SeededBits(SEED)
     truths = generator.random(repeats)
     tables = generator.multinomial(mechanism.size, np.column_stack([truths, 1 - truths]))
-    laws: dict[tuple[int, ...], dc.Interval] = {}
+    laws: dict[tuple[int, ...], dc.mathematics.distributions.Interval] = {}
     inside = 0
     for theta, output in zip(truths, mechanism.sample(tables, bits), strict=True):
         key = tuple(int(count) for count in output)

@@ -58,7 +58,7 @@ def _fitted(size: int, epsilon: str, repeat: int) -> tuple[list[float], list[flo
     """Return slopes by ours and by least squares without privacy."""
     _, x, y = records(size, repeat)
     columns = dict(zip((*NAMES, "y"), (*x.T.tolist(), y.tolist()), strict=True))
-    mechanism = dc.BoxMoments(MODEL, size, epsilon)
+    mechanism = dc.mechanisms.BoxMoments(MODEL, size, epsilon)
     release = dc.simulate(mechanism, MODEL.rehearse(columns), dc.SeededBits(1000 * size + repeat))
     exact, *_ = np.linalg.lstsq(np.column_stack([np.ones(size), x]), y, rcond=None)
     with warnings.catch_warnings():

@@ -17,9 +17,9 @@ def mechanisms(size: int) -> dict[str, Any]:
     return {
         "global sensitivity": dc.as_published.PublishedHellingerGlobal(coin, size, EPSILON),
         "smooth sensitivity": dc.as_published.PublishedHellingerSmooth(coin, size, EPSILON, DELTA),
-        "exponent epsilon/S, as in the tables": dc.HellingerTable(coin, size, EPSILON),
-        "local sensitivity": dc.HellingerLocal(coin, size, EPSILON),
-        "calibrated (ours)": dc.HellingerCalibrated(coin, size, EPSILON, 0),
+        "exponent epsilon/S, as in the tables": dc.as_published.HellingerTable(coin, size, EPSILON),
+        "local sensitivity": dc.as_published.HellingerLocal(coin, size, EPSILON),
+        "calibrated (ours)": dc.mechanisms.HellingerCalibrated(coin, size, EPSILON, 0),
     }
 
 

@@ -22,7 +22,6 @@ from discreet.inference.posteriors.events import column_named
 from discreet.inference.posteriors.groups import GroupPosterior
 from discreet.inference.posteriors.outweighed import watch_rates, watch_share
 from discreet.inference.posteriors.pictures import Intervals, Line
-from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
@@ -142,9 +141,8 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         }
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say how many exactly known records would tell as much, and what became of a prior of ones."""
-        known = f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would."
-        return (known, ONES_READ_AS_NONE) if self.is_old_default else (known,)
+        """Say how many exactly known records would tell as much."""
+        return (f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would.",)
 
     def account(self) -> Account:
         """Return the question and the prior in words."""

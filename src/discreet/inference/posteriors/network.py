@@ -23,7 +23,6 @@ from discreet.inference.posteriors.account import Account, dirichlet_in_words, l
 from discreet.inference.posteriors.network_draws import DRAWS, NetworkDraws
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
-from discreet.inference.posteriors.posterior import ONES_READ_AS_NONE
 from discreet.inference.posteriors.row import Row
 from discreet.inference.prediction import chances_of
 from discreet.inference.verdicts import Criticism
@@ -71,10 +70,6 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         """Return the prior parameters of a row of every variable; with several strengths, their mean by evidence."""
         tables = [[np.array(row) for row in reading.model.prior] for reading in self.readings]
         return [(self.shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
-
-    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say how a declared prior of ones was read."""
-        return (ONES_READ_AS_NONE,) if self.is_old_default and self.model.is_prior_open else ()
 
     @property
     def strength_probabilities(self) -> tuple[float, ...]:

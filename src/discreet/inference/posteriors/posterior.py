@@ -34,10 +34,6 @@ from discreet.records.columns import Column
 from discreet.releases.release import Release
 
 _DRAWS = 4_000
-ONES_READ_AS_NONE = (
-    "The declared prior, 1 everywhere, was the default of version 0.1, so it was read as if none had been declared. "
-    "prior='declared' gives the old reading."
-)
 
 
 def posterior_of(reading: type) -> Callable[..., Any]:
@@ -143,11 +139,6 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     def has_declared_prior(self) -> bool:
         """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.model == self.releases[0].mechanism.model)
-
-    @property
-    def is_old_default(self) -> bool:
-        """Tell whether a prior of ones, the default of version 0.1, was read as if none had been declared."""
-        return self.releases[0].mechanism.model.is_prior_declared and not self.model.is_prior_declared
 
     @property
     def table(self) -> Self:
