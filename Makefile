@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo census test test-slow slow-list test-machines validate validate-full check docs bench release house peers clean
+.PHONY: demo census test test-slow slow-list test-machines validate validate-full check docs bench release house golden peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -77,6 +77,10 @@ bench: .venv/installed-dev
 # found, with the oldest and the newest libraries that are allowed.
 release:
 	$(PYTHON) release/try_release.py --keep dist
+
+# What users rely on, as text, in tests/golden: names, keys of studies, commands, kinds and readings.
+golden: .venv/installed-dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/write_golden.py
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py
