@@ -4,8 +4,8 @@
     python tests/list_slow.py build/costs.json
 
 Slow is what takes more than a CPU second and guards no promise. What guards one is never slow, whatever it takes: the
-contract of every mechanism at its smallest settings, privacy by listing, planted mistakes, neighbours in every source of
-records, the order of charge and draw with its failpoints, and who may do what on the server.
+contract of every mechanism at its smallest settings, privacy by listing, planted mistakes, neighbours in every source
+of records, the order of charge and draw with its failpoints, and who may do what on the server.
 """
 
 import json
