@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo census test test-slow slow-list test-machines validate validate-full check docs bench release kinds house peers clean
+.PHONY: demo census test test-slow slow-list test-machines validate validate-full check docs bench release kinds golden house peers clean
 
 # `SERVE=1 make demo` goes on to serve such a hospital on this machine, until Ctrl-C.
 demo: .venv/installed
@@ -81,6 +81,10 @@ release:
 # Where each built-in kind is defined, after a mechanism, model, solver or posterior was added, moved or renamed.
 kinds: .venv/installed-dev
 	$(BIN)/python release/write_kinds.py
+
+# What users rely on, as text, in tests/golden: names, keys of studies, commands, kinds and readings.
+golden: .venv/installed-dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/write_golden.py
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py

@@ -4,8 +4,8 @@
     python tests/list_slow.py build/costs.json
 
 Slow is what takes more than a CPU second and guards no promise. What guards one is never slow, whatever it takes: the
-contract of every mechanism at its smallest settings, planted mistakes, neighbours in every source of records, the order
-of charge and draw with its failpoints, and who may do what on the server.
+contract of every mechanism at its smallest settings, privacy by listing, planted mistakes, neighbours in every source
+of records, the order of charge and draw with its failpoints, and who may do what on the server.
 """
 
 import json
@@ -19,6 +19,7 @@ GUARDS = (
     r"tests/contracts/test_contract_table\.py::test_(every|a_kind|a_ledger)",
     r"tests/contracts/test_planted_mechanisms\.py",
     r"tests/contracts/test_documents\.py",
+    r"tests/privacy/",
     r"tests/guarantees/(?!test_ledger_crashes)",
     r"tests/records/(?!test_files\.py::test_spark|test_spark)",
     r"tests/releases/",
