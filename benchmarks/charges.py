@@ -29,7 +29,7 @@ THREE = dc.Network.from_edges("a", "b", "c", levels=dict.fromkeys("abc", tuple(r
 ITEMS = [f"item {place}" for place in range(16)]
 YES_NO = dc.Network.naive_bayes("group", ITEMS, dict.fromkeys(["group", *ITEMS], (0, 1)), outside=0, prior=100)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
-MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50)
+MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50, outside="usual")
 TREE = dc.Network.from_edges("a -> b", levels={"a": (0, 1), "b": (0, 1)}, outside=0, prior=20)
 
 

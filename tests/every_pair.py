@@ -31,11 +31,11 @@ UNKNOWN = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.I
 LINES = (LINE, UNKNOWN)
 FAMILIES = (
     dc.Poisson("falls", most=5, outside=5),
-    dc.Exponential("wait", high=10, bands=20),
-    dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
+    dc.Exponential("wait", high=10, bands=20, outside="usual"),
+    dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20, outside="usual"),
     dc.Binomial("right", trials=5, outside=0),
-    dc.LaplaceScale("error", reach=10, bands=10),
-    dc.NormalPrecision("error", reach=10, bands=10),
+    dc.LaplaceScale("error", reach=10, bands=10, outside="usual"),
+    dc.NormalPrecision("error", reach=10, bands=10, outside="usual"),
 )
 NUMBERS = (
     dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),

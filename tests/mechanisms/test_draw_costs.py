@@ -12,7 +12,7 @@ from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms import NetworkSampling, PosteriorSampling
 from discreet.mechanisms.first_charges import FirstNetworkSampling, FirstPosteriorSampling
 
-MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50)
+MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50, outside="usual")
 HEAVY = dc.Categories("x", levels=(0, 1), outside=0, prior=40)
 
 
