@@ -33,11 +33,11 @@ UNKNOWN = dc.LinearRegression(
 LINES = (LINE, UNKNOWN)
 FAMILIES = (
     dc.Poisson("falls", most=5, outside=5),
-    dc.Exponential("wait", high=10, bands=20),
-    dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20),
+    dc.Exponential("wait", high=10, bands=20, outside="usual"),
+    dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20, outside="usual"),
     dc.models.Binomial("right", trials=5, outside=0),
-    dc.models.LaplaceScale("error", reach=10, bands=10),
-    dc.models.NormalPrecision("error", reach=10, bands=10),
+    dc.models.LaplaceScale("error", reach=10, bands=10, outside="usual"),
+    dc.models.NormalPrecision("error", reach=10, bands=10, outside="usual"),
 )
 NUMBERS = (
     dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),

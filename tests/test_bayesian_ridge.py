@@ -32,7 +32,7 @@ FAILING = {
     "check_estimators_dtypes": SHORT_FLOATS,
     "check_regressors_train(readonly_memmap=True,X_dtype=float32)": SHORT_FLOATS,
 }
-REGRESSION = PrivateBayesianRidge(epsilon=10_000, feature_bounds=(-5, 5), target_bounds=(-5, 5))
+REGRESSION = PrivateBayesianRidge(epsilon=10_000, feature_bounds=(-5, 5), target_bounds=(-5, 5), missing="middle")
 Floats = NDArray[np.float64]
 
 
@@ -51,7 +51,7 @@ def records(size: int, seed: int) -> tuple[Floats, Floats]:
 
 
 def ridge(epsilon: Any = 50, **changes: Any) -> PrivateBayesianRidge:
-    bounds: dict[str, Any] = {"feature_bounds": [(20, 90), (0, 10)], "target_bounds": (0, 30)}
+    bounds: dict[str, Any] = {"feature_bounds": [(20, 90), (0, 10)], "target_bounds": (0, 30), "missing": "middle"}
     return PrivateBayesianRidge(epsilon, **bounds | changes)
 
 
@@ -161,3 +161,34 @@ def test_terms_are_products_of_features_by_place() -> None:
     assert model.predict([[50.0, 4.0]])[0] == pytest.approx(15, abs=0.6)
     with pytest.raises(dc.DeclarationError, match="by their index"):
         ridge(terms=[(0, 7)]).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        (None, "missing must declare what missing values count as"),
+        ("mean", "missing must declare what missing values count as"),
+        (40, "missing must declare what missing values count as"),
+        ([40, 2], "missing must list 3 numbers, for 2 features and the target; got 2"),
+        ([19, 2, 5], "must lie within its bounds; got 19"),
+    ],
+)
+def test_what_missing_values_count_as_is_declared_before_anything_is_charged(
+    missing: Any, words: str, tmp_path: Path
+) -> None:
+    """Records without any gap are refused too: whether a value is missing must not be told by an error."""
+    ledger = dc.Ledger.create(tmp_path / "ledger.db", 50)
+    before = ledger.head
+    with pytest.raises(dc.DeclarationError, match=words):
+        ridge(missing=missing, ledger=ledger).fit(*records(200, 1))
+    assert ledger.head == before
+
+
+def test_missing_values_count_as_declared_and_everything_shown_says_so() -> None:
+    x, y = records(2_000, 3)
+    gaps = x.copy()
+    gaps[:1_000, 0] = np.nan
+    filled = np.where(np.isnan(gaps), 40.0, gaps)
+    model, other = ridge(50, missing=[40, 2, 5]).fit(gaps, y), ridge(50, missing=[40, 2, 5]).fit(filled, y)
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=0.05)  # the same moments, fresh noise of a hundredth
+    assert "Missing values count as 5 in target, 40 in feature 0, 2 in feature 1." in str(model.posterior_)

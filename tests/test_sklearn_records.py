@@ -66,7 +66,9 @@ def test_a_released_sum_moves_by_no_more_than_noise_if_one_record_is_odd() -> No
     odd = frame.astype({"age": object})
     odd.loc[7, "age"] = "refused"
     y = generator.random(2000)
-    one, two = (PrivateBayesianRidge(1000, (0, 1), (0, 1)).fit(table, y).release_ for table in (frame, odd))
+    one, two = (
+        PrivateBayesianRidge(1000, (0, 1), (0, 1), missing="middle").fit(table, y).release_ for table in (frame, odd)
+    )
     most = 1.2 * one.mechanism.model.layout.reach  # of one record, and a little for the noise at this epsilon
     assert np.abs(np.array(one.output, dtype=float) - np.array(two.output, dtype=float)).max() < most
 
@@ -91,7 +93,7 @@ def test_errors_of_shape_show_no_value(records: Any) -> None:
 
 @pytest.mark.parametrize("bounds", [(None, (0, 1)), ("01", (0, 1)), ([(0, 1), 3], (0, 1)), ((0, 1), 3)])
 def test_bounds_that_are_none_are_refused_in_words(bounds: tuple[Any, Any]) -> None:
-    estimator = PrivateBayesianRidge(1, *bounds)
+    estimator = PrivateBayesianRidge(1, *bounds, missing="middle")
     with pytest.raises(DeclarationError):
         estimator.fit(np.random.default_rng(1).random((20, 2)), np.zeros(20))
 

@@ -44,10 +44,17 @@ FILLED: Mapping[str, Mapping[str, Sequence[str]]] = {
     "family": {"column": ["beds"], "family": ["poisson"], "priors": ["rate: Gamma(2, 1)"]},
     "binomial": {"column": ["beds"], "trials": ["3"], "outside": ["0"], "alpha": ["1/2"], "delta": ["1e-6"]},
     "poisson": {"column": ["beds"], "most": ["3"], "outside": ["3"], "delta": ["1e-6"]},
-    "exponential": {"column": ["stay"], "high": ["60"], "bands": ["20"], "delta": ["1e-6"]},
-    "normal-mean": {"column": ["age"], "low": ["0"], "high": ["110"], "variance": ["400"], "delta": ["1e-6"]},
-    "normal-precision": {"column": ["age"], "reach": ["60"], "mean": ["55"], "delta": ["1e-6"]},
-    "laplace-scale": {"column": ["age"], "reach": ["60"], "centre": ["55"], "delta": ["1e-6"]},
+    "exponential": {"column": ["stay"], "high": ["60"], "bands": ["20"], "outside": ["60"], "delta": ["1e-6"]},
+    "normal-mean": {
+        "column": ["age"],
+        "low": ["0"],
+        "high": ["110"],
+        "variance": ["400"],
+        "outside": ["usual"],
+        "delta": ["1e-6"],
+    },
+    "normal-precision": {"column": ["age"], "reach": ["60"], "mean": ["55"], "outside": ["55"], "delta": ["1e-6"]},
+    "laplace-scale": {"column": ["age"], "reach": ["60"], "centre": ["55"], "outside": ["usual"], "delta": ["1e-6"]},
 }
 """Every model, filled in as people would; families are published by draws, which need a delta."""
 

@@ -210,14 +210,26 @@ def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:
 
 FAMILIES: dict[str, tuple[str, Any]] = {
     "poisson": (EVENTS, dc.Poisson("z", most=3, shape=3, rate="2.5", outside=3)),
-    "exponential": ("high = 4\nbands = 8\nshape = 3", dc.Exponential("z", high=4, bands=8, shape=3)),
-    "normal-mean": ("low = 0\nhigh = 4\nvariance = 1", dc.NormalMean("z", low=0, high=4, variance=1)),
+    "exponential": (
+        'high = 4\nbands = 8\nshape = 3\noutside = "usual"',
+        dc.Exponential("z", high=4, bands=8, shape=3, outside="usual"),
+    ),
+    "normal-mean": (
+        'low = 0\nhigh = 4\nvariance = 1\noutside = "usual"',
+        dc.NormalMean("z", low=0, high=4, variance=1, outside="usual"),
+    ),
     "binomial": (
         "trials = 3\noutside = 0\nalpha = 2\nbeta = 4",
         dc.models.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
     ),
-    "laplace-scale": ("reach = 2\ncentre = 1\nbands = 4", dc.models.LaplaceScale("z", reach=2, centre=1, bands=4)),
-    "normal-precision": ("reach = 2\nmean = 1\nbands = 4", dc.models.NormalPrecision("z", reach=2, mean=1, bands=4)),
+    "laplace-scale": (
+        'reach = 2\ncentre = 1\nbands = 4\noutside = "usual"',
+        dc.models.LaplaceScale("z", reach=2, centre=1, bands=4, outside="usual"),
+    ),
+    "normal-precision": (
+        'reach = 2\nmean = 1\nbands = 4\noutside = "usual"',
+        dc.models.NormalPrecision("z", reach=2, mean=1, bands=4, outside="usual"),
+    ),
 }
 
 

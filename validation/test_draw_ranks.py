@@ -26,13 +26,19 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "LaplaceScale": (
         372,
         dc.PosteriorSampling.tempered(
-            dc.models.LaplaceScale("x", reach=6, bands=12, shape=4, rate=4), size=150, epsilon=2, delta="1e-4"
+            dc.models.LaplaceScale("x", reach=6, bands=12, shape=4, rate=4, outside="usual"),
+            size=150,
+            epsilon=2,
+            delta="1e-4",
         ),
     ),
     "NormalPrecision": (
         373,
         dc.PosteriorSampling.tempered(
-            dc.models.NormalPrecision("x", reach=4, bands=8, shape=4, rate=4), size=150, epsilon=2, delta="1e-4"
+            dc.models.NormalPrecision("x", reach=4, bands=8, shape=4, rate=4, outside="usual"),
+            size=150,
+            epsilon=2,
+            delta="1e-4",
         ),
     ),
     "Poisson within a rate": (
@@ -44,7 +50,7 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "Exponential within a rate": (
         375,
         dc.mechanisms.RateTruncation.at_rate(
-            dc.Exponential("x", high=8, bands=16, shape=4, rate=8), size=150, epsilon=3
+            dc.Exponential("x", high=8, bands=16, shape=4, rate=8, outside="usual"), size=150, epsilon=3
         ),
     ),
 }

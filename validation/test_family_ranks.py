@@ -50,10 +50,10 @@ COUNTED = dc.Poisson("falls", most=6, shape=4, rate=3, outside=6)
 FAMILIES = [
     ("Poisson, one draw", drawn(COUNTED, 200)),
     ("Poisson, three draws", drawn(COUNTED, 200, draws=3)),
-    ("Exponential, one draw", drawn(dc.Exponential("wait", high=8, bands=16, shape=4, rate=4), 200)),
+    ("Exponential, one draw", drawn(dc.Exponential("wait", high=8, bands=16, shape=4, rate=4, outside="usual"), 200)),
     (
         "NormalMean, one draw",
-        drawn(dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2), 100),
+        drawn(dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2, outside="usual"), 100),
     ),
 ]
 SETTINGS = [

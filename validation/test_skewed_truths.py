@@ -234,6 +234,51 @@ def rate_batch(setting: Rates, number: int) -> dict[str, Found]:
     return found
 
 
+# Further records: a yes/no column of few records, and how many of the next ones are a yes.
+FURTHER = 100
+
+
+@dataclass(frozen=True)
+class Next:
+    """The share of yes, how many records are known, and a seed of its own."""
+
+    rate: float
+    size: int
+    epsilon: str
+    seed: int
+
+    @property
+    def setting(self) -> str:
+        return f"rate {self.rate:g} in {self.size} records, epsilon {self.epsilon}"
+
+
+NEXT = (
+    Next(0.0, 60, "0.5", 761),
+    Next(0.0, 80, "1", 762),
+    Next(0.002, 100, "1", 763),
+    Next(0.01, 60, "0.5", 764),
+    Next(0.01, 100, "3", 765),
+    Next(0.97, 80, "1", 766),
+)
+FALLS = dc.Categories("fall", levels=("no", "yes"), outside="no")
+
+
+def next_batch(setting: Next, number: int) -> dict[str, Found]:
+    """Return whether intervals hold how many of further records are a yes, in a batch of releases."""
+    generator, found = np.random.default_rng([setting.seed, number]), list[list[float]]()
+    mechanism = dc.GeometricHistogram(FALLS, size=setting.size, epsilon=setting.epsilon)
+    hits, later = (generator.binomial(size, setting.rate, BATCH) for size in (setting.size, FURTHER))
+    counts = np.stack([setting.size - hits, hits], axis=1)
+    outputs = mechanism.sample(counts, dc.SeededBits(setting.seed * 1_000 + number))
+    for output, truth in zip(outputs, later.tolist(), strict=True):
+        posterior = dc.infer(dc.Release(mechanism, tuple(map(int, output)), "falls", simulated=True))
+        law = posterior.predictive("fall=yes", FURTHER)
+        ends = [law.interval(level) for level in LEVELS]
+        held = [float(low <= truth <= high) for low, high in ends]
+        found.append([*held, ends[1].high - ends[1].low])
+    return {f"yes among {FURTHER} further records, {setting.setting}": found}
+
+
 def joined(batches: Sequence[dict[str, Found]]) -> dict[str, dict[str, Any]]:
     """Return what all batches of a setting say of each quantity."""
     names = dict.fromkeys(name for batch in batches for name in batch)
@@ -268,3 +313,10 @@ def test_rates_near_zero_and_one_are_held(setting: Rates) -> None:
             assert_held(name, own, (0.4, 0.87, 0.92))
         else:
             print(f"{name}: {own}")
+
+
+@pytest.mark.parametrize("setting", NEXT, ids=lambda each: each.setting)
+def test_counts_among_further_records_are_held(setting: Next) -> None:
+    found = joined(kept("skewed-rates", setting.setting, setting.seed, RATE_BATCHES, lambda n: next_batch(setting, n)))
+    for name, own in found.items():
+        assert_held(name, own, (0.45, 0.88, 0.93))

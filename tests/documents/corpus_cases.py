@@ -74,8 +74,8 @@ curved = dc.LinearRegression(
 )
 falls = models.Poisson("falls", most=3, shape=2, rate=2, outside=3)
 successes = models.Binomial("falls", trials=3, alpha=2, beta=2, outside=0)
-scales = LaplaceScale("change", reach=2, bands=2, shape=2, rate=2)
-precisions = NormalPrecision("change", reach=2, bands=2, shape=2, rate=2)
+scales = LaplaceScale("change", reach=2, bands=2, shape=2, rate=2, outside="usual")
+precisions = NormalPrecision("change", reach=2, bands=2, shape=2, rate=2, outside="usual")
 
 sums = dc.NumberSums("age", (0, 100), ("mean", "variance"), missing=40, unit=8)
 gapped_sums = dc.NumberSums("age", (0, 100), ("mean", "sum"), unit=8)

@@ -123,14 +123,14 @@ STUDIES = {
                   'lowest = "0.5"\nhighest = 2\ngrid_bits = 4', "RateTruncation.tempered", "8")
         + _question("tries", "binomial", f'column = "falls"\ntrials = 3\noutside = 0\nalpha = 2\nbeta = 2\n{_TEMPERED}',
                     _DRAWS)
-        + _question("stay", "exponential", f'column = "stay"\nhigh = 10\nbands = 2\nshape = 2\nrate = 8\n{_TEMPERED}',
-                    _DRAWS)
-        + _question("age", "normal-mean", 'column = "age"\nlow = 0\nhigh = 100\nvariance = 400\nbands = 3\n'
-                    f"prior_records = 2\n{_TEMPERED}", _DRAWS)
-        + _question("scale", "laplace-scale", 'column = "change"\nreach = 2\nbands = 2\nshape = 2\nrate = 2\n'
-                    f"{_TEMPERED}", _DRAWS)
-        + _question("precision", "normal-precision", 'column = "change"\nreach = 2\nbands = 2\nshape = 2\nrate = 2\n'
-                    f"{_TEMPERED}", _DRAWS),
+        + _question("stay", "exponential", f'column = "stay"\nhigh = 10\noutside = 10\nbands = 2\nshape = 2\n'
+                    f"rate = 8\n{_TEMPERED}", _DRAWS)
+        + _question("age", "normal-mean", 'column = "age"\nlow = 0\nhigh = 100\noutside = 50\nvariance = 400\n'
+                    f"bands = 3\nprior_records = 2\n{_TEMPERED}", _DRAWS)
+        + _question("scale", "laplace-scale", 'column = "change"\nreach = 2\noutside = "usual"\nbands = 2\n'
+                    f"shape = 2\nrate = 2\n{_TEMPERED}", _DRAWS)
+        + _question("precision", "normal-precision", 'column = "change"\nreach = 2\noutside = "usual"\nbands = 2\n'
+                    f"shape = 2\nrate = 2\n{_TEMPERED}", _DRAWS),
     ),
     "programs.toml": _study(
         _COUNTED + _WARD + _FALLS + "[columns.stay]\nbands = [0, 2, 4, 6, 10]\n",

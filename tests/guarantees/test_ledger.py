@@ -281,7 +281,7 @@ def test_a_copy_of_a_ledger_is_the_same_budget(tmp_path: Path) -> None:
 
 def test_an_estimator_with_a_ledger_can_be_cloned(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
-    estimator = PrivateBayesianRidge(1, (0, 1), (0, 1), ledger=ledger)
+    estimator = PrivateBayesianRidge(1, (0, 1), (0, 1), ledger=ledger, missing="middle")
     assert clone(estimator).ledger.path == ledger.path
 
 

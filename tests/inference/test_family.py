@@ -23,11 +23,11 @@ from discreet.show import charts
 
 Floats = NDArray[np.float64]
 FALLS = dc.Poisson("falls", most=3, shape=3, rate=2, outside=3)
-WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2)
-HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3))
+WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2, outside="usual")
+HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3), outside="usual")
 ITEMS = dc.models.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
-ERRORS = dc.models.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2)
-SPREAD = dc.models.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2)
+ERRORS = dc.models.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2, outside="usual")
+SPREAD = dc.models.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2, outside="usual")
 MODELS = [FALLS, dc.Poisson("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS, ITEMS, ERRORS, SPREAD]
 GRIDS = {"NormalMean": (-25.0, 35.0), "Binomial": (1e-9, 1 - 1e-9)}
 
@@ -89,7 +89,7 @@ def test_level_probabilities_are_what_records_do() -> None:
     made: list[tuple[Any, float, Any]] = [
         (FALLS, 1.7, generator.poisson(1.7, 100_000)),
         (MODELS[1], 1.7, generator.poisson(1.7, 100_000)),
-        (dc.Exponential("wait", high=4, low=1, bands=3), 0.4, generator.exponential(2.5, 100_000)),
+        (dc.Exponential("wait", high=4, low=1, bands=3, outside="usual"), 0.4, generator.exponential(2.5, 100_000)),
         (HEIGHTS, 6.5, generator.normal(6.5, 2, 100_000)),
         (ITEMS, 0.3, generator.binomial(3, 0.3, 100_000)),
         (ERRORS, 0.4, generator.laplace(1, 2.5, 100_000)),
@@ -106,8 +106,8 @@ def test_level_probabilities_are_what_records_do() -> None:
     "model",
     [
         dc.Poisson("falls", most=6, shape=3, rate=2, outside=6),
-        dc.Exponential("wait", high=6, bands=12, shape=3, rate=2),
-        dc.NormalMean("height", low=0, high=10, variance=4, bands=20),
+        dc.Exponential("wait", high=6, bands=12, shape=3, rate=2, outside="usual"),
+        dc.NormalMean("height", low=0, high=10, variance=4, bands=20, outside="usual"),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -144,11 +144,11 @@ def slow_log_law(places: Any, chances: Floats, size: int) -> Floats:
     return law
 
 
-MEASURED = dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2)
+MEASURED = dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2, outside="usual")
 SADDLES = [
     (MEASURED, [-1.2, 0.0, 4.0, 7.7, 12.0, 16.0, 19.0, 20.0, 21.2], 387.0),
     (dc.Poisson("falls", most=6, shape=4, rate=3, outside=6), [0.001, 0.05, 0.6, 3.0, 12.0, 40.0], 70.0),
-    (dc.Exponential("wait", high=8, bands=16, shape=4, rate=4), [0.001, 0.1, 0.5, 3.0, 20.0], 70.0),
+    (dc.Exponential("wait", high=8, bands=16, shape=4, rate=4, outside="usual"), [0.001, 0.1, 0.5, 3.0, 20.0], 70.0),
 ]
 
 
@@ -186,7 +186,7 @@ def test_a_draw_of_a_mean_is_read_around_itself(middle: float, seed: int) -> Non
 
 def test_records_that_say_nothing_leave_the_prior() -> None:
     """One band, whose middle is the prior mean: every record stands for the same number, and so all totals are one."""
-    model = dc.NormalMean("height", low=0, high=20, variance=4, bands=1)
+    model = dc.NormalMean("height", low=0, high=20, variance=4, bands=1, outside="usual")
     posterior = dc.infer(release_of(model, [90, 10]))
     assert (posterior.mean, posterior.sd) == (pytest.approx(10, abs=1e-3), pytest.approx(2, rel=1e-3))
 
@@ -243,14 +243,16 @@ def test_what_cannot_be_read_is_refused_in_words() -> None:
         charts.comparison_chart(posterior, "falls=1", "falls")
     with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
         posterior.quantile(2)
-    many = dc.PosteriorSampling(dc.Exponential("wait", high=1, bands=25_000, shape=9), 300, 5, "0.5", power="0.1")
+    many = dc.PosteriorSampling(
+        dc.Exponential("wait", high=1, bands=25_000, shape=9, outside="usual"), 300, 5, "0.5", power="0.1"
+    )
     with pytest.raises(dc.DeclarationError, match="declare fewer levels"):
         dc.infer(dc.Release(many, (1,), "many", simulated=True))
 
 
 def test_records_that_contradict_their_family_are_read_with_a_warning() -> None:
     """What was charged can be read: half the records at either end is no normal mean, and readers are told so."""
-    model = dc.NormalMean("height", low=0, high=10, variance=Fraction(1, 100), bands=20)
+    model = dc.NormalMean("height", low=0, high=10, variance=Fraction(1, 100), bands=20, outside="usual")
     torn = dc.simulate(dc.PosteriorSampling(model, 600, 5000, "0.5"), [300, *[0] * 18, 0, 300], dc.SeededBits(1))
     with pytest.warns(dc.MisfitWarning, match="contradicts the family"):
         posterior = dc.infer(torn)

@@ -146,6 +146,25 @@ def test_rates_of_zero_are_held_as_often_as_stated() -> None:
     assert np.mean(np.array(lows) == 0) >= 0.8
 
 
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_further_records_may_all_be_none_of_an_event_that_may_have_no_share(level: float) -> None:
+    """Of many further records, intervals are opened where the share is, but for a count at which the rule is tied."""
+    coin = dc.GeometricHistogram(dc.Categories("x", ("no", "yes"), outside="no"), size=100, epsilon="0.5")
+    opened = 0
+    for yes in (0, 2, 3, 5, 8):
+        posterior = dc.infer(dc.Release(coin, (100 - yes, yes), "yes", simulated=True))
+        law, turned = posterior.predictive("yes", 1_000), posterior.predictive("no", 1_000)
+        plain = CountDistribution(0, law.probabilities).interval(level)
+        reaches = posterior.probability("yes").interval(level).low == 0
+        assert plain.low > 0
+        assert law.interval(level) == (0 if reaches else plain.low, plain.high)
+        assert turned.interval(level).high == 1_000 - law.interval(level).low
+        opened += reaches
+    assert 0 < opened < 5
+    declared = dc.infer(posterior.releases[0], prior=1).predictive("yes", 1_000)
+    assert declared.most is None  # a declared prior is taken at its word
+
+
 def test_a_declared_prior_is_taken_at_its_word() -> None:
     release = read((228, 12, 59, 1)).releases[0]
     law = dc.infer(release, prior=1).conditional("fall=yes", given="ward=B")

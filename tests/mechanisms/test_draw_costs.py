@@ -12,7 +12,7 @@ from discreet.certificates.network_draw import NodeCurve, composed_draws, least_
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms import NetworkSampling, PosteriorSampling
 
-MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50)
+MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50, outside="usual")
 HEAVY = dc.Categories("x", levels=(0, 1), outside=0, prior=40)
 
 

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.arrays import Counts
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.reading import Case
+from discreet.reading.engines.weighted_tables import WeightedTablesEngine
 from uncalibrated_hellinger import HellingerSmooth
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -93,3 +96,29 @@ def test_a_few_tables_have_the_sums_of_many_rather_than_certified_ones(monkeypat
     certified = [mechanism.moments(table).log_normaliser.middle for table in tables]
     monkeypatch.setattr(HellingerCalibrated, "moments", None)
     np.testing.assert_allclose(mechanism.log_normalisers(tables), certified, atol=1e-9)
+
+
+def test_sums_of_a_table_take_its_sensitivity_once_and_count_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of 8 levels and 400 records is read in some seconds; five of them together are refused."""
+    asked, plain = [], HellingerCalibrated._sensitivity
+
+    def counted(mechanism: HellingerCalibrated, table: Counts) -> float:
+        asked.append(tuple(table))
+        return plain(mechanism, table)
+
+    mechanism = dc.mechanisms.HellingerCalibrated(dc.Categories("x", levels=tuple("abcdefgh"), outside="a"), 400, 1)
+    monkeypatch.setattr(HellingerCalibrated, "_sensitivity", counted)
+    tables = np.array([[50] * 8, [330, 10, 10, 10, 10, 10, 10, 10], [393, 1, 1, 1, 1, 1, 1, 1]])
+    assert np.isfinite(mechanism.log_likelihood(tables[0], tables)).all()
+    assert len(asked) == len(set(asked)) == len(tables)
+    case = Case.before(mechanism)
+    assert WeightedTablesEngine().refusal(case) is None
+    together = Case(mechanism.model, mechanism.size, case.observed * 5)
+    assert "operations" in str(WeightedTablesEngine().refusal(together))
+
+
+@pytest.mark.parametrize(("levels", "size"), [(6, 1_000), (8, 3_000), (4, 501)])
+def test_choices_among_tables_of_many_records_have_near_sums(levels: int, size: int) -> None:
+    """All sums at once took up to 6 ms a table; near ones are as exact as the draws need, and checked."""
+    model = dc.Categories("x", levels=tuple("abcdefgh"[:levels]), outside="a")
+    assert dc.mechanisms.HellingerCalibrated(model, size, 1).has_near_sums

@@ -58,11 +58,11 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
     "model",
     [
         Poisson("x", 3, 2, 1, outside=3),
-        NormalMean("x", 0, 10, 4),
-        Exponential("x", 10, shape=5, rate=5),
+        NormalMean("x", 0, 10, 4, outside="usual"),
+        Exponential("x", 10, shape=5, rate=5, outside="usual"),
         dc.models.Binomial("x", 4, 2, 3, outside=0),
-        dc.models.LaplaceScale("x", 4, bands=4),
-        dc.models.NormalPrecision("x", 4, bands=4),
+        dc.models.LaplaceScale("x", 4, bands=4, outside="usual"),
+        dc.models.NormalPrecision("x", 4, bands=4, outside="usual"),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -158,11 +158,11 @@ def test_truncation_without_tempering() -> None:
     "model",
     [
         Poisson("x", most=3, shape=4, outside=3),
-        Exponential("x", high=2, bands=3, shape=3, rate=2),
-        NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4),
+        Exponential("x", high=2, bands=3, shape=3, rate=2, outside="usual"),
+        NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4, outside="usual"),
         dc.models.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
-        dc.models.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2),
-        dc.models.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2),
+        dc.models.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2, outside="usual"),
+        dc.models.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2, outside="usual"),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -297,8 +297,8 @@ def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None
     [
         DIE,
         Poisson("x", 3, 20, 20, outside=3),
-        NormalMean("x", 0, 10, 4),
-        Exponential("x", 10, shape=5, rate=5),
+        NormalMean("x", 0, 10, 4, outside="usual"),
+        Exponential("x", 10, shape=5, rate=5, outside="usual"),
         dc.models.Binomial("x", 4, 5, 5, outside=0),
     ],
     ids=lambda model: type(model).__name__,
@@ -324,7 +324,7 @@ def test_large_settings_take_little_work(prior: Any, size: int, draws: int) -> N
 
 
 def test_draws_of_a_normal_mean_are_composed_in_closed_form() -> None:
-    model = NormalMean("x", 0, 10, 4)
+    model = NormalMean("x", 0, 10, 4, outside="usual")
     mechanism = PosteriorSampling.tempered(model, size=50, epsilon="1", delta="1e-9", draws=4)
     assert calls_of(lambda: dc.verify(mechanism)) < 400_000  # about 90,000 with the search for its power
     assert gaussian_delta(1, 2 * model.gaussian_privacy(50, mechanism.power)) == pytest.approx(1e-9, rel=1e-6)

@@ -15,11 +15,11 @@ from discreet.mechanisms import RateTruncation
 
 FAMILIES = [
     dc.Poisson("x", most=3, shape=2, rate=2, outside=3),
-    dc.Exponential("x", high=4, bands=3, shape=2, rate=3),
-    dc.NormalMean("x", low=0, high=4, variance=2, bands=3, prior_records=2),
+    dc.Exponential("x", high=4, bands=3, shape=2, rate=3, outside="usual"),
+    dc.NormalMean("x", low=0, high=4, variance=2, bands=3, prior_records=2, outside="usual"),
     dc.models.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
-    dc.models.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3),
-    dc.models.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3),
+    dc.models.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3, outside="usual"),
+    dc.models.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3, outside="usual"),
 ]
 NAMED: Any = {"ids": lambda model: type(model).__name__}
 
@@ -102,7 +102,9 @@ def test_the_reading_is_the_sum_over_all_tables(model: Any) -> None:
 
 def test_records_far_outside_the_interval_keep_their_digits() -> None:
     """Totals that put the posterior's own mode 10,000 nats away: next to an end the density is an exponential."""
-    mechanism = RateTruncation(dc.Exponential("x", high=4, bands=4, shape=2, rate=3), 10_000, 50, "0.2", "0.9")
+    mechanism = RateTruncation(
+        dc.Exponential("x", high=4, bands=4, shape=2, rate=3, outside="usual"), 10_000, 50, "0.2", "0.9"
+    )
     totals = np.array([39_000.0])  # a rate of about 0.256 of 10,000 records: inside
     inside = sum(np.exp(mechanism.log_likelihood_of_totals(np.array([cell]), totals)) for cell in coarse(mechanism))
     assert np.isfinite(inside).all()

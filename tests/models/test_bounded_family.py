@@ -10,16 +10,18 @@ from flint import arb, ctx
 from scipy.stats import beta, binom, gamma, laplace, norm
 
 import discreet as dc
+from discreet.documents import document_of, read_document
 from discreet.exact import ball
 from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, Law, NormalLaw, incomplete_beta
 from discreet.models.exponential import Exponential
+from discreet.models.model import Model
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
 
 F = Fraction
 FALLS = Poisson("falls", most=3, shape=2, rate=1, outside=3)
-WAITS = Exponential("wait", high=10, bands=5, shape=2, rate=3)
-HEIGHT = NormalMean("height", low=100, high=200, variance=25, bands=10, prior_records=2)
+WAITS = Exponential("wait", high=10, bands=5, shape=2, rate=3, outside="usual")
+HEIGHT = NormalMean("height", low=100, high=200, variance=25, bands=10, prior_records=2, outside="usual")
 
 
 @pytest.mark.parametrize(
@@ -108,8 +110,14 @@ def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(
     assert_same_law(chance.posterior((2, 0, 1, 4), F(power)), places, logs)
     rates, counts = np.linspace(1e-3, 12, 20_001), (1, 2, 0, 1, 0)
     laws: list[tuple[Any, Any]] = [
-        (dc.models.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3), laplace(1, 1 / rates)),
-        (dc.models.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3), norm(1, rates**-0.5)),
+        (
+            dc.models.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3, outside="usual"),
+            laplace(1, 1 / rates),
+        ),
+        (
+            dc.models.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3, outside="usual"),
+            norm(1, rates**-0.5),
+        ),
     ]
     for model, law in laws:
         logs = gamma(2, scale=1 / 3).logpdf(rates)
@@ -140,7 +148,7 @@ def test_the_poisson_posterior_is_prior_times_likelihood() -> None:
 
 
 def test_gaussian_privacy_of_the_normal_mean() -> None:
-    fine = NormalMean("x", low=0, high=1, variance=1, bands=1000, prior_records=1)
+    fine = NormalMean("x", low=0, high=1, variance=1, bands=1000, prior_records=1, outside="usual")
     assert fine.gaussian_privacy(99) == pytest.approx(0.999 / 10, rel=1e-12)
     (pair,) = fine.neighbours(99, F(1))
     assert float(pair[1].mean) / np.sqrt(float(pair[1].variance)) == pytest.approx(fine.gaussian_privacy(99))
@@ -153,18 +161,18 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
         lambda: Poisson("", most=3, outside=3),
         lambda: Poisson("x", most=3, shape=0, outside=3),
         lambda: Poisson("x", most=3, outside=4),
-        lambda: Exponential("x", high=0),
-        lambda: Exponential("x", high=1, low=1),
-        lambda: Exponential("x", high=1, bands=0),
-        lambda: NormalMean("x", low=1, high=0, variance=1),
-        lambda: NormalMean("x", low=0, high=1, variance=0),
-        lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2),
+        lambda: Exponential("x", high=0, outside="usual"),
+        lambda: Exponential("x", high=1, low=1, outside="usual"),
+        lambda: Exponential("x", high=1, bands=0, outside="usual"),
+        lambda: NormalMean("x", low=1, high=0, variance=1, outside="usual"),
+        lambda: NormalMean("x", low=0, high=1, variance=0, outside="usual"),
+        lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2, outside="usual"),
         lambda: dc.models.Binomial("x", trials=0, outside=0),
         lambda: dc.models.Binomial("x", trials=3, outside=4),
         lambda: dc.models.Binomial("", trials=3, outside=0),
-        lambda: dc.models.LaplaceScale("x", reach=0),
-        lambda: dc.models.LaplaceScale("x", reach=1, bands=0),
-        lambda: dc.models.NormalPrecision("x", reach=1, shape=0),
+        lambda: dc.models.LaplaceScale("x", reach=0, outside="usual"),
+        lambda: dc.models.LaplaceScale("x", reach=1, bands=0, outside="usual"),
+        lambda: dc.models.NormalPrecision("x", reach=1, shape=0, outside="usual"),
     ],
 )
 def test_nonsense_is_refused(make: Any) -> None:
@@ -179,13 +187,59 @@ def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable
     assert "outside = 5 in the question of a study" in str(refusal.value)
 
 
+BANDED: list[tuple[Any, dict[str, Any], Fraction]] = [
+    (dc.Exponential, {"high": 10, "bands": 5}, Fraction(4)),
+    (dc.NormalMean, {"low": 0, "high": 10, "variance": 4, "bands": 5}, Fraction(4)),
+    (dc.models.LaplaceScale, {"reach": 10, "centre": 1, "bands": 5}, Fraction(3)),
+    (dc.models.NormalPrecision, {"reach": 10, "mean": 1, "bands": 5}, Fraction(9, 2)),
+]
+
+
+@pytest.mark.parametrize(("kind", "facts", "value"), BANDED)
+def test_a_family_over_bands_declares_what_missing_values_count_as(
+    kind: Any, facts: dict[str, Any], value: Fraction
+) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"'x' must declare .* nothing was charged") as refusal:
+        kind("x", **facts)
+    assert 'outside = "usual" for' in str(refusal.value)
+    with pytest.raises(dc.DeclarationError, match=r'outside must be a number from .*, or "usual"; got 12'):
+        kind("x", **facts, outside=12)
+    model = kind("x", **facts, outside=4)
+    counts = model.statistics({"x": [None, "?", 99.0]}).open_for_publishing()
+    assert counts.tolist() == [*[0] * (len(model.values) - 1), 3]
+    assert model.values[-1] == value
+
+
+@pytest.mark.parametrize(("kind", "facts", "value"), BANDED)
+def test_a_document_says_what_missing_values_count_as_unless_it_is_usual(
+    kind: Any, facts: dict[str, Any], value: Fraction
+) -> None:
+    usual, other = (kind("x", **facts, outside=each) for each in ("usual", "1/3"))
+    assert "outside" not in document_of(usual)
+    same = {"Exponential": 10, "NormalMean": 5, "LaplaceScale": -9, "NormalPrecision": 10}[kind.__name__]
+    assert kind("x", **facts, outside=same) == usual
+    assert document_of(other)["outside"] == "1/3"
+    for model in (usual, other):
+        assert read_document(document_of(model), Model.kinds) == model
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
         (Poisson("falls", 5, outside=2), "count as 2 in falls."),
-        (dc.Exponential("wait", high=10, bands=20), "count as 10 in wait."),
-        (dc.models.LaplaceScale("error", reach=10, bands=10), "count as 10 away from the centre in error."),
-        (dc.models.NormalPrecision("error", reach=10, bands=10), "count as 9.5 away from the mean in error."),
+        (dc.Exponential("wait", high=10, bands=20, outside="usual"), "count as 10 in wait."),
+        (
+            dc.models.LaplaceScale("error", reach=10, bands=10, outside="usual"),
+            "count as 10 away from the centre in error.",
+        ),
+        (
+            dc.models.NormalPrecision("error", reach=10, bands=10, outside="usual"),
+            "count as 9.5 away from the mean in error.",
+        ),
+        (dc.Exponential("wait", high=10, bands=20, outside=2), "count as 2 in wait."),
+        (dc.NormalMean("height", low=0, high=10, variance=4, bands=20, outside="2.5"), "count as 2.5 in height."),
+        (dc.models.LaplaceScale("error", reach=10, centre=1, bands=10, outside=-3), "count as -3 in error."),
+        (dc.models.NormalPrecision("error", reach=10, mean=1, bands=10, outside=5), "count as 5 in error."),
     ],
 )
 def test_what_missing_values_count_as_is_said_where_a_draw_is_read(model: Any, words: str) -> None:

@@ -103,7 +103,9 @@ def test_a_ridge_moves_by_one_record_or_refuses_the_array(odd: Any, monkeypatch:
     values = [0.25, 0.5, 0.75] * 20
     for last in (0.5, odd):
         with pytest.raises((Caught, TypeError)) as caught:
-            PrivateBayesianRidge(1, (0, 1), (0, 1)).fit(np.array([[v] for v in [*values, last]]), [0.5] * 61)
+            PrivateBayesianRidge(1, (0, 1), (0, 1), missing="middle").fit(
+                np.array([[v] for v in [*values, last]]), [0.5] * 61
+            )
     if len(seen) == 2:
         assert (np.abs(np.subtract(*seen)) <= caught.value.args[0]).all()
     else:

@@ -200,10 +200,10 @@ class HellingerMechanism(NearlySummed):
         kinds = self.tables.representatives[0]
         return self.tables.log_normalisers(kinds, self.scales(kinds))
 
-    def log_normalisers(self, tables: Counts) -> Floats:
-        """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts."""
+    def log_normalisers(self, tables: Counts, scales: Floats | None = None) -> Floats:
+        """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts; c(k) may be given where it is known."""
         if len(tables) > _ONE_BY_ONE and self.is_summed:
-            return log_normalisers(self.model.concentration, tables, self.scales(tables))
+            return log_normalisers(self.model.concentration, tables, self.scales(tables) if scales is None else scales)
         if not self.is_listed:
             return np.array([self.moments(table).log_normaliser.middle for table in tables])
         if len(self.model.cells) == 2:
@@ -220,8 +220,9 @@ class HellingerMechanism(NearlySummed):
     @property
     def likelihood_cost(self) -> Cost:
         """Return the cost of computing the distances to all candidates, or of the sums that replace them."""
-        sums = 30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS
-        return Cost(operations_of_sum(self.size, self.length) if self.is_summed else sums)
+        if self.is_summed:
+            return Cost(NEAR_OPERATIONS + operations_of_sum(self.size, self.length))
+        return Cost(30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS)
 
     @property
     def is_summed(self) -> bool:
@@ -237,7 +238,8 @@ class HellingerMechanism(NearlySummed):
             raise DeclarationError(f"The counts must not be negative and must add up to the public size {self.size}.")
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
         kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
-        scales, normalisers = (each(kinds)[inverse.ravel()] for each in (self.scales, self.log_normalisers))
+        own = self.scales(kinds)
+        scales, normalisers = own[inverse.ravel()], self.log_normalisers(kinds, own)[inverse.ravel()]
         distances = self.distances(np.where(possible[:, None], outputs, tables), tables)
         return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
 

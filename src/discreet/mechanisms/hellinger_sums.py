@@ -19,8 +19,8 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates.stable_law import log_probabilities
 from discreet.mathematics.divergences import log_affinities
 
-MOST_RECORDS, MOST_CELLS = 3_000, 8
-"""The most records and cells for which sums are computed."""
+MOST_RECORDS, MOST_CELLS = 500, 8
+"""The most records and cells for which sums are computed; of more, `hellinger_near` knows them at a tenth of that."""
 
 _SINGLE = 8  # powers below are taken one by one
 _PANEL, _NODES = 8, 12  # powers of a panel go up by this factor; the nodes of each

@@ -67,7 +67,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     widest interval that needs no tempering.
 
     >>> from discreet.models import Exponential
-    >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8)
+    >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8, outside="usual")
     >>> RateTruncation(waits, size=50, epsilon=2, lowest="0.01", highest="0.2").guarantee.epsilon
     Fraction(181199, 100000)
     """

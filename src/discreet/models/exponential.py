@@ -15,6 +15,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.models.banded_family import USUAL, Outside, outside_of
 from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles
 from discreet.records.columns import Column
 
@@ -23,10 +24,10 @@ from discreet.records.columns import Column
 class Exponential(GammaRate, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
-    Missing, non-numeric and out-of-range values are a level of their own that stands for `high`, so long times are
-    clipped.
+    Missing, non-numeric and out-of-range values are a level of their own that stands for `outside`, a number from `low`
+    to `high`, which must be declared as every record counts; "usual" is `high`, so that long times are clipped.
 
-    >>> model = Exponential("wait", high=10, bands=5)
+    >>> model = Exponential("wait", high=10, bands=5, outside="usual")
     >>> [str(value) for value in model.values]
     ['1', '3', '5', '7', '9', '10']
     """
@@ -37,16 +38,25 @@ class Exponential(GammaRate, kind="Exponential"):
     shape: Fraction
     rate: Fraction
     low: Fraction
+    outside: Outside = USUAL
 
     def __init__(
-        self, name: str, high: Exact, bands: int = 100, shape: Exact = 1, rate: Exact = 1, low: Exact = 0
+        self,
+        name: str,
+        high: Exact,
+        bands: int = 100,
+        shape: Exact = 1,
+        rate: Exact = 1,
+        low: Exact = 0,
+        outside: Exact | None = None,
     ) -> None:
         first, last = exact(low, "low"), positive(high, "high")
         if not 0 <= first < last:
             raise DeclarationError(f"low must be at least 0 and below high = {exact_text(last)}.")
         number, numbers = whole(bands, "bands", most=MOST_BANDS), (positive(shape, "shape"), positive(rate, "rate"))
-        values = (name, last, number, *numbers, first)
-        for field, value in zip(("name", "high", "bands", "shape", "rate", "low"), values, strict=True):
+        home = outside_of(outside, first, last, name, "the highest", last)
+        values = (name, last, number, *numbers, first, home)
+        for field, value in zip(("name", "high", "bands", "shape", "rate", "low", "outside"), values, strict=True):
             object.__setattr__(self, field, value)
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
 
@@ -57,8 +67,9 @@ class Exponential(GammaRate, kind="Exponential"):
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
-        """Return the middle of every band, and `high` for what lies in none."""
-        return (*band_middles(self.low, self.high, self.bands), self.high)
+        """Return the middle of every band, and `outside` or `high` for what lies in none."""
+        home = self.high if self.outside == USUAL else self.outside
+        return (*band_middles(self.low, self.high, self.bands), home)
 
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return e^(-theta a) - e^(-theta b) for each band from a to b, and what lies in none."""

@@ -19,13 +19,13 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
+from discreet.models.banded_family import BandedFamily
 from discreet.models.bounded_family import GammaLaw, gamma_log_mass
-from discreet.models.readable_family import ReadableFamily
 
 MOST_BANDS = 100_000
 
 
-class GammaRate(ReadableFamily):
+class GammaRate(BandedFamily):
     """A rate with a Gamma prior; see the module. A subclass says what records stand for, and how likely levels are."""
 
     strength: ClassVar[tuple[str, ...]] = ("shape", "rate")

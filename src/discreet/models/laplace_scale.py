@@ -14,20 +14,21 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.exact import Exact, exact, positive, whole
+from discreet.models.banded_family import USUAL, Outside, outside_of
 from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles, on_both_sides
 from discreet.records.columns import Column
 
-_FIELDS = ("name", "reach", "centre", "bands", "shape", "rate")
+_FIELDS = ("name", "reach", "centre", "bands", "shape", "rate", "outside")
 
 
 @dataclass(frozen=True, init=False)
 class LaplaceScale(GammaRate, kind="LaplaceScale"):
     """The inverse scale of a column of errors around `centre`, read in `bands` equal bands on each side, up to `reach`.
 
-    Missing, non-numeric and more distant values are a level of their own that stands for `reach`: large errors are
-    clipped.
+    Missing, non-numeric and more distant values are a level of their own that stands for `outside`, a number up to
+    `reach` away, which must be declared as every record counts; "usual" is `reach` away: large errors are clipped.
 
-    >>> [str(value) for value in LaplaceScale("error", reach=4, bands=2).values]
+    >>> [str(value) for value in LaplaceScale("error", reach=4, bands=2, outside="usual").values]
     ['3', '1', '1', '3', '4']
     """
 
@@ -37,12 +38,22 @@ class LaplaceScale(GammaRate, kind="LaplaceScale"):
     bands: int
     shape: Fraction
     rate: Fraction
+    outside: Outside = USUAL
 
     def __init__(
-        self, name: str, reach: Exact, centre: Exact = 0, bands: int = 50, shape: Exact = 1, rate: Exact = 1
+        self,
+        name: str,
+        reach: Exact,
+        centre: Exact = 0,
+        bands: int = 50,
+        shape: Exact = 1,
+        rate: Exact = 1,
+        outside: Exact | None = None,
     ) -> None:
         numbers = positive(reach, "reach"), exact(centre, "centre"), whole(bands, "bands", most=MOST_BANDS // 2)
-        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"))
+        low, high = numbers[1] - numbers[0], numbers[1] + numbers[0]
+        home = outside_of(outside, low, high, name, "reach away", low, high)
+        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"), home)
         for field, value in zip(_FIELDS, values, strict=True):
             object.__setattr__(self, field, value)
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
@@ -55,14 +66,17 @@ class LaplaceScale(GammaRate, kind="LaplaceScale"):
 
     @property
     def missing_in_words(self) -> str:
-        """Say what missing values count as: `reach`, as distances alone matter."""
+        """Say what missing values count as; usually `reach`, as distances alone matter."""
+        if self.outside != USUAL:
+            return super().missing_in_words
         return f"Missing values count as {float(self.reach):g} away from the centre in {self.name}."
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
-        """Return how far the middle of every band is from the centre, and `reach` for what lies in none."""
+        """Return how far the middle of every band is from the centre, and that of `outside` for others."""
         away = band_middles(Fraction(0), self.reach, self.bands)
-        return (*reversed(away), *away, self.reach)
+        home = self.reach if self.outside == USUAL else abs(self.outside - self.centre)
+        return (*reversed(away), *away, home)
 
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return (e^(-theta a) - e^(-theta b)) / 2 for each band from a to b away, and e^(-theta reach) beyond."""

@@ -23,22 +23,22 @@ from scipy.special import ndtr
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, whole
+from discreet.models.banded_family import USUAL, BandedFamily, Outside, outside_of
 from discreet.models.bounded_family import NormalLaw, normal_log_mass
 from discreet.models.gamma_rate import MOST_BANDS, band_edges, band_middles
-from discreet.models.readable_family import ReadableFamily
 from discreet.records.columns import Column
 
-_FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_records")
+_FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_records", "outside")
 
 
 @dataclass(frozen=True, init=False)
-class NormalMean(ReadableFamily, kind="NormalMean"):
+class NormalMean(BandedFamily, kind="NormalMean"):
     """The mean of a column of measurements from `low` to `high` with a known variance, read in `bands` equal bands.
 
-    Missing, non-numeric and out-of-range values are a level of their own that stands for the prior mean, by default the
-    middle of the range.
+    Missing, non-numeric and out-of-range values are a level of their own that stands for `outside`, a number from `low`
+    to `high`, which must be declared as every record counts; "usual" is the prior mean, itself by default the middle.
 
-    >>> NormalMean("height", low=100, high=200, variance=100, bands=10).values[:2]
+    >>> NormalMean("height", low=100, high=200, variance=100, bands=10, outside="usual").values[:2]
     (Fraction(105, 1), Fraction(115, 1))
     """
 
@@ -50,6 +50,7 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
     bands: int
     prior_mean: Fraction
     prior_records: Fraction
+    outside: Outside = USUAL
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
         bands: int = 100,
         prior_mean: Exact | None = None,
         prior_records: Exact = 1,
+        outside: Exact | None = None,
     ) -> None:
         first, last = exact(low, "low"), exact(high, "high")
         if first >= last:
@@ -68,7 +70,8 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
         if not first <= centre <= last:
             raise DeclarationError("prior_mean must lie between low and high.")
         numbers = positive(variance, "variance"), whole(bands, "bands", most=MOST_BANDS)
-        values = (name, first, last, *numbers, centre, positive(prior_records, "prior_records"))
+        home = outside_of(outside, first, last, name, "the prior mean", centre)
+        values = (name, first, last, *numbers, centre, positive(prior_records, "prior_records"), home)
         for field, value in zip(_FIELDS, values, strict=True):
             object.__setattr__(self, field, value)
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
@@ -80,8 +83,9 @@ class NormalMean(ReadableFamily, kind="NormalMean"):
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
-        """Return the middle of every band, and the prior mean for what lies in none."""
-        return (*band_middles(self.low, self.high, self.bands), self.prior_mean)
+        """Return the middle of every band, and `outside` or the prior mean for what lies in none."""
+        home = self.prior_mean if self.outside == USUAL else self.outside
+        return (*band_middles(self.low, self.high, self.bands), home)
 
     def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> NormalLaw:
         """Return Normal((k0 m0 + power total) / (k0 + power n), variance / (k0 + power n))."""

@@ -16,19 +16,21 @@ from scipy.special import ndtr
 
 from discreet.arrays import Floats
 from discreet.exact import Exact, exact, positive, whole
+from discreet.models.banded_family import USUAL, Outside, outside_of
 from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles, on_both_sides
 from discreet.records.columns import Column
 
-_FIELDS = ("name", "reach", "mean", "bands", "shape", "rate")
+_FIELDS = ("name", "reach", "mean", "bands", "shape", "rate", "outside")
 
 
 @dataclass(frozen=True, init=False)
 class NormalPrecision(GammaRate, kind="NormalPrecision"):
     """The precision of a column of normal records with a known `mean`, in `bands` equal bands on each side, to `reach`.
 
-    Missing, non-numeric and more distant values are a level of their own that counts like the outermost band.
+    Missing, non-numeric and more distant values are a level of their own that stands for `outside`, a number up to
+    `reach` away, which must be declared as every record counts; "usual" is to count like the outermost band.
 
-    >>> [str(value) for value in NormalPrecision("error", reach=4, bands=2).values]
+    >>> [str(value) for value in NormalPrecision("error", reach=4, bands=2, outside="usual").values]
     ['9/2', '1/2', '1/2', '9/2', '9/2']
     """
 
@@ -39,12 +41,22 @@ class NormalPrecision(GammaRate, kind="NormalPrecision"):
     bands: int
     shape: Fraction
     rate: Fraction
+    outside: Outside = USUAL
 
     def __init__(
-        self, name: str, reach: Exact, mean: Exact = 0, bands: int = 20, shape: Exact = 1, rate: Exact = 1
+        self,
+        name: str,
+        reach: Exact,
+        mean: Exact = 0,
+        bands: int = 20,
+        shape: Exact = 1,
+        rate: Exact = 1,
+        outside: Exact | None = None,
     ) -> None:
         numbers = positive(reach, "reach"), exact(mean, "mean"), whole(bands, "bands", most=MOST_BANDS // 2)
-        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"))
+        low, high, half = numbers[1] - numbers[0], numbers[1] + numbers[0], numbers[0] / numbers[2] / 2
+        home = outside_of(outside, low, high, name, "the outermost band", low + half, high - half)
+        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"), home)
         for field, value in zip(_FIELDS, values, strict=True):
             object.__setattr__(self, field, value)
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
@@ -57,15 +69,18 @@ class NormalPrecision(GammaRate, kind="NormalPrecision"):
 
     @property
     def missing_in_words(self) -> str:
-        """Say what missing values count as: the middle of an outermost band, as distances alone matter."""
+        """Say what missing values count as; usually the middle of an outermost band, as distances alone matter."""
+        if self.outside != USUAL:
+            return super().missing_in_words
         away = float(band_middles(Fraction(0), self.reach, self.bands)[-1])
         return f"Missing values count as {away:g} away from the mean in {self.name}."
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
-        """Return half the squared distance of the middle of every band, and the largest for what lies in none."""
+        """Return half the squared distance of the middle of every band, and of `outside` or the outermost band."""
         halves = [away**2 / 2 for away in band_middles(Fraction(0), self.reach, self.bands)]
-        return (*reversed(halves), *halves, halves[-1])
+        home = halves[-1] if self.outside == USUAL else (self.outside - self.mean) ** 2 / 2
+        return (*reversed(halves), *halves, home)
 
     def level_probabilities(self, parameters: Floats) -> Floats:
         """Return Phi(b sqrt(theta)) - Phi(a sqrt(theta)) for each band from a to b away, and what lies beyond."""

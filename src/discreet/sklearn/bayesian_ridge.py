@@ -29,11 +29,14 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     `feature_bounds` declares the ranges of the features: one pair (low, high) for all of them, or a list with a pair
     for each; `target_bounds` is the range of the target. They must not be taken from the data. Values outside are
-    clipped; missing and non-numeric values count as the middle of the range. `norm_bound` is the plausible size of the
-    coefficients: in public units (docs/regression.md) each has the prior N(0, norm_bound^2), without truncation. The
-    variance of the noise is unknown and has an Inverse-Gamma prior. The release is charged to `ledger`; by default, a
-    ledger of this epsilon is created for this fit alone, so every further fit spends as much again. `terms` are
-    products of features by index: (0, 0) is the square of the first, (0, 1) its interaction with the second.
+    clipped. `missing` declares what missing and non-numeric values count as: "middle", of the range of their column, or
+    a list with a number for each feature and, last, for the target. `fit` refuses to go on without it, whatever the
+    records are: an error that depended on whether a value is missing would tell something about them. `norm_bound` is
+    the plausible size of the coefficients: in public units (docs/regression.md) each has the prior N(0, norm_bound^2),
+    without truncation. The variance of the noise is unknown and has an Inverse-Gamma prior. The release is charged to
+    `ledger`; by default, a ledger of this epsilon is created for this fit alone, so every further fit spends as much
+    again. `terms` are products of features by index: (0, 0) is the square of the first, (0, 1) its interaction with the
+    second.
 
     After `fit`: `coef_` and `intercept_` (posterior means, in the units of the table; terms follow features),
     `release_` (public, may be stored and shared), `posterior_` (what it says, with intervals).
@@ -47,6 +50,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         norm_bound: Exact = 1.0,
         ledger: Ledger | None = None,
         terms: Sequence[Sequence[int]] = (),
+        missing: str | Sequence[Exact] | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.feature_bounds = feature_bounds
@@ -54,6 +58,7 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.norm_bound = norm_bound
         self.ledger = ledger
         self.terms = terms
+        self.missing = missing
 
     def fit(self, X: object, y: object) -> "PrivateBayesianRidge":  # noqa: N803 - scikit-learn's name
         """Publish noisy moments of these records and infer the coefficients. It never fails because of the values."""
@@ -61,7 +66,8 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         names, size = names_of(self.n_features_in_), len(targets)
         precision = 1 / positive(self.norm_bound, "norm_bound") ** 2
         bounds, terms = self._bounds(names), self._terms(names)
-        model = LinearRegression(_TARGET, names, bounds, prior_precision=precision, terms=terms, missing=MIDDLE)
+        gaps = self._missing(names)
+        model = LinearRegression(_TARGET, names, bounds, prior_precision=precision, terms=terms, missing=gaps)
         if size <= model.dimension:
             raise DeclarationError(
                 f"X has {size} sample(s); {model.dimension} coefficients need at least {model.dimension + 1}."
@@ -74,6 +80,22 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_, *slopes = self.posterior_.mean.values()
         self.coef_ = np.array(slopes)
         return self
+
+    def _missing(self, names: list[str]) -> str | dict[str, Exact]:
+        if isinstance(self.missing, str) and self.missing == MIDDLE:
+            return MIDDLE
+        if isinstance(self.missing, str) or not isinstance(self.missing, Sequence | np.ndarray):
+            raise DeclarationError(
+                'missing must declare what missing values count as: "middle", of the range of their column, or a list '
+                f"with a number for each feature and, last, for the target; got {self.missing!r}. Nothing was "
+                "published and nothing was charged."
+            )
+        if len(self.missing) != len(names) + 1:
+            raise DeclarationError(
+                f"missing must list {len(names) + 1} numbers, for {len(names)} features and the target; got "
+                f"{len(self.missing)}. Nothing was published and nothing was charged."
+            )
+        return dict(zip([*names, _TARGET], list(self.missing), strict=True))
 
     def _terms(self, names: list[str]) -> list[tuple[str, ...]]:
         places = range(len(names))

@@ -13,7 +13,7 @@ from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 
-MODEL = dc.NormalMean("height", low=0, high=1, variance="0.04", prior_records=1)
+MODEL = dc.NormalMean("height", low=0, high=1, variance="0.04", prior_records=1, outside="usual")
 SIZE, DELTA = 399, 1e-6
 ANSWERS, QUICK_ANSWERS = (1, 2, 5, 10, 20, 50, 100), (1, 10, 100)
 LIMIT, EACH = Fraction(2), Fraction(1, 2)

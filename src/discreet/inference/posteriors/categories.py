@@ -26,7 +26,7 @@ from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.table import levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
-from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled
+from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled, Share
 from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
@@ -362,7 +362,10 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return self.laws.count(places)
 
     def predictive(self, event: object, records: int) -> CountDistribution:
-        """Return how many of `records` further records fall into an event: a mixture of Beta-binomials."""
+        """Return how many of `records` further records fall into an event: a mixture of Beta-binomials.
+
+        Its intervals are opened to 0 and to all of them where those of shares are.
+        """
         future, law = whole(records, "records", most=10**7), self.probability(event)
         hits = np.arange(future + 1)
         ways = gammaln(future + 1.0) - gammaln(hits + 1.0) - gammaln(future - hits + 1.0)
@@ -370,7 +373,7 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         table = np.zeros(future + 1)
         for weight, a, b in zip(law.weights[keep], law.a[keep], law.b[keep], strict=True):
             table += weight * np.exp(ways + betaln(a + hits, b + future - hits) - betaln(a, b))
-        return CountDistribution(0, table / table.sum())
+        return CountDistribution(0, table / table.sum(), future if isinstance(law, Share) else None)
 
     def bayes_remap(self) -> Dirichlet:
         """Return one Dirichlet(alpha + r), with r whole counts of this size, at a small expected Hellinger distance.
