@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.as_published.laplace_updates import LaplaceUpdates
-from discreet.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.models.network import Network
+from discreet_papers.as_published.laplace_updates import LaplaceUpdates
+from discreet_papers.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
 
 FEATURES = [f"x{number}" for number in range(16)]
 NETWORK = Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)

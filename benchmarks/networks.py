@@ -23,6 +23,7 @@ from discreet.planning import audit, expected_accuracy, verify
 from discreet.reading import Case
 from discreet.reading.engines.naive_bayes import whole, windowed
 from discreet.releases import Release
+from discreet_papers import as_published
 
 Result = TypeVar("Result")
 FEATURES, ROWS = [f"x{number}" for number in range(16)], 10_000
@@ -100,7 +101,7 @@ def refusals() -> None:
             dc.mechanisms.FamilyGaussians(graph, 10**12, 1, "1e-6"),
             expected_accuracy,
         ),
-        ("plan of LaplaceUpdates, 10^12 records", dc.as_published.LaplaceUpdates(graph, 10**12, 1), expected_accuracy),
+        ("plan of LaplaceUpdates, 10^12 records", as_published.LaplaceUpdates(graph, 10**12, 1), expected_accuracy),
     ]
     for name, mechanism, verb in asked:
         refused(verb, mechanism)

@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import discreet
-from discreet import as_published, guarantees, inference, mechanisms, models, reading
+from discreet import guarantees, inference, mechanisms, models, reading
 from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.guarantees.metric import Metric
 from discreet.inference.posteriors.posterior import Posterior
@@ -18,7 +18,7 @@ from discreet.models.programs.program import Program
 from discreet.reading.case import Engine
 
 FILE = Path(discreet.__file__).parent / "kinds.py"
-PACKAGES = (guarantees, models, mechanisms, reading, inference, as_published)
+PACKAGES = (guarantees, models, mechanisms, reading, inference)
 EXTRAS = "discreet.inference.bridges."  # which need libraries that are not always there
 HEAD = '''"""Where each built-in kind, solver and posterior is defined. Written by `make kinds`; do not edit."""
 # fmt: off

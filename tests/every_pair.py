@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
+from discreet_papers import as_published
 
 TWO, THREE = (0, 1), (0, 1, 2)
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -121,13 +122,13 @@ MAKERS: dict[str, Any] = {
     "NetworkSampling": lambda model, size: dc.mechanisms.NetworkSampling.tempered(
         model, size=size, epsilon=4, delta="1e-2"
     ),
-    "RoundedLaplace": lambda model, size: dc.as_published.RoundedLaplace(model, size, 1, 2, len(model.cells)),
-    "FlooredLaplace": lambda model, size: dc.as_published.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),
-    "TruncatedLaplace": lambda model, size: dc.as_published.TruncatedLaplace(model, size, 1, 2, len(model.cells)),
+    "RoundedLaplace": lambda model, size: as_published.RoundedLaplace(model, size, 1, 2, len(model.cells)),
+    "FlooredLaplace": lambda model, size: as_published.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),
+    "TruncatedLaplace": lambda model, size: as_published.TruncatedLaplace(model, size, 1, 2, len(model.cells)),
     "TreeLevels": lambda model, size: dc.mechanisms.TreeLevels(
         model, size, 1, range(1, len(model.cells)), [1] * (len(model.cells) - 1)
     ),
-    "ClampedLaplace": lambda model, size: dc.as_published.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),
+    "ClampedLaplace": lambda model, size: as_published.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),
 }
 
 MADE: dict[tuple[str, int, int], tuple[Any, Any]] = {}

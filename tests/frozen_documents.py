@@ -206,7 +206,7 @@ def held(version: str) -> set[tuple[str, str, int]]:
 
 def is_own(made: Any) -> bool:
     """Tell whether something is of this library, and not of a test or an example that registered it."""
-    return str(made.__module__).startswith("discreet.")
+    return str(made.__module__).startswith(("discreet.", "discreet_papers."))
 
 
 def known() -> set[tuple[str, str, int]]:

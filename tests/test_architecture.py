@@ -28,7 +28,7 @@ ORDER = (
     ("releases",),
     ("inference",),
     ("planning", "session"),
-    ("study", "show", "sklearn", "as_published", "client"),
+    ("study", "show", "sklearn", "client"),
     ("serve",),
     ("command_line",),
 )
@@ -93,7 +93,7 @@ def test_what_type_checkers_read_is_what_is_loaded() -> None:
         assert not (ROOT / f"{name}.py").exists(), f"{name} is a file as well"
 
 
-@pytest.mark.parametrize("room", ["mechanisms", "models", "noise", "planning", "inference", "as_published"])
+@pytest.mark.parametrize("room", ["mechanisms", "models", "noise", "planning", "inference"])
 def test_rooms_can_be_asked_for(room: str) -> None:
     assert isinstance(getattr(dc, room), ModuleType)
     assert room in dir(dc)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet import as_published
 from discreet.kinds import SOLVERS
 from discreet.models import Model
 from discreet.reading import Case, Engine, Exactness, Work, engine_for
@@ -28,7 +27,7 @@ def test_what_was_published_is_found_by_its_kind_when_nothing_else_is_loaded(ask
     path = RELEASES / "laplace-rounded.json"
     code = (
         f"import sys, discreet as dc; path = {str(path)!r}; dc.Release; dc.Mechanism; "
-        "assert not any(name.startswith('discreet.as_published') for name in sys.modules); "
+        "assert not any(name.startswith('discreet_papers') for name in sys.modules); "
         f"assert 'RoundedLaplace' in str({asked})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -72,7 +71,7 @@ def test_outside_the_rooms_of_mechanisms_only_the_chooser_names_one() -> None:
     kinds = set(dc.Mechanism.registered())
     for path in ROOT.rglob("*.py"):
         where = path.relative_to(ROOT)
-        if where.parts[0] in ("mechanisms", "as_published") or where.as_posix() == "planning/suggest.py":
+        if where.parts[0] == "mechanisms" or where.as_posix() == "planning/suggest.py":
             continue
         tree = ast.parse(path.read_text("utf-8"))
         named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & kinds
@@ -80,11 +79,3 @@ def test_outside_the_rooms_of_mechanisms_only_the_chooser_names_one() -> None:
             each.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names
         } & kinds
         assert not named, f"{where} names {named}"
-
-
-def test_nothing_below_imports_what_was_published() -> None:
-    moved = [path for path in (ROOT / "as_published").glob("*.py") if path.name != "__init__.py"]
-    assert len(moved) >= 7
-    for name in as_published.__all__:
-        assert not hasattr(dc.mechanisms, name)
-        assert getattr(as_published, name).__module__.split(".")[1] in ("as_published", "inference")

@@ -19,6 +19,7 @@ from discreet.models import Model
 from discreet.planning import accuracy_curve
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import ways_of
+from discreet_papers import as_published
 
 STUDY = """
 [data]
@@ -184,7 +185,7 @@ def test_every_mechanism_goes_the_whole_road_from_a_study_file(
 def test_a_question_gives_the_object_that_python_makes(tmp_path: Path) -> None:
     model = dc.Categories("a", levels=("no", "yes"), outside="no")
     asked = dc.Study(study_of(tmp_path, TABLE, CUT, mechanism="RoundedLaplace")).question("q")
-    assert asked.mechanism == dc.as_published.RoundedLaplace(model, 8, "2", sensitivity=2, noisy_cells=1)
+    assert asked.mechanism == as_published.RoundedLaplace(model, 8, "2", sensitivity=2, noisy_cells=1)
     drawn = dc.Study(study_of(tmp_path, TABLE, LESS, "draws = 2", mechanism="PosteriorSampling.tempered"))
     tempered = dc.PosteriorSampling.tempered(model, size=8, epsilon="2", delta="1e-6", draws=2)
     assert drawn.question("q").mechanism == tempered

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from flint import arb
 
-from discreet.as_published import PublishedHellingerGlobal as HellingerGlobal
-from discreet.as_published import PublishedHellingerSmooth
 from discreet.exact import Exact, ball, positive
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import Decay, proved_gamma, published_gamma, reciprocal
 from discreet.models import Categories
+from discreet_papers.as_published import PublishedHellingerGlobal as HellingerGlobal
+from discreet_papers.as_published import PublishedHellingerSmooth
 
 __all__ = ["HellingerGlobal", "HellingerReciprocal", "HellingerSmooth", "HellingerSmoothProved"]
 

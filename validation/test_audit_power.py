@@ -15,10 +15,10 @@ from kept_results import IS_FULL, kept, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.as_published import HellingerLocal
-from discreet.as_published.hellinger_table import HellingerTable
-from discreet.as_published.published_laplace import RoundedLaplace
 from discreet.planning.audit import audit
+from discreet_papers.as_published import HellingerLocal
+from discreet_papers.as_published.hellinger_table import HellingerTable
+from discreet_papers.as_published.published_laplace import RoundedLaplace
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal
 
 Counts = NDArray[np.int64]

@@ -12,10 +12,10 @@ import pytest
 from rank_tests import DRAWS, Places, Setting, judge, rank
 
 import discreet as dc
-from discreet.as_published.laplace_updates import LaplaceUpdates
-from discreet.as_published.projection import truncated_reading
 from discreet.models.network import Network
 from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet_papers.as_published.laplace_updates import LaplaceUpdates
+from discreet_papers.as_published.projection import truncated_reading
 
 FEATURES = [f"x{number}" for number in range(6)]
 NAIVE = Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)

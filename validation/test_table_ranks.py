@@ -17,6 +17,7 @@ from rank_tests import DRAWS, Floats, Places, Setting, judge, rank
 import discreet as dc
 from discreet.errors import PriorOutweighsWarning
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal
+from discreet_papers import as_published
 
 CROSSED = dc.Categories(("a", "b"), levels={"a": (0, 1, 2, 3), "b": (0, 1, 2)}, outside={"a": 0, "b": 0})
 Answer = Callable[[Any, Floats], float]
@@ -97,7 +98,7 @@ def together(mechanisms: Sequence[Any], generator: np.random.Generator, bits: dc
     theta = generator.dirichlet(priors[generator.integers(len(priors))].concentration)
     counts = generator.multinomial(size, theta)
     releases = [released(mechanism, counts, bits) for mechanism in mechanisms]
-    posterior, plugged = dc.infer(*releases).table, dc.as_published.plug_in(releases[0])
+    posterior, plugged = dc.infer(*releases).table, as_published.plug_in(releases[0])
     one = posterior.probability(0).cdf(theta[0])
     other = rank(float(theta[1:3].sum()), posterior.draws(DRAWS, seed=1)["theta"][:, 1:3].sum(axis=1))
     taken = generator.dirichlet(plugged.concentration, size=DRAWS)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.bounds_004 import (
     Pair,
     deviation,
@@ -44,11 +45,11 @@ def settings() -> Iterator[tuple[Pair, Pair, int]]:
 
 def naive_bayes_release(
     size: int, epsilon: str, seed: int
-) -> tuple[dc.as_published.LaplaceUpdates, np.ndarray, np.ndarray]:
+) -> tuple[as_published.LaplaceUpdates, np.ndarray, np.ndarray]:
     """Return a mechanism, its true tables and 4,000 noisy ones, cell by cell, for 16 features."""
     names = [f"x{number}" for number in range(16)]
     network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
-    mechanism = dc.as_published.LaplaceUpdates(network, size, epsilon)
+    mechanism = as_published.LaplaceUpdates(network, size, epsilon)
     counts = np.tile([size // 10, 2 * size // 5, 2 * size // 5, size // 10], 16)
     true = mechanism.measured(counts)
     return mechanism, true, true + mechanism.noise.sample(4000, dc.SeededBits(seed))

@@ -12,7 +12,7 @@ import discreet as dc
 from discreet.certificates.lipschitz import bernoulli_rate, categories_lipschitz, network_lipschitz, network_rate
 from discreet.mechanisms.contrasts import contrast_basis
 from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
-from discreet_papers import Outcome, reproduction_named
+from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.fourier_bounds_004 import (
     kept_integer_run_epsilon,
     kept_run_epsilon,
@@ -39,7 +39,7 @@ def test_sizes_of_naive_bayes_are_those_of_section_5_1() -> None:
     network = naive_bayes(16)
     assert len(network.variables) == 17
     assert sum(2 ** len(above) for above in network.parents) == 33  # m
-    assert dc.as_published.FourierUpdates(network, 50, 1).length == 34  # |N| = 2 d + 2
+    assert as_published.FourierUpdates(network, 50, 1).length == 34  # |N| = 2 d + 2
 
 
 def test_a_marginal_sums_the_cells_that_agree_with_it() -> None:
@@ -82,7 +82,7 @@ def test_one_record_moves_fewer_coefficients_than_corollary_2_counts() -> None:
 def test_the_number_of_coefficients_is_bounded_as_remark_1_says() -> None:
     for network in (*NETWORKS.values(), naive_bayes(16)):
         most = max(len(above) for above in network.parents)
-        assert dc.as_published.FourierUpdates(network, 50, 1).length <= len(network.variables) * 2 ** (1 + most)
+        assert as_published.FourierUpdates(network, 50, 1).length <= len(network.variables) * 2 ** (1 + most)
 
 
 def test_assumption_2_follows_from_assumption_1_and_holds_for_coins() -> None:
@@ -138,7 +138,7 @@ def test_corollary_3_holds_from_one_on_and_fails_below() -> None:
         for t in (1.0, 1.5, 3.0, 10.0):
             assert stealth_range_holds(coefficients, t)
             assert stealth_bound(coefficients, t) >= published_stealth(t)
-    mechanism = dc.as_published.FourierUpdates(naive_bayes(16), 50, 1)
+    mechanism = as_published.FourierUpdates(naive_bayes(16), 50, 1)
     needed = needed_t_of_naive_bayes(mechanism, mechanism.noise.sample(20_000, dc.SeededBits(3)))
     found = {t: float((needed <= t).mean()) for t in (0.2, 0.3, 0.5, 1.0)}
     assert found[0.2] == pytest.approx(0.0021, abs=0.0015)  # claimed: 0.1813
@@ -148,7 +148,7 @@ def test_corollary_3_holds_from_one_on_and_fails_below() -> None:
 
 
 def test_the_lowest_cell_of_naive_bayes_is_that_of_the_whole_table() -> None:
-    mechanism = dc.as_published.FourierUpdates(naive_bayes(3), 50, 1)
+    mechanism = as_published.FourierUpdates(naive_bayes(3), 50, 1)
     noise = mechanism.noise.sample(5, dc.SeededBits(4))
     for row, needed in zip(noise, needed_t_of_naive_bayes(mechanism, noise), strict=True):
         cells = []
@@ -161,7 +161,7 @@ def test_the_lowest_cell_of_naive_bayes_is_that_of_the_whole_table() -> None:
 
 def test_the_needed_increment_is_where_tables_begin_to_look_like_counts() -> None:
     network = NETWORKS["asia"]
-    mechanism = dc.as_published.FourierUpdates(network, 50, 1)
+    mechanism = as_published.FourierUpdates(network, 50, 1)
     outputs = mechanism.sample(np.tile(corollary_3.identical_records(network), (50, 1)), dc.SeededBits(5))
     for output, t in zip(outputs, needed_t(mechanism, outputs), strict=True):
         assert mechanism.looks_like_counts(output, t + 1e-9)
@@ -180,14 +180,12 @@ def test_sixteen_features_need_an_increment_beyond_all_records() -> None:
     needed = corollary_3.shifts_needed(naive_bayes(16), 20_000)
     assert float(np.quantile(needed, 0.9)) == pytest.approx(0.1218, abs=0.0015)
     assert float(np.quantile(needed, 0.99)) == pytest.approx(0.171, abs=0.006)
-    assert dc.as_published.FourierUpdates(naive_bayes(16), 50, 1).increment(0.1218) / 4 == pytest.approx(
-        140.8, abs=0.05
-    )
+    assert as_published.FourierUpdates(naive_bayes(16), 50, 1).increment(0.1218) / 4 == pytest.approx(140.8, abs=0.05)
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.9])
 def test_the_sure_increment_is_enough_for_any_table(chance: float) -> None:
-    mechanism = dc.as_published.FourierUpdates(yes_no("a -> b"), 5, 1)
+    mechanism = as_published.FourierUpdates(yes_no("a -> b"), 5, 1)
     shift = sure_increment(mechanism.length, 1.0, chance) / mechanism.increment(1.0)
     outputs = mechanism.sample(np.tile([5, 0, 0, 0], (10_000, 1)), dc.SeededBits(6))
     assert float(mechanism.looks_like_counts(outputs, shift).mean()) >= chance

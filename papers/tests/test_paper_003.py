@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dc
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity
-from discreet_papers import Outcome, reproduction_named
+from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.paper_003 import (
     DistanceLaw,
     exponential_law,
@@ -67,7 +67,7 @@ def test_figure_6_turns_at_the_printed_sizes() -> None:
 def test_noise_of_the_right_scale_wins_from_six_records_on() -> None:
     for size in range(2, 31, 2):
         counts = (size // 2, size // 2)
-        noise = dc.as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1)
+        noise = as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1)
         assert (smooth_law((1, 1), counts).mean > laplace_law(noise, counts).mean) == (size >= 6)
 
 
@@ -199,7 +199,7 @@ def test_laws_are_probabilities_and_quantiles_are_theirs() -> None:
 
 
 def test_laplace_laws_are_those_of_draws() -> None:
-    mechanism = dc.as_published.FlooredLaplace(model_of((1, 2, 3)), 12, "0.8", 2, 2)
+    mechanism = as_published.FlooredLaplace(model_of((1, 2, 3)), 12, "0.8", 2, 2)
     generator = np.random.default_rng(5)
     noise = np.floor(generator.laplace(scale=2.5, size=(4000, 2))).astype(int)
     noisy = np.clip(np.array([4, 5]) + noise, 0, 12)

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 import discreet as dc
-from discreet_papers import Outcome, reproduction_named
+from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.figure_1_004 import (
     fourier_counts,
     fourier_updates,
@@ -109,18 +109,18 @@ def test_curves_of_all_repeats_at_once_are_those_of_the_library_one_by_one() -> 
     (curve,) = fourier_updates.CURVES
     assert np.array_equal(curve.scores(records, "1"), curve.scores(records, "1"))
     found = laplace_updates.one_release(records, "2", dc.SeededBits(1))
-    outputs = dc.as_published.LaplaceUpdates(NETWORK, 50, "2").sample(records.counts.reshape(4, -1), dc.SeededBits(1))
+    outputs = as_published.LaplaceUpdates(NETWORK, 50, "2").sample(records.counts.reshape(4, -1), dc.SeededBits(1))
     for repeat, output in enumerate(outputs):
         release = dc.Release(
-            dc.as_published.LaplaceUpdates(NETWORK, 50, "2"), tuple(output.tolist()), "made up", simulated=True
+            as_published.LaplaceUpdates(NETWORK, 50, "2"), tuple(output.tolist()), "made up", simulated=True
         )
-        chances = dc.as_published.truncated_reading(release).predict_proba(records.rows(repeat))[None, :, 1]
+        chances = as_published.truncated_reading(release).predict_proba(records.rows(repeat))[None, :, 1]
         assert found[repeat] == pytest.approx(scores(chances, records.truth[[repeat]])[0])
 
 
 def test_the_kept_runs_of_algorithm_2_have_no_negative_cell() -> None:
     records = splits(4)
-    mechanism = dc.as_published.FourierUpdates(NETWORK, 50, "1")
+    mechanism = as_published.FourierUpdates(NETWORK, 50, "1")
     tables = {name: np.ones((4, *shape)) for name, shape in {"y": (2,), **dict.fromkeys(FEATURES, (2, 2))}.items()}
     assert plug_in_scores(records, tables)[:, 1] == pytest.approx(np.log(2))  # tables that say nothing
     drawn = mechanism.sample(np.tile(records.counts[0].ravel(), (2000, 1)), dc.SeededBits(5))
@@ -161,7 +161,7 @@ def test_the_predictive_without_privacy_is_what_the_library_reads_without_noise(
     counts = np.random.default_rng(7).multinomial(50, [0.2, 0.3, 0.4, 0.1]).reshape(2, 2)
     tables = np.stack([counts] * 16)
     test = {name: [0, 1] for name in FEATURES}
-    release = dc.simulate(dc.as_published.LaplaceUpdates(NETWORK, 50, 2000), tables.ravel(), dc.SeededBits(1))
+    release = dc.simulate(as_published.LaplaceUpdates(NETWORK, 50, 2000), tables.ravel(), dc.SeededBits(1))
     codes = np.array([[[0] * 16, [1] * 16]])
     chances = predictive(tables[0].sum(axis=1)[None].astype(float), tables[None].astype(float), codes)
     assert dc.infer(release).predict_proba(test)[:, 1] == pytest.approx(chances[0], abs=1e-9)

@@ -33,7 +33,7 @@ def test_every_algorithm_of_the_papers_is_on_the_road() -> None:
 
 def test_every_mechanism_of_the_papers_is_on_the_road() -> None:
     """What is kept as published, choices by a distance, and draws: all of these come from a paper."""
-    rooms = ("discreet.as_published", "discreet.mechanisms.hellinger")
+    rooms = ("discreet_papers.as_published", "discreet.mechanisms.hellinger")
     named = {way.mechanism.partition(".")[0] for way in WAYS}
     for kind, made in Mechanism.registered().items():
         if made.__module__.startswith(rooms) or kind.endswith(("Sampling", "Draw", "Updates", "Maximum")):

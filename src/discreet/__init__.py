@@ -6,7 +6,7 @@ behind the noise.
 
 The public names are listed in `__init__.pyi`, and each is loaded when it is first asked for. Here is what a newcomer
 needs; the rest is in rooms: `discreet.mechanisms`, `noise`, `models`, `inference`, `planning`, `guarantees`, and, for
-what the papers published and for what not to do, `discreet.as_published`.
+what the papers published and for what not to do, `discreet_papers.as_published`.
 """
 
 from discreet.on_demand import names_on_demand

@@ -1,6 +1,5 @@
 # `__all__` is the front door: what a newcomer needs. The rest is in rooms, such as `discreet.mechanisms`, which come
 # first.
-from discreet import as_published as as_published
 from discreet import certificates as certificates
 from discreet import errors as errors
 from discreet import guarantees as guarantees

@@ -8,9 +8,6 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.as_published import HellingerLocal
-from discreet.as_published.hellinger_table import HellingerTable
-from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.certificates import compositions
 from discreet.certificates.enumeration import enumerate_neighbours
 from discreet.mechanisms import (
@@ -20,6 +17,14 @@ from discreet.mechanisms import (
     HellingerSmooth,
     HellingerSmoothProved,
     PermuteAndFlip,
+)
+from discreet_papers.as_published import HellingerLocal
+from discreet_papers.as_published.hellinger_table import HellingerTable
+from discreet_papers.as_published.published_laplace import (
+    ClampedLaplace,
+    FlooredLaplace,
+    RoundedLaplace,
+    TruncatedLaplace,
 )
 
 OVER_POSTERIORS: tuple[Any, ...] = (

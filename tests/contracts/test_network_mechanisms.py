@@ -11,8 +11,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from discreet.as_published.fourier_updates import FourierUpdates
-from discreet.as_published.laplace_updates import LaplaceUpdates
 from discreet.errors import DeclarationError, DocumentError
 from discreet.mechanisms.contrast_gaussians import ContrastGaussians
 from discreet.mechanisms.cube_counts import CubeCounts
@@ -28,6 +26,8 @@ from discreet.noise.shared_radius import point_within, sum_of_squares_within, wi
 from discreet.noise.zero_sum_law import histogram_variance
 from discreet.planning import suggest
 from discreet.randomness import SeededBits, discrete_gaussian
+from discreet_papers.as_published.fourier_updates import FourierUpdates
+from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 
 Counts = NDArray[np.int64]
 

@@ -6,12 +6,13 @@
 from typing import Any
 
 import discreet as dc
-from discreet import as_published, models
 from discreet import mechanisms as by
+from discreet import models
 from discreet.models.laplace_scale import LaplaceScale
 from discreet.models.normal_precision import NormalPrecision
 from discreet.models.programs import families
 from discreet.models.programs.program import Program
+from discreet_papers import as_published
 
 SIZE, PERSONS = 24, 10
 PATIENTS: dict[str, list[Any]] = {

@@ -17,6 +17,7 @@ from discreet.reading.counts.row_counts import log_prior_constant, log_prior_fac
 from discreet.reading.counts.windows import Seen
 from discreet.reading.engines.binary_trees import BinaryTreesEngine
 from discreet.reading.engines.trees import TreesEngine
+from discreet_papers import as_published
 
 Tables = list[np.ndarray]
 
@@ -149,7 +150,7 @@ def test_windows_give_the_evidence_of_belief_propagation_over_all_counts(edges: 
 def test_two_releases_of_a_tree_are_read_together_as_by_belief_propagation() -> None:
     net = network("a -> b -> c", "b -> d")
     case = Case.of(
-        [released(dc.FamilyHistograms(net, 150, 1), 36), released(dc.as_published.LaplaceUpdates(net, 150, 2), 36)]
+        [released(dc.FamilyHistograms(net, 150, 1), 36), released(as_published.LaplaceUpdates(net, 150, 2), 36)]
     )
     fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
     assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)

@@ -11,6 +11,7 @@ import pytest
 import discreet as dc
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import NoisyPart, fit
+from discreet_papers import as_published
 
 TWO, THREE = (0, 1), (0, 1, 2)
 LOOP = Network.from_edges(
@@ -89,7 +90,7 @@ def release_of(network: Network, kind: str, seed: int) -> dc.Release:
     kinds: dict[str, Any] = {
         "histograms": lambda: dc.FamilyHistograms(network, 60, 1),
         "gaussians": lambda: dc.mechanisms.FamilyGaussians(network, 60, 1, "1e-4"),
-        "updates": lambda: dc.as_published.LaplaceUpdates(network, 60, 1),
+        "updates": lambda: as_published.LaplaceUpdates(network, 60, 1),
         "joint": lambda: dc.mechanisms.JointHistograms(network, 60, 1),
     }
     return dc.simulate(kinds[kind](), counts_of(network, seed), dc.SeededBits(seed))
@@ -189,9 +190,9 @@ MEASURING: dict[str, Callable[[Network], Any]] = {
     "joint": lambda net: dc.mechanisms.JointHistograms(net, 200, 2),
     "histograms": lambda net: dc.FamilyHistograms(net, 200, 2),
     "gaussians": lambda net: dc.mechanisms.FamilyGaussians(net, 200, 2, "1e-3"),
-    "updates": lambda net: dc.as_published.LaplaceUpdates(net, 200, 2),
+    "updates": lambda net: as_published.LaplaceUpdates(net, 200, 2),
     "fourier": lambda net: dc.mechanisms.FourierCounts(net, 200, 2),
-    "published fourier": lambda net: dc.as_published.FourierUpdates(net, 200, 2),
+    "published fourier": lambda net: as_published.FourierUpdates(net, 200, 2),
     "contrasts": lambda net: dc.mechanisms.ContrastGaussians(net, 200, 2, "1e-3"),
 }
 

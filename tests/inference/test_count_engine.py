@@ -14,6 +14,7 @@ from discreet.models.network import Network
 from discreet.reading import Case
 from discreet.reading.counts.sampled import SampledTables
 from discreet.reading.engines.counts import CountsEngine, fit_of, target_of
+from discreet_papers import as_published
 
 TWO = (0, 1)
 LOOP = Network.from_edges(
@@ -43,7 +44,7 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "collider, prior 40": (graph(*COLLIDER, prior=40), 7, lambda net, n: dc.FamilyHistograms(net, n, 3)),
     "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.mechanisms.FourierCounts(net, n, 3)),
     "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.FourierCounts(net, n, 3)),
-    "Fourier updates": (graph(*NAIVE), 8, lambda net, n: dc.as_published.FourierUpdates(net, n, 6)),
+    "Fourier updates": (graph(*NAIVE), 8, lambda net, n: as_published.FourierUpdates(net, n, 6)),
     "contrasts": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.ContrastGaussians(net, n, 3, "0.01")),
     "joint, collider": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.JointHistograms(net, n, 2)),
     "joint, three levels": (
@@ -51,7 +52,7 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     ),
     "cube": (graph(*NAIVE), 8, lambda net, n: dc.CubeCounts(net, n, 2)),
     "Gaussians": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.FamilyGaussians(net, n, 2, "0.01")),
-    "updates": (graph(*TRIANGLE), 6, lambda net, n: dc.as_published.LaplaceUpdates(net, n, 3)),
+    "updates": (graph(*TRIANGLE), 6, lambda net, n: as_published.LaplaceUpdates(net, n, 3)),
     "draws": (
         graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.NetworkSampling(net, n, 9, "0.9", draws=2, power="0.7")
     ),

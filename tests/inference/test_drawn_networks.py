@@ -10,6 +10,7 @@ import discreet as dc
 from discreet.reading import Case
 from discreet.reading.counts.kept_mass import log_chance_above
 from discreet.reading.engines.counts import fit_of
+from discreet_papers import as_published
 
 NET = dc.Network.naive_bayes(
     "y", ["a", "b"], {"y": (0, 1), "a": (0, 1), "b": (0, 1, 2)}, prior={"y": 2, "a": 1, "b": 1.5}, outside=0
@@ -80,7 +81,7 @@ def test_what_cannot_be_read_is_refused_with_the_reason() -> None:
     drawn = dc.simulate(coarse, [1, 0, 0, 1, 0], dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="read from a grid of 16 bits or more"):
         dc.infer(drawn)
-    for reading in (dc.as_published.truncated_reading, dc.as_published.projected_reading):
+    for reading in (as_published.truncated_reading, as_published.projected_reading):
         with pytest.raises(dc.DeclarationError, match="not hold noisy tables"):
             reading(drawn)
 

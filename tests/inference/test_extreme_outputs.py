@@ -10,6 +10,7 @@ from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.count_sums import SPARE
 from discreet.reading.counts.cube import FARTHEST, CubeKernel
 from discreet.reading.engines.cube import CubeEngine
+from discreet_papers import as_published
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
 ITEMS = dc.Network.from_edges("a", "b", levels={"a": (0, 1), "b": (0, 1)}, outside=0)
@@ -55,7 +56,7 @@ def test_windows_that_may_have_to_grow_are_counted_before_a_charge() -> None:
     assert engines[1] is None
 
 
-@pytest.mark.parametrize("kind", [dc.FamilyHistograms, dc.as_published.LaplaceUpdates])
+@pytest.mark.parametrize("kind", [dc.FamilyHistograms, as_published.LaplaceUpdates])
 def test_a_cell_that_is_40_scales_off_is_read(kind: type[dc.FamilyHistograms]) -> None:
     mechanism = kind(NAIVE, 100, 1)
     counts = NAIVE.made_up(100, np.random.default_rng(3)).statistics

@@ -9,8 +9,6 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.as_published.laplace_updates import LaplaceUpdates
-from discreet.as_published.projection import projected_reading, truncated_reading
 from discreet.certificates import compositions
 from discreet.inference import NetworkPosterior
 from discreet.mechanisms.cube_counts import CubeCounts
@@ -21,6 +19,8 @@ from discreet.models.bif import read_bif
 from discreet.models.network import Network
 from discreet.reading import Case, engine_for
 from discreet.reading.engines.counts import CountsEngine
+from discreet_papers.as_published.laplace_updates import LaplaceUpdates
+from discreet_papers.as_published.projection import projected_reading, truncated_reading
 
 TWO, THREE = (0, 1), (0, 1, 2)
 NETWORKS: dict[str, tuple[Network, int]] = {

@@ -14,6 +14,7 @@ from discreet.models.informed import InformedNetwork
 from discreet.reading import Case
 from discreet.reading.engines.counts import CountsEngine
 from discreet.reading.moments import eliminated
+from discreet_papers import as_published
 
 LEVELS = dict.fromkeys(("c", "f"), (0, 1))
 
@@ -91,7 +92,7 @@ def test_own_counts_of_a_naive_bayes_network_are_read_exactly() -> None:
 
 def test_own_counts_of_a_graph_are_read_by_chains() -> None:
     model = dc.Network.from_edges("c -> f", levels=LEVELS, prior=1, outside=0)
-    release = dc.simulate(dc.as_published.LaplaceUpdates(model, 6, 2), [2, 1, 1, 2], dc.SeededBits(6))
+    release = dc.simulate(as_published.LaplaceUpdates(model, 6, 2), [2, 1, 1, 2], dc.SeededBits(6))
     case = Case.of([release])
     (informed,) = model.informed_by(OWN).models
     assert isinstance(informed, InformedNetwork)
@@ -142,7 +143,7 @@ def test_own_records_that_cannot_be_read_are_refused_in_words() -> None:
     with pytest.raises(dc.DiscreetError, match="x"):
         dc.infer(release, own={"z": ["a"]})
     net = dc.Network.from_edges("c -> f", "g", levels=dict.fromkeys("cfg", (0, 1)), prior=1, outside=0)
-    told = dc.simulate(dc.as_published.LaplaceUpdates(net, 6, 2), [2, 1, 1, 2, 3, 3], dc.SeededBits(6))
+    told = dc.simulate(as_published.LaplaceUpdates(net, 6, 2), [2, 1, 1, 2, 3, 3], dc.SeededBits(6))
     with pytest.raises(dc.DeclarationError, match="every table must count the same records"):
         dc.infer(told, own=[1, 0, 0, 0, 2, 0])
     family = dc.Poisson("z", most=3, shape=3, rate="2.5", outside=3)

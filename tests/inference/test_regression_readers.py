@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from discreet.as_published.regression_points import adaptive_ridge, plug_in_regression
 from discreet.inference.regression import read_regression
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
@@ -18,6 +17,7 @@ from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.reading import Case
 from discreet.reading.case import why_unreadable
 from discreet.reading.engines.moments import MomentsEngine, tempered
+from discreet_papers.as_published.regression_points import adaptive_ridge, plug_in_regression
 from pinned_regression import NAMES, PRIOR_SD, pinned_model, pinned_records, target_of
 
 

@@ -18,6 +18,7 @@ from discreet.reading.counts.row_windows import RowWindows
 from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import CellWindows, Seen, log_prior_windows
 from discreet.reading.engines.naive_bayes import NaiveBayesEngine, whole, windowed
+from discreet_papers import as_published
 
 
 def laplace(noisy: list[int], rate: float) -> Seen:
@@ -182,7 +183,7 @@ def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
 
 KINDS: dict[str, Callable[[dc.Network, int, str], NetworkCounts]] = {
     "histograms": lambda net, size, eps: dc.FamilyHistograms(net, size, eps),
-    "updates": lambda net, size, eps: dc.as_published.LaplaceUpdates(net, size, eps),
+    "updates": lambda net, size, eps: as_published.LaplaceUpdates(net, size, eps),
     "Gaussians": lambda net, size, eps: dc.mechanisms.FamilyGaussians(net, size, eps, "1e-6"),
 }
 
@@ -205,7 +206,7 @@ def test_two_releases_are_read_together_as_by_direct_sums() -> None:
     releases = [
         released(dc.FamilyHistograms(net, 500, 1), 6),
         released(dc.mechanisms.FamilyGaussians(net, 500, 1, "1e-6"), 6),
-        released(dc.as_published.LaplaceUpdates(net, 500, "0.3"), 6),
+        released(as_published.LaplaceUpdates(net, 500, "0.3"), 6),
     ]
     case = Case.of(releases)
     compare(windowed(case), whole(case))

@@ -15,6 +15,7 @@ from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.fourier_counts import best_shares
 from discreet.mechanisms.record_changes import contrast_changes, parity_changes
 from discreet.planning import cell_variances, mean_cell_variance
+from discreet_papers import as_published
 
 Counts = NDArray[np.int64]
 
@@ -104,7 +105,7 @@ def test_contrasts_are_those_of_the_definition(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [dc.as_published.FourierUpdates, dc.mechanisms.FourierCounts, dc.mechanisms.ContrastGaussians]
+    "kind", [as_published.FourierUpdates, dc.mechanisms.FourierCounts, dc.mechanisms.ContrastGaussians]
 )
 def test_what_is_measured_is_a_linear_map_of_the_cells(kind: Any) -> None:
     network = BINARY["loop"]
@@ -131,7 +132,7 @@ def test_tables_come_back_from_their_contrasts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("kind", [dc.as_published.FourierUpdates, dc.mechanisms.FourierCounts])
+@pytest.mark.parametrize("kind", [as_published.FourierUpdates, dc.mechanisms.FourierCounts])
 def test_noisy_tables_of_yes_no_variables_agree_to_the_last_bit(kind: Any, name: str) -> None:
     network = BINARY[name]
     mechanism = kind(network, 50, 1)
@@ -226,7 +227,7 @@ def test_known_sensitivities() -> None:
     for network, moved in ((naive_bayes(16), 32), (naive_bayes(200), 400), (BINARY["complete"], 8)):
         assert parity_changes(network).worst([1] * len(contrast_basis(network).blocks))[0] == moved
     assert len(contrast_basis(naive_bayes(16)).blocks) + 1 == 34  # |N| = 2d + 2
-    assert dc.as_published.FourierUpdates(naive_bayes(16), 50, 1).guarantee.epsilon == Fraction(32, 34)
+    assert as_published.FourierUpdates(naive_bayes(16), 50, 1).guarantee.epsilon == Fraction(32, 34)
     for k in range(2, 10):  # a chain of k variables: ceil(k/2) + k - 1
         chain = yes_no("->".join("abcdefghij"[:k]))
         assert parity_changes(chain).worst([1] * (2 * k - 1))[0] == (k + 1) // 2 + k - 1
@@ -284,7 +285,7 @@ def test_shares_and_networks_that_do_not_fit_are_refused() -> None:
             made: Any = kind
             with pytest.raises(DeclarationError, match="share"):
                 made(network, 50, 1, shares=shares, **more)
-    for published in (dc.mechanisms.FourierCounts, dc.as_published.FourierUpdates):
+    for published in (dc.mechanisms.FourierCounts, as_published.FourierUpdates):
         with pytest.raises(DeclarationError, match="3 levels"):
             published(MIXED["three levels"], 50, 1)
     with pytest.raises(DeclarationError, match="rate"):
@@ -327,11 +328,11 @@ def test_such_releases_are_read_by_chains() -> None:
     posterior = dc.infer(release)
     assert "Markov chains" in posterior.method
     assert posterior.mean_tables()["b"][0, 1] == pytest.approx(2 / 3, abs=0.05)
-    assert dc.as_published.truncated_reading(release).mean_tables()["b"].sum(axis=1) == pytest.approx([1, 1])
+    assert as_published.truncated_reading(release).mean_tables()["b"].sum(axis=1) == pytest.approx([1, 1])
 
 
 def test_the_published_increment_goes_to_every_cell() -> None:
-    mechanism = dc.as_published.FourierUpdates(yes_no("a -> b"), 50, 2)
+    mechanism = as_published.FourierUpdates(yes_no("a -> b"), 50, 2)
     output = mechanism.sample(np.array([10, 20, 5, 15]), dc.SeededBits(11))
     assert mechanism.increment(0.5) == 4 * 0.5 * 16 / 2
     raised = mechanism.published_tables(output, 0.5)["b"] - mechanism.tables(output)["b"]
@@ -347,7 +348,7 @@ def test_they_are_published_charged_and_verified_like_any_other(tmp_path: Any) -
     network = yes_no("a -> b", "c -> b")
     data = {"a": [0, 1] * 10, "b": [1] * 20, "c": [0] * 15 + [1] * 5}
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=3, delta="1e-5")
-    mechanisms = dc.mechanisms.FourierCounts(network, 20, 1), dc.as_published.FourierUpdates(network, 20, 1)
+    mechanisms = dc.mechanisms.FourierCounts(network, 20, 1), as_published.FourierUpdates(network, 20, 1)
     for mechanism in (*mechanisms, dc.mechanisms.ContrastGaussians(network, 20, 1, "1e-6")):
         release = dc.publish(mechanism, network.statistics(data), ledger=ledger, label=type(mechanism).__name__)
         certificate = dc.verify(dc.Release.from_json(release.to_json()), ledger=ledger)

@@ -7,14 +7,14 @@ import pytest
 from flint import ctx
 
 import discreet as dc
-from discreet.as_published import HellingerLocal
-from discreet.as_published.hellinger_table import HellingerTable
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.promised_loss import promised_loss
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
+from discreet_papers.as_published import HellingerLocal
+from discreet_papers.as_published.hellinger_table import HellingerTable
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
 
 

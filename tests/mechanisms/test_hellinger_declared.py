@@ -9,12 +9,12 @@ from flint import arb, ctx
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
 from discreet.certificates import compositions, hellinger_series
 from discreet.certificates.hellinger_series import _coefficients, _concave_above, pair_sums, series_epsilon, stretches
 from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity_ball
 from discreet.releases.release import mechanism_document, read_mechanism
+from discreet_papers.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
 
 
 def table_of(*prior: float) -> dc.Categories:

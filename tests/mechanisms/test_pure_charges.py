@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import as_published
 from discreet.guarantees.zcdp import pure_rho
+from discreet_papers import as_published
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
 THREE = dc.Categories("x", levels=("a", "b", "c"), outside="a")

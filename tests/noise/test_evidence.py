@@ -10,13 +10,19 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.as_published.published_laplace import ClampedLaplace, FlooredLaplace, RoundedLaplace, TruncatedLaplace
 from discreet.errors import DeclarationError
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
+from discreet_papers import as_published
+from discreet_papers.as_published.published_laplace import (
+    ClampedLaplace,
+    FlooredLaplace,
+    RoundedLaplace,
+    TruncatedLaplace,
+)
 
 TABLE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
 COIN = dc.Categories("x", levels=("a", "b"), prior=20, outside="a")
@@ -39,11 +45,11 @@ MEASURED: dict[str, Additive] = {
     "DiscreteGaussianHistogram": dc.mechanisms.DiscreteGaussianHistogram(TABLE, SIZE, 1, "1e-3"),
     "FamilyHistograms": dc.FamilyHistograms(NET, SIZE, 1),
     "FamilyGaussians": dc.mechanisms.FamilyGaussians(NET, SIZE, 1, "1e-3"),
-    "LaplaceUpdates": dc.as_published.LaplaceUpdates(NET, SIZE, 1),
+    "LaplaceUpdates": as_published.LaplaceUpdates(NET, SIZE, 1),
     "JointHistograms": dc.mechanisms.JointHistograms(NET, SIZE, 1),
     "CubeCounts": dc.CubeCounts(BAYES, SIZE, 1),
     "FourierCounts": dc.mechanisms.FourierCounts(YES_NO, SIZE, 1),
-    "FourierUpdates": dc.as_published.FourierUpdates(YES_NO, SIZE, 1),
+    "FourierUpdates": as_published.FourierUpdates(YES_NO, SIZE, 1),
     "ContrastGaussians": dc.mechanisms.ContrastGaussians(NET, SIZE, 1, "1e-3"),
     "BoxMoments": dc.mechanisms.BoxMoments(LINE, SIZE, 1),
     "LaplaceMoments": dc.mechanisms.LaplaceMoments(LINE, SIZE, 1),
@@ -61,14 +67,14 @@ OTHERS: dict[str, Mechanism] = {
     "TruncatedLaplace": TruncatedLaplace(TABLE, SIZE, 1, 2, 2),
     "ClampedLaplace": ClampedLaplace(TABLE, SIZE, 1, 2, 2),
     "HellingerGlobal": dc.mechanisms.HellingerGlobal(TABLE, SIZE, 1),
-    "PublishedHellingerGlobal": dc.as_published.PublishedHellingerGlobal(TABLE, SIZE, 1),
-    "PublishedHellingerSmooth": dc.as_published.PublishedHellingerSmooth(TABLE, SIZE, 1, "1e-3"),
+    "PublishedHellingerGlobal": as_published.PublishedHellingerGlobal(TABLE, SIZE, 1),
+    "PublishedHellingerSmooth": as_published.PublishedHellingerSmooth(TABLE, SIZE, 1, "1e-3"),
     "HellingerSmooth": dc.mechanisms.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
     "HellingerSmoothProved": dc.mechanisms.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
     "HellingerReciprocal": dc.mechanisms.HellingerReciprocal(TABLE, SIZE, 1),
-    "HellingerLocal": dc.as_published.HellingerLocal(TABLE, SIZE, 1),
+    "HellingerLocal": as_published.HellingerLocal(TABLE, SIZE, 1),
     "HellingerCalibrated": dc.mechanisms.HellingerCalibrated(TABLE, SIZE, 1),
-    "HellingerTable": dc.as_published.HellingerTable(TABLE, SIZE, 1),
+    "HellingerTable": as_published.HellingerTable(TABLE, SIZE, 1),
     "PermuteAndFlip": dc.mechanisms.PermuteAndFlip(TABLE, SIZE, 1),
     "MaximumPosterior": dc.mechanisms.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
     "TotalVariationChoice": dc.mechanisms.TotalVariationChoice(COIN, SIZE, 1),
@@ -259,7 +265,7 @@ def test_evidence_comes_table_by_table_where_noise_is_independent() -> None:
 
 def test_changes_that_cannot_be_listed_are_maximised_by_elimination() -> None:
     long = dc.Network.from_edges(" -> ".join("abcdefghij"), levels=dict.fromkeys("abcdefghij", (0, 1)), outside=0)
-    fourier = dc.as_published.FourierUpdates(long, SIZE, 1)
+    fourier = as_published.FourierUpdates(long, SIZE, 1)
     assert fourier.quantities.changes() is None
     patterns = np.array(list(product((0, 1), repeat=10)))
     blocks = [["abcdefghij".index(name) for name in block] for block in fourier.basis.blocks]

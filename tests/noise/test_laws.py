@@ -15,12 +15,9 @@ from discreet.errors import DeclarationError
 from discreet.noise import (
     BlockLaplace,
     Cube,
-    CutTowardsZero,
-    Floored,
     Gaussian,
     Laplace,
     NoiseLaw,
-    Rounded,
     SharedRadius,
     SideBySide,
     TreeLaplace,
@@ -29,6 +26,7 @@ from discreet.noise import (
     ZeroSumLaplace,
 )
 from discreet.randomness import SeededBits
+from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
 
 Half = Fraction(1, 2)
 LAWS: dict[str, NoiseLaw] = {

@@ -14,6 +14,7 @@ from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussi
 from discreet.exact import rounded_up
 from discreet.mechanisms.additive import Additive
 from discreet.noise.gaussian import sum_law
+from discreet_papers import as_published
 
 TABLE = dc.Categories("x", levels=("a", "b", "c", "d"), outside="a")
 NET = dc.Network.from_edges("a -> b -> c", "a -> c", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)}, outside=0)
@@ -72,11 +73,11 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
 CASES = cases()
 LAWS: dict[str, Any] = {type(case[0]).__name__: case[0] for case in CASES} | {
     "FamilyHistograms": dc.FamilyHistograms(BAYES, 9, EPSILON, shares=(3, 2, 1)),
-    "LaplaceUpdates": dc.as_published.LaplaceUpdates(NET, 9, EPSILON),
+    "LaplaceUpdates": as_published.LaplaceUpdates(NET, 9, EPSILON),
     "JointHistograms": dc.mechanisms.JointHistograms(BAYES, 9, EPSILON),
     "CubeCounts": dc.CubeCounts(BAYES, 9, EPSILON),
     "FourierCounts": dc.mechanisms.FourierCounts(YES_NO, 9, EPSILON),
-    "FourierUpdates": dc.as_published.FourierUpdates(YES_NO, 9, EPSILON),
+    "FourierUpdates": as_published.FourierUpdates(YES_NO, 9, EPSILON),
     "BoxMoments": dc.mechanisms.BoxMoments(LINE, 9, EPSILON),
     "LaplaceMoments": dc.mechanisms.LaplaceMoments(LINE, 9, EPSILON),
 }
@@ -163,7 +164,7 @@ def test_spreads_are_those_of_the_old_formulas() -> None:
     assert moments.scale == pytest.approx(sqrt((cells + 1) * (cells + 2) / 3) / float(moments.rate), rel=1e-8)
     laplace = dc.mechanisms.LaplaceMoments(LINE, 9, EPSILON)
     assert laplace.scale == pytest.approx(sqrt(2) / float(laplace.rate), rel=1e-8)
-    updates = dc.as_published.LaplaceUpdates(NET, 9, EPSILON)
+    updates = as_published.LaplaceUpdates(NET, 9, EPSILON)
     p = exp(-float(updates.rate))
     assert updates.cell_sd() == pytest.approx(sqrt(2 * p) / (1 - p), rel=1e-12)
     assert updates.count_sd() == pytest.approx(updates.cell_sd() * sqrt(2 / 3), rel=1e-12)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.as_published import HellingerLocal
-from discreet.as_published.hellinger_table import HellingerTable
-from discreet.as_published.published_laplace import RoundedLaplace
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
 from discreet.show.charts import audit_chart
+from discreet_papers.as_published import HellingerLocal
+from discreet_papers.as_published.hellinger_table import HellingerTable
+from discreet_papers.as_published.published_laplace import RoundedLaplace
 from uncalibrated_hellinger import HellingerGlobal
 
 Counts = NDArray[np.int64]

@@ -11,7 +11,6 @@ from scipy.special import betainc, digamma, gammaln
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.as_published.published_laplace import ClampedLaplace, RoundedLaplace
 from discreet.certificates import compositions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import with_fields
@@ -25,6 +24,8 @@ from discreet.planning.exact_accuracy import (
 )
 from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.records.counting import Statistics
+from discreet_papers import as_published
+from discreet_papers.as_published.published_laplace import ClampedLaplace, RoundedLaplace
 from uncalibrated_hellinger import HellingerGlobal, HellingerSmooth
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
@@ -173,7 +174,7 @@ def test_distances_and_divergences_are_plain_sums(mechanism: Any) -> None:
         likely = laws > 1e-7  # what is left out is below 1e-3 in all
         for output, chance in zip(outputs[likely], laws[likely], strict=True):
             release = dc.Release(mechanism, tuple(int(value) for value in output), "twin", simulated=True)
-            plain, true = dc.as_published.plug_in(release), model.posterior(table)
+            plain, true = as_published.plug_in(release), model.posterior(table)
             each = np.array(
                 [
                     dc.mathematics.divergences.hellinger(true, plain),
@@ -218,7 +219,7 @@ def test_widths_and_coverage_are_those_of_the_readings(model: dc.Categories, siz
     plain = aware = covered = honest = 0.0
     for place in np.flatnonzero(joint.sum(axis=0) > 1e-7):
         release = dc.Release(mechanism, tuple(int(value) for value in outputs[place]), "twin", simulated=True)
-        posterior, naive = dc.infer(release), dc.as_published.plug_in(release)
+        posterior, naive = dc.infer(release), as_published.plug_in(release)
         for cell in range(cells):
             a, b = 1.0 + tables[:, cell], cells - 1.0 + size - tables[:, cell]
             one, two = posterior.probability(model.cells[cell]).interval(0.9), naive.marginal(cell).interval(0.9)

@@ -13,14 +13,14 @@ from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.planning.accuracy import accuracy
-from discreet.planning.bounds import (
+from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
+from discreet_papers.tail_bounds import (
     counted_tail_bound,
     least_normaliser,
     size_only_tail_bound,
     tail_bound_for_all_data,
     tail_probability,
 )
-from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 

@@ -16,6 +16,7 @@ from discreet.planning import audit, expected_accuracy, verify
 from discreet.planning.work_ahead import auditing, drawing, planning, verifying
 from discreet.reading import MOST_NUMBERS, MOST_OPERATIONS, Case, Work, engine_for
 from discreet.reading.patience import patience_for
+from discreet_papers import as_published
 
 PAIR = dc.Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", (0, 1, 2)), outside=0)
 CHAIN = dc.Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", (0, 1)), outside=0)
@@ -56,7 +57,7 @@ OVERSIZED: dict[str, tuple[Callable[[], Mechanism], Callable[[Mechanism], object
         "Nothing was simulated",
     ),
     "a plan of LaplaceUpdates for a million million records": (
-        lambda: dc.as_published.LaplaceUpdates(NAIVE, 10**12, 1),
+        lambda: as_published.LaplaceUpdates(NAIVE, 10**12, 1),
         expected_accuracy,
         "Nothing was simulated",
     ),
@@ -86,7 +87,7 @@ def test_what_once_took_an_array_of_all_counts_is_read_at_any_size(network: dc.N
     """FamilyGaussians and LaplaceUpdates of a million million records, in a kilobyte: windows hold a few counts."""
     for mechanism in (
         dc.mechanisms.FamilyGaussians(network, size, 1, "1e-6"),
-        dc.as_published.LaplaceUpdates(network, size, 1),
+        as_published.LaplaceUpdates(network, size, 1),
     ):
         case = Case.before(mechanism)
         engine = engine_for(case)

@@ -129,7 +129,7 @@ UNEVEN = NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 GROUPED = NumberTable("x", (0, 3), 3, missing=0, by=GROUP)
 MEDIAN = NumberTable("x", (0, 3), 3, quantiles=("0.5",), missing=0)
 EVENTS = dc.Poisson("x", most=3, outside=3)
-MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=3)
+MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=3, outside="usual")
 OF_MEAN = levels("x", -1.0, 0.0, 1.0)
 
 
@@ -341,7 +341,11 @@ WITHOUT_A_LIKELIHOOD = {"ConeMoments": "tests/privacy/test_cone_noise.py integra
 
 def own_kinds() -> dict[str, type[Any]]:
     """Return the registered kinds of the library itself, and not those of other tests."""
-    return {kind: made for kind, made in dc.Mechanism.registered().items() if made.__module__.startswith("discreet.")}
+    return {
+        kind: made
+        for kind, made in dc.Mechanism.registered().items()
+        if made.__module__.startswith(("discreet.", "discreet_papers."))
+    }
 
 
 class Listed:

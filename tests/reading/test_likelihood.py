@@ -14,6 +14,7 @@ from scipy.special import gammaln, logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.mechanisms import Mechanism
+from discreet_papers import as_published
 
 Floats = NDArray[np.float64]
 THREE = dc.Categories("x", levels=("a", "b", "c"), outside="a")
@@ -94,10 +95,10 @@ MAKERS: dict[str, Callable[[dc.Categories, str], Mechanism]] = {
     "laplace": lambda model, epsilon: dc.mechanisms.DiscreteLaplaceCounts(model, 9, epsilon),
     "gaussian": lambda model, epsilon: dc.mechanisms.DiscreteGaussianCounts(model, 9, epsilon, "1e-4"),
     "gaussian histogram": lambda model, epsilon: dc.mechanisms.DiscreteGaussianHistogram(model, 9, epsilon, "1e-4"),
-    "rounded": lambda model, epsilon: dc.as_published.RoundedLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
-    "floored": lambda model, epsilon: dc.as_published.FlooredLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
-    "truncated": lambda model, epsilon: dc.as_published.TruncatedLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
-    "clamped": lambda model, epsilon: dc.as_published.ClampedLaplace(model, 9, epsilon, 2, len(model.cells)),
+    "rounded": lambda model, epsilon: as_published.RoundedLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
+    "floored": lambda model, epsilon: as_published.FlooredLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
+    "truncated": lambda model, epsilon: as_published.TruncatedLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
+    "clamped": lambda model, epsilon: as_published.ClampedLaplace(model, 9, epsilon, 2, len(model.cells)),
     "draw": lambda model, epsilon: dc.PosteriorSampling.tempered(model, size=9, epsilon=epsilon, delta="1e-4"),
     "hellinger": lambda model, epsilon: dc.mechanisms.HellingerGlobal(model, 9, epsilon),
     "flip": lambda model, epsilon: dc.mechanisms.PermuteAndFlip(model, 9, epsilon),

@@ -19,6 +19,7 @@ import discreet as dc
 from discreet.command_line import main
 from discreet.show import charts
 from discreet.show.theme import DARK, in_the_dark
+from discreet_papers import as_published
 
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), outside="never")
 FALLS = dc.Categories(
@@ -112,7 +113,7 @@ def test_the_complaints_would_be_seen(capfd: pytest.CaptureFixture[str]) -> None
 def test_the_posterior_chart_shows_the_posteriors_own_numbers() -> None:
     posterior = dc.infer(SURVEY)
     rows = charts.posterior_chart(posterior, level=0.8)["data"]["values"]
-    naive = dc.as_published.plug_in(SURVEY)
+    naive = as_published.plug_in(SURVEY)
     for place, cell in enumerate(SMOKING.cells):
         aware, plugged = (row for row in rows if row["place"] == place)
         low, high = posterior.interval(0.8)[cell]
@@ -148,7 +149,7 @@ def test_levels_that_look_alike_stay_rows_of_their_own() -> None:
 
 def test_the_plug_in_reading_uses_the_readers_prior() -> None:
     rows = charts.posterior_chart(dc.infer(SURVEY, prior=50))["data"]["values"]
-    expected = dc.as_published.plug_in(SURVEY.with_prior(50)).mean
+    expected = as_published.plug_in(SURVEY.with_prior(50)).mean
     assert [row["mean"] for row in rows if row["reading"] == charts.PLUG_IN] == list(expected)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv
 
-import discreet as dc
 from discreet.arrays import Floats
+from discreet_papers import as_published
 
 
 def published_stealth(t: float) -> float:
@@ -38,7 +38,7 @@ def sure_increment(coefficients: int, epsilon: float, chance: float) -> float:
     return 2 * coefficients / epsilon * float(gammainccinv(coefficients, 1 - chance))
 
 
-def needed_t(mechanism: dc.as_published.FourierUpdates, outputs: NDArray[np.int64]) -> Floats:
+def needed_t(mechanism: as_published.FourierUpdates, outputs: NDArray[np.int64]) -> Floats:
     """Return for rows of outputs the least t at which no cell of any marginal is below zero."""
     tables = mechanism.tables(outputs).values()
     lead = np.asarray(outputs).shape[:-1]
@@ -46,7 +46,7 @@ def needed_t(mechanism: dc.as_published.FourierUpdates, outputs: NDArray[np.int6
     return np.asarray(-np.min(lowest, axis=0) / mechanism.increment(1.0))
 
 
-def needed_t_of_naive_bayes(mechanism: dc.as_published.FourierUpdates, noise: NDArray[np.int64]) -> Floats:
+def needed_t_of_naive_bayes(mechanism: as_published.FourierUpdates, noise: NDArray[np.int64]) -> Floats:
     """Return the least t at which no cell of the table over *all* variables is below zero, from noise on empty tables.
 
     Given the class y = +-1 the features are separate: the lowest cell is n_0 + y n_Y - sum_i |n_i + y n_Yi|.

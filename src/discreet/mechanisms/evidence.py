@@ -15,7 +15,6 @@ from discreet.arrays import Counts, Floats
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import Parameters
-from discreet.noise.rounded import Rounded
 
 
 class Likelihood(Protocol):
@@ -62,31 +61,6 @@ class Drawer(Likelihood, Protocol):
     @property
     def likelihood_cost(self) -> Cost:
         """Return what the likelihood of one row of counts costs."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClampedMeasurement(Measurement):
-    """z = A k + u moved into [0, `highest`]: what lies outside is published as the nearer end."""
-
-    noise: Rounded
-    highest: int
-
-    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return log P of single values, at both ends that of all that is clamped there."""
-        values = self.values if places is None else self.values[np.asarray(places)]
-        return clamped_terms(self.noise, values, np.asarray(numbers), self.highest)
-
-    def log_likelihood(self, counts: ArrayLike) -> Floats:
-        """Return log P(values | counts) for rows of counts."""
-        return np.asarray(self.log_terms(self.of.apply(np.asarray(counts))).sum(axis=-1))
-
-
-def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, highest: int) -> Floats:
-    """Return log P(value | number), at 0 and `highest` that of all that is clamped there, and -inf outside."""
-    inner = noise.log_terms(values - numbers)
-    low, high = noise.log_at_least(numbers), noise.log_at_least(highest - numbers)
-    ends = np.where(values == 0, low, np.where(values == highest, high, inner))
-    return np.where((values >= 0) & (values <= highest), ends, -np.inf)
 
 
 class Normalised(Protocol):

@@ -4,7 +4,7 @@ All choose a posterior Dirichlet(alpha + r) with P(r | k) ~ e^(-scale H(k, r) / 
 public field and is found if it is left out: the largest whose exact loss over all neighbours keeps epsilon and delta,
 where these can be compared; beyond that the largest that is proved, by the bounds that stand with each. So what is
 declared is what is charged, at every size. Whoever reads a scale, from a document or by hand, has it certified again.
-The papers' own scales, which cost about half of epsilon, or up to 1.5 of it, are in `as_published`.
+The papers' own scales, which cost about half of epsilon, or up to 1.5 of it, are in `discreet_papers.as_published`.
 """
 
 from abc import abstractmethod

@@ -9,47 +9,10 @@ import numpy as np
 
 from discreet.arrays import Counts, NumbersT
 from discreet.mechanisms.parts import Part
-from discreet.mechanisms.quantities import Cells, Quantities, unit_moves
+from discreet.mechanisms.quantities import Quantities, unit_moves
 from discreet.models.family_tables import Family
 from discreet.models.network import Network
 from discreet.noise.laplace_kernel import by_block
-
-
-@dataclass(frozen=True)
-class FirstCells(Cells):
-    """The first cells of a table of categories, where the last one is what is left of the public number of records."""
-
-    count: int
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """Return the cells that are measured."""
-        return (self.count,)
-
-    @property
-    def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return all columns if all cells are measured."""
-        return super().tables if self.count == len(self.model.cells) else None
-
-    @property
-    def parts(self) -> tuple[Part, ...] | None:
-        """Return the whole table if all of its cells are measured; otherwise there is no table."""
-        return super().parts if self.count == len(self.model.cells) else None
-
-    def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the first counts."""
-        return np.asarray(counts)[..., : self.count]
-
-    def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers, and nothing for the cells that are not measured."""
-        rest = np.zeros((*values.shape[:-1], len(self.model.cells) - self.count), dtype=values.dtype)
-        return np.concatenate([values, rest], axis=-1)
-
-    def changes(self) -> tuple[Counts, ...]:
-        """Return a unit that moves between two cells, or one that appears in a single measured cell."""
-        if self.count > 1:
-            return super().changes()
-        return (np.ones(1, dtype=np.int64),)
 
 
 @dataclass(frozen=True)

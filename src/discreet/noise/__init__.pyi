@@ -8,7 +8,6 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import ZeroSumLaplace
 from discreet.noise.law import NoiseLaw
 from discreet.noise.moment_body import MomentBody
-from discreet.noise.rounded import CutTowardsZero, Floored, Rounded
 from discreet.noise.rounded_gaussian import RoundedGaussian
 from discreet.noise.shared_radius import SharedRadius
 from discreet.noise.side_by_side import SideBySide
@@ -20,14 +19,11 @@ __all__ = [
     "Cone",
     "Cube",
     "CutLaw",
-    "CutTowardsZero",
-    "Floored",
     "Gaussian",
     "HungPaths",
     "Laplace",
     "MomentBody",
     "NoiseLaw",
-    "Rounded",
     "RoundedGaussian",
     "SharedRadius",
     "SideBySide",

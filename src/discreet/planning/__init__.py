@@ -2,13 +2,6 @@
 
 from discreet.planning.accuracy import accuracy
 from discreet.planning.audit import Audit, audit, epsilon_lower_bound
-from discreet.planning.bounds import (
-    counted_tail_bound,
-    least_normaliser,
-    size_only_tail_bound,
-    tail_bound_for_all_data,
-    tail_probability,
-)
 from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.certificate import Certificate
 from discreet.planning.compare import Ranked, Ranking, compare
@@ -36,20 +29,15 @@ __all__ = [
     "can_optimise",
     "cell_variances",
     "compare",
-    "counted_tail_bound",
     "distance_accuracy",
     "epsilon_for",
     "epsilon_lower_bound",
     "expected_accuracy",
-    "least_normaliser",
     "ledger_totals",
     "mean_cell_variance",
     "minimax_optimum",
     "optimum",
     "size_for",
-    "size_only_tail_bound",
     "suggest",
-    "tail_bound_for_all_data",
-    "tail_probability",
     "verify",
 ]

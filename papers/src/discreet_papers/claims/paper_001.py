@@ -7,7 +7,7 @@ from discreet_papers.paper_001 import PAPER_001
 
 _HELLINGER = "tests/mechanisms/test_hellinger.py::"
 _SENSITIVITY = "tests/mechanisms/test_hellinger_sensitivity.py::"
-_LAPLACE = "tests/mechanisms/test_published_laplace.py::"
+_LAPLACE = "papers/tests/test_published_laplace.py::"
 _RESULTS = "papers/tests/test_paper_001.py::"
 
 CLAIMS = (

@@ -8,7 +8,7 @@ from discreet_papers.paper_003 import PAPER_003
 
 _HELLINGER = "tests/mechanisms/test_hellinger.py::"
 _SENSITIVITY = "tests/mechanisms/test_hellinger_sensitivity.py::"
-_LAPLACE = "tests/mechanisms/test_published_laplace.py::"
+_LAPLACE = "papers/tests/test_published_laplace.py::"
 _CONTRACT = "tests/contracts/test_hellinger_mechanisms.py::"
 _RESULTS = "papers/tests/test_paper_003.py::"
 

@@ -6,9 +6,9 @@ is not checkable, whatever we find on data of our own; that is said beside it.
 
 import numpy as np
 
-import discreet as dc
 from discreet.mathematics.divergences import log_r
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity
+from discreet_papers import as_published
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import Numbers, digits, recorded, row, rows
 from discreet_papers.paper_003 import floored_law, laplace_law, model_of, smooth_law
@@ -146,7 +146,7 @@ def figure_6a() -> Finding:
 
 def _right_noise(size: int) -> float:
     counts = (size // 2, size // 2)
-    return laplace_law(dc.as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1), counts).mean
+    return laplace_law(as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 1, 1), counts).mean
 
 
 @recorded

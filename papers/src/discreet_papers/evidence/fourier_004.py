@@ -10,6 +10,7 @@ from scipy.special import betainc, expit
 import discreet as dc
 from discreet.certificates.lipschitz import bernoulli_rate, categories_lipschitz, network_rate
 from discreet.mechanisms.contrasts import contrast_basis
+from discreet_papers import as_published
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.laplace_004 import accuracies_of_figure_1
 from discreet_papers.evidence.rows import near, row, rows
@@ -90,7 +91,7 @@ def number_of_coefficients() -> Finding:
     """Count coefficients in several networks."""
     nets = (*NETWORKS.values(), naive_bayes(16))
     holds = all(
-        dc.as_published.FourierUpdates(net, 50, 1).length <= len(net.variables) * 2 ** (1 + max(map(len, net.parents)))
+        as_published.FourierUpdates(net, 50, 1).length <= len(net.variables) * 2 ** (1 + max(map(len, net.parents)))
         for net in nets
     )
     return Finding(Basis.PROOF, "each family has 2^(1 + parents) subsets", {f"in {len(nets)} networks": holds})
@@ -111,7 +112,7 @@ def comparison_of_noise() -> Finding:
 def algorithm_2() -> Finding:
     """Check that tables made of noisy coefficients agree with each other."""
     network = yes_no("a -> b", "b -> c")
-    mechanism = dc.as_published.FourierUpdates(network, 20, 1)
+    mechanism = as_published.FourierUpdates(network, 20, 1)
     drawn = mechanism.sample(np.tile([10, 2, 3, 5, 8, 4, 6, 2], (20, 1)), dc.SeededBits(4))
     tables = list(mechanism.tables(drawn).values())
     first, second = (table.reshape(20, 2, 2) for table in tables if table[0].size == 4)
@@ -144,7 +145,7 @@ def linear_time() -> Finding:
 
 def corollary_3() -> Finding:
     """Draw the noise of 16 features, and look at all cells of the whole table."""
-    mechanism = dc.as_published.FourierUpdates(naive_bayes(16), 50, 1)
+    mechanism = as_published.FourierUpdates(naive_bayes(16), 50, 1)
     needed = needed_t_of_naive_bayes(mechanism, mechanism.noise.sample(20_000, dc.SeededBits(3)))
     share = float((needed <= 0.2).mean())
     above = all(
@@ -279,7 +280,7 @@ def lemma_3_proof() -> Finding:
 def sizes() -> Finding:
     """Count variables, rows and coefficients of naive Bayes."""
     network = naive_bayes(16)
-    m, length = sum(2 ** len(above) for above in network.parents), dc.as_published.FourierUpdates(network, 50, 1).length
+    m, length = sum(2 ** len(above) for above in network.parents), as_published.FourierUpdates(network, 50, 1).length
     return Finding(
         Basis.COMPUTED,
         "naive Bayes with 16 features",

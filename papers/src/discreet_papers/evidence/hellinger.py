@@ -8,7 +8,6 @@ from flint import arb
 
 import discreet as dc
 from discreet.arrays import Floats
-from discreet.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
 from discreet.certificates import compositions
 from discreet.certificates.posterior_distances import Tables
 from discreet.mathematics.divergences import hellinger_rows
@@ -18,6 +17,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     published_gamma,
     smooth_sensitivity,
 )
+from discreet_papers.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import near, row
 from discreet_papers.paper_003 import exponential_law, model_of, smooth_of

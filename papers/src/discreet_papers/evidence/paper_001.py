@@ -9,6 +9,7 @@ from scipy.special import betaln
 import discreet as dc
 from discreet.mathematics.divergences import hellinger, kullback_leibler
 from discreet.mechanisms.hellinger_sensitivity import local_sensitivity
+from discreet_papers import as_published
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.hellinger import by_definition
 from discreet_papers.evidence.rows import Numbers, near, recorded, rows
@@ -80,7 +81,7 @@ def _largest_change_of_kullback_leibler(size: int) -> float:
 
 def baseline_noise() -> Finding:
     """Compute the true epsilon of noise of scale 1/epsilon on one count."""
-    mechanism = dc.as_published.RoundedLaplace(model_of((1, 1)), 30, "0.6", 1, 1)
+    mechanism = as_published.RoundedLaplace(model_of((1, 1)), 30, "0.6", 1, 1)
     return Finding(
         Basis.PROOF,
         "one record moves the number of ones by at most one; rounding is post-processing",
@@ -136,7 +137,7 @@ def local_sensitivity_as_printed() -> Finding:
 def histogram_sensitivity() -> Finding:
     """Compute the true epsilon of the poster's noise in two, three and four dimensions."""
     stated = [
-        dc.as_published.RoundedLaplace(model_of((1,) * m), 30, "0.6", min(m - 1, 2), m - 1).guarantee.epsilon
+        as_published.RoundedLaplace(model_of((1,) * m), 30, "0.6", min(m - 1, 2), m - 1).guarantee.epsilon
         for m in (2, 3, 4)
     ]
     return Finding(

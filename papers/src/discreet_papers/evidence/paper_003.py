@@ -6,10 +6,11 @@ from math import log as ln
 import numpy as np
 
 import discreet as dc
-from discreet.as_published import PublishedHellingerSmooth
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.posterior_distances import Tables
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, normaliser_bound
+from discreet_papers import as_published
+from discreet_papers.as_published import PublishedHellingerSmooth
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import digits, near, row, rows
 from discreet_papers.paper_003 import exponential_law, gamma_of, laplace_law, model_of, smooth_law, smooth_of
@@ -91,7 +92,7 @@ def floor() -> Finding:
     printed = [exp(-0.4 * k) - exp(-0.4 * (k + 1)) for k in range(5)]
     kinds = {
         kind: kind(model_of((1, 1)), 8, "0.8", 2, 1)
-        for kind in (dc.as_published.FlooredLaplace, dc.as_published.TruncatedLaplace)
+        for kind in (as_published.FlooredLaplace, as_published.TruncatedLaplace)
     }
     folded = {
         kind: [
@@ -103,15 +104,15 @@ def floor() -> Finding:
         for kind, each in kinds.items()
     }
     zero = {kind: law[0] for kind, law in folded.items()}
-    small = dc.as_published.TruncatedLaplace(model_of((1, 1)), 8, "0.01", 2, 1).guarantee.epsilon
+    small = as_published.TruncatedLaplace(model_of((1, 1)), 8, "0.01", 2, 1).guarantee.epsilon
     return Finding(
         Basis.COMPUTED,
         "the laws of both at epsilon = 0.8",
-        {"the printed law is that of the floor": np.allclose(folded[dc.as_published.FlooredLaplace], printed)},
-        {"it is that of noise cut towards zero": np.allclose(folded[dc.as_published.TruncatedLaplace], printed)},
+        {"the printed law is that of the floor": np.allclose(folded[as_published.FlooredLaplace], printed)},
+        {"it is that of noise cut towards zero": np.allclose(folded[as_published.TruncatedLaplace], printed)},
         {
-            "floor": zero[dc.as_published.FlooredLaplace],
-            "cut": zero[dc.as_published.TruncatedLaplace],
+            "floor": zero[as_published.FlooredLaplace],
+            "cut": zero[as_published.TruncatedLaplace],
             "costs": float(small),
         },
     )
@@ -221,7 +222,7 @@ def good_answers() -> Finding:
 def laplace_answers() -> Finding:
     """Compare the law of the noise for few and many records."""
     laws = [
-        dc.as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 2, 1).log_noise(np.arange(-3, 4))
+        as_published.FlooredLaplace(model_of((1, 1)), size, "0.8", 2, 1).log_noise(np.arange(-3, 4))
         for size in (10, 10_000)
     ]
     return Finding(
@@ -237,7 +238,7 @@ def table_1() -> Finding:
     keys = ("distance", "exponential", "laplace")
     run = all(digits(each[key]) == each[f"printed_{key}"] for each in found for key in keys)
     defined = all(digits(each["definition_2_1"]) == each["printed_exponential"] for each in found)
-    costs = dc.as_published.TruncatedLaplace(model_of((1, 1)), 8, "0.8", 2, 1).guarantee.epsilon
+    costs = as_published.TruncatedLaplace(model_of((1, 1)), 8, "0.8", 2, 1).guarantee.epsilon
     first = found[0]
     return Finding(
         Basis.COMPUTED,
@@ -259,7 +260,7 @@ def table_2() -> Finding:
     ahead = all(each["laplace"] > each["exponential"] for each in found[:3])
     local = found[1]["distance"]
     means = exponential_law((1, 1, 1), (20, 20, 20), 0.8 / local).mean
-    noise = laplace_law(dc.as_published.TruncatedLaplace(model_of((1, 1, 1)), 60, "0.8", 2, 2), (20, 20, 20)).mean
+    noise = laplace_law(as_published.TruncatedLaplace(model_of((1, 1, 1)), 60, "0.8", 2, 2), (20, 20, 20)).mean
     return Finding(
         Basis.COMPUTED,
         "all 12 printed numbers, and the laws behind them",

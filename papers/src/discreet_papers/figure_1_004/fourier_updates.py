@@ -8,6 +8,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.arrays import Floats
+from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
 NAME = "Algorithm 2, successful runs only, at the claimed epsilon"
@@ -16,7 +17,7 @@ SHIFT = 0.122
 
 def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
     """Return the scores of the first successful run for each repeat."""
-    mechanism = dc.as_published.FourierUpdates(NETWORK, SIZE, epsilon)
+    mechanism = as_published.FourierUpdates(NETWORK, SIZE, epsilon)
     counts = records.counts.reshape(len(records), -1)
     kept = mechanism.sample(counts, bits)
     while (late := np.flatnonzero(~mechanism.looks_like_counts(kept, SHIFT))).size:

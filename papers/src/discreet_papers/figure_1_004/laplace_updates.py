@@ -2,6 +2,7 @@
 
 import discreet as dc
 from discreet.arrays import Floats
+from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
 NAME = "Algorithm 1 as published (cut to 0..n)"
@@ -9,7 +10,7 @@ NAME = "Algorithm 1 as published (cut to 0..n)"
 
 def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
     """Return the scores of one release for each repeat."""
-    mechanism = dc.as_published.LaplaceUpdates(NETWORK, SIZE, epsilon)
+    mechanism = as_published.LaplaceUpdates(NETWORK, SIZE, epsilon)
     noisy = mechanism.sample(records.counts.reshape(len(records), -1), bits)
     tables = mechanism.tables(mechanism.truncated(noisy))
     return plug_in_scores(records, {name: table.astype(float) for name, table in tables.items()})

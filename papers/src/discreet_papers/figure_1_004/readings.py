@@ -7,6 +7,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.arrays import Floats
+from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import FEATURES, NETWORK, SIZE, Curve, Splits, scores
 
 AWARE, CUBE = "Algorithm 1, noise-aware reading", "CubeCounts, noise-aware reading"
@@ -30,8 +31,8 @@ def _reading(mechanism: Callable[..., Any], read: Callable[[dc.Release], Any]) -
 
 
 CURVES = (
-    Curve(AWARE, _reading(dc.as_published.LaplaceUpdates, dc.infer)),
-    Curve(KNOWN, _reading(dc.as_published.LaplaceUpdates, lambda release: dc.infer(release, prior=FAIR_COIN))),
-    Curve(PROJECTED, _reading(dc.as_published.LaplaceUpdates, dc.as_published.projected_reading)),
+    Curve(AWARE, _reading(as_published.LaplaceUpdates, dc.infer)),
+    Curve(KNOWN, _reading(as_published.LaplaceUpdates, lambda release: dc.infer(release, prior=FAIR_COIN))),
+    Curve(PROJECTED, _reading(as_published.LaplaceUpdates, as_published.projected_reading)),
     Curve(CUBE, _reading(dc.CubeCounts, dc.infer)),
 )

@@ -1,6 +1,6 @@
 """Section 1.2: whether the exponential mechanism with local sensitivity is private."""
 
-import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.paper_000 import PAPER_000
 from discreet_papers.paper_003 import model_of
 from discreet_papers.pictures import axis, lines, with_level
@@ -13,7 +13,7 @@ QUICK_DICE = (DICE[0], DICE[2], DICE[4])
 
 def loss(prior: tuple[float, ...], size: int, epsilon: str) -> Row:
     """Return the exact pure epsilon of the mechanism over all neighbouring data."""
-    found = dc.as_published.HellingerLocal(model_of(prior), size, epsilon).neighbours()
+    found = as_published.HellingerLocal(model_of(prior), size, epsilon).neighbours()
     exact = float(found.losses.max())
     row: Row = {"prior": str(prior), "size": size, "epsilon": float(epsilon), "exact_epsilon": exact}
     return row | {"ratio": exact / float(epsilon), "worst_pair": str(found.worst_pair)}

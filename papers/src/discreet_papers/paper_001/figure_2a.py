@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-import discreet as dc
 from discreet.arrays import Floats
 from discreet.mathematics.divergences import log_affinities
+from discreet_papers import as_published
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import laplace_law, model_of, smooth_of
 from discreet_papers.pictures import axis, lines
@@ -57,9 +57,9 @@ def exponential_mean(cells: int, size: int) -> float:
     return float(moment / weight)
 
 
-def laplace(cells: int, size: int, sensitivity: int) -> dc.as_published.RoundedLaplace:
+def laplace(cells: int, size: int, sensitivity: int) -> as_published.RoundedLaplace:
     """Return rounded Laplace noise on all counts but the last."""
-    return dc.as_published.RoundedLaplace(model_of((1.0,) * cells), size, EPSILON, sensitivity, cells - 1)
+    return as_published.RoundedLaplace(model_of((1.0,) * cells), size, EPSILON, sensitivity, cells - 1)
 
 
 def compare(cells: int, sizes: Sequence[int]) -> list[Row]:
@@ -95,7 +95,7 @@ def outcome(cells: int, sizes: Sequence[int], words: str) -> Outcome:
 
 def run(quick: bool) -> Outcome:
     """Sum exact laws."""
-    exact = dc.as_published.PublishedHellingerSmooth(model_of((1, 1)), 400, EPSILON, DELTA).neighbours().losses.max()
+    exact = as_published.PublishedHellingerSmooth(model_of((1, 1)), 400, EPSILON, DELTA).neighbours().losses.max()
     half = float(laplace(2, 400, 2).guarantee.epsilon)
     words = f"At n = 400 the mechanism is really {exact:.4f}-private, and Laplace(2/epsilon) {half:g}-private."
     return outcome(2, QUICK_SIZES if quick else SIZES, words)

@@ -1,6 +1,6 @@
 """Figure 3a: quartiles of the distance against the prior, with 100 records in two dimensions."""
 
-import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import laplace_law, model_of, smooth_law
 from discreet_papers.pictures import axis, lines
@@ -16,7 +16,7 @@ def run(quick: bool) -> Outcome:
         prior = (float(alpha), float(alpha))
         laws = {"exponential mechanism": smooth_law(prior, COUNTS, "1", "1e-8")}
         for sensitivity in (1, 2):
-            noise = dc.as_published.RoundedLaplace(model_of(prior), sum(COUNTS), 1, sensitivity, 1)
+            noise = as_published.RoundedLaplace(model_of(prior), sum(COUNTS), 1, sensitivity, 1)
             laws[f"Laplace, scale {sensitivity}/epsilon"] = laplace_law(noise, COUNTS)
         where: Row = {"prior": alpha}
         rows.extend(where | {"mechanism": name} | law.summary() for name, law in laws.items())

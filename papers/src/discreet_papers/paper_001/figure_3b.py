@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import discreet as dc
 from discreet.certificates.posterior_distances import Tables
+from discreet_papers import as_published
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import DistanceLaw, laplace_law, model_of, smooth_law
 from discreet_papers.pictures import axis, lines
@@ -25,7 +25,7 @@ def probabilities(cells: int, size: int) -> tuple[dict[str, DistanceLaw], list[R
     distances = tables.distances(np.array([counts]))[0][tables.places(line)]
     chances = {"exponential mechanism": law.chances[tables.places(line)]}
     for sensitivity in (min(cells, 3) - 1, cells):
-        noise = dc.as_published.RoundedLaplace(model_of(prior), size, 1, sensitivity, cells - 1)
+        noise = as_published.RoundedLaplace(model_of(prior), size, 1, sensitivity, cells - 1)
         name = f"Laplace, scale {sensitivity}/epsilon"
         laws[name] = laplace_law(noise, counts)
         chances[name] = np.exp(noise.log_likelihood(line, np.array(counts)))

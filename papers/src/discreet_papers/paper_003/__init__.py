@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.arrays import Floats
-from discreet.as_published.published_laplace import PublishedLaplace
 from discreet.certificates.posterior_distances import Tables
 from discreet.mathematics.divergences import log_affinities
 from discreet.mechanisms.hellinger_sensitivity import published_gamma, smooth_sensitivity
+from discreet_papers import as_published
+from discreet_papers.as_published.published_laplace import PublishedLaplace
 from discreet_papers.reproduction import Paper, Row
 
 PAPER_003 = Paper("003", "No authors named", 2018, "Notes of DP - Bayesian Inference", "Unpublished notes")
@@ -128,7 +129,7 @@ def noisy_counts(mechanism: PublishedLaplace, counts: tuple[int, ...]) -> tuple[
 
 def floored_law(prior: tuple[float, ...], counts: tuple[int, ...], epsilon: str = EPSILON) -> DistanceLaw:
     """Return the law of the notes' Laplace mechanism: the floor of noise of scale 2/epsilon."""
-    mechanism = dc.as_published.FlooredLaplace(model_of(prior), sum(counts), epsilon, 2, len(prior) - 1)
+    mechanism = as_published.FlooredLaplace(model_of(prior), sum(counts), epsilon, 2, len(prior) - 1)
     return laplace_law(mechanism, counts)
 
 

@@ -1,6 +1,6 @@
 """Figure 11: the privacy that the mechanism really gives, for sizes from 90 to 180."""
 
-import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.paper_003 import DELTA, EPSILON, PAPER_003, model_of
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -12,7 +12,7 @@ def run(quick: bool) -> Outcome:
     """Compare all neighbouring data sets on all candidates."""
     rows: list[Row] = []
     for size in QUICK_SIZES if quick else SIZES:
-        mechanism = dc.as_published.PublishedHellingerSmooth(model_of((1, 1)), size, EPSILON, DELTA)
+        mechanism = as_published.PublishedHellingerSmooth(model_of((1, 1)), size, EPSILON, DELTA)
         found = mechanism.neighbours((float(EPSILON),))
         row: Row = {"size": size, "epsilon_over_all_data": float(found.losses.max())}
         row["epsilon_at_balanced_data"] = float(found.losses[size // 2])

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import discreet as dc
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, local_sensitivity
+from discreet_papers import as_published
 from discreet_papers.paper_003 import (
     PAPER_003,
     DistanceLaw,
@@ -35,7 +35,7 @@ def laws_of(size: int) -> dict[str, DistanceLaw]:
     laws = {f"exponential, {name}": exponential_law(PRIOR, counts, scale / s) for name, s in found.items()}
     laws["Laplace, scale 2/epsilon"] = floored_law(PRIOR, counts, EPSILON)
     laws["exponential, smooth, without the half"] = exponential_law(PRIOR, counts, 2 * scale / found["smooth"])
-    noise = dc.as_published.RoundedLaplace(model_of(PRIOR), size, EPSILON, 1, 1)
+    noise = as_published.RoundedLaplace(model_of(PRIOR), size, EPSILON, 1, 1)
     return laws | {"Laplace, scale 1/epsilon, rounded": laplace_law(noise, counts)}
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-import discreet as dc
 from discreet.certificates.posterior_distances import Tables
+from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, DistanceLaw, combined, gamma_of, model_of, noisy_counts
 from discreet_papers.paper_003.figure_3 import sensitivities
 from discreet_papers.paper_003.figure_4 import DELTA, EPSILON, PRIOR, gamma_with_n, laws_of
@@ -18,7 +18,7 @@ def norms() -> dict[str, DistanceLaw]:
     tables = Tables(np.array(PRIOR), SIZE)
     away = np.abs(tables.all - np.array(COUNTS)).sum(axis=1).astype(float)
     laws = {name: DistanceLaw(away, law.chances) for name, law in laws_of(COUNTS).items() if "exponential" in name}
-    places, chances = noisy_counts(dc.as_published.FlooredLaplace(model_of(PRIOR), SIZE, EPSILON, 2, 2), COUNTS)
+    places, chances = noisy_counts(as_published.FlooredLaplace(model_of(PRIOR), SIZE, EPSILON, 2, 2), COUNTS)
     last = np.maximum(SIZE - combined(places), 0)
     moved = combined([np.abs(place - 50) for place in places]) + np.abs(last - 50)
     laws["Laplace, scale 2/epsilon"] = DistanceLaw(moved.ravel().astype(float), np.multiply.outer(*chances).ravel())

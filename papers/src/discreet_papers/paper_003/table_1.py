@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, model_of, smooth_law
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -31,8 +32,8 @@ def by_steps(mechanism: Any) -> list[float]:
 def run(quick: bool) -> Outcome:
     """Sum exact probabilities; quick is no different."""
     coin = model_of((1, 1))
-    table = dc.as_published.HellingerTable(coin, 8, EPSILON)
-    cut = dc.as_published.TruncatedLaplace(coin, 8, EPSILON, 2, 1)
+    table = as_published.HellingerTable(coin, 8, EPSILON)
+    cut = as_published.TruncatedLaplace(coin, 8, EPSILON, 2, 1)
     geometric = by_steps(dc.GeometricHistogram(coin, 8, EPSILON))
     defined = smooth_law((1, 1), COUNTS, EPSILON)
     columns = by_steps(table), by_steps(cut)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, model_of, smooth_of
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -29,8 +30,8 @@ def class_of(change: tuple[int, ...]) -> NDArray[np.int64]:
 def run(quick: bool) -> Outcome:
     """Sum exact probabilities; quick is no different."""
     die, truth = model_of((1, 1, 1)), np.array(COUNTS)
-    table = dc.as_published.HellingerTable(die, SIZE, EPSILON)
-    cut = dc.as_published.TruncatedLaplace(die, SIZE, EPSILON, 2, 2)
+    table = as_published.HellingerTable(die, SIZE, EPSILON)
+    cut = as_published.TruncatedLaplace(die, SIZE, EPSILON, 2, 2)
     histogram = dc.GeometricHistogram(die, SIZE, EPSILON)
     rows: list[Row] = []
     for change in (*PRINTED, *OTHERS):

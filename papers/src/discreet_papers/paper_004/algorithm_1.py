@@ -1,6 +1,7 @@
 """Algorithm 1: how noisy it is, next to noise that has the shape of one record's influence."""
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -21,7 +22,7 @@ def run(quick: bool) -> Outcome:
     rows: list[Row] = []
     for features in QUICK_FEATURES if quick else FEATURES:
         network = naive_bayes(features)
-        published, cube = dc.as_published.LaplaceUpdates(network, SIZE, EPSILON), dc.CubeCounts(network, SIZE, EPSILON)
+        published, cube = as_published.LaplaceUpdates(network, SIZE, EPSILON), dc.CubeCounts(network, SIZE, EPSILON)
         row: Row = {"features": features, "scale": published.reach, "cell_sd": published.cell_sd()}
         rows.append(row | {"count_sd": published.count_sd(), "cube_count_sd": cube.count_sd()})
     at = next(row for row in rows if row["features"] == 16)

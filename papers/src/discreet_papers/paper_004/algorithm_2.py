@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.networks_004 import NETWORKS, naive_bayes
 from discreet_papers.paper_004.lemma_1 import every_record
 from discreet_papers.papers import PAPER_004
@@ -14,7 +14,7 @@ LARGE = {"naive Bayes, 16 features": naive_bayes(16), "naive Bayes, 200 features
 _MOST_RECORDS = 256
 
 
-def by_comparison(mechanism: dc.as_published.FourierUpdates) -> int | None:
+def by_comparison(mechanism: as_published.FourierUpdates) -> int | None:
     """Return the largest number of coefficients that a replaced record moves, over every pair of records."""
     if len(mechanism.model.variables) > np.log2(_MOST_RECORDS):
         return None
@@ -26,7 +26,7 @@ def run(quick: bool) -> Outcome:
     """Find the worst change by elimination, and by comparing all records where these are few."""
     rows: list[Row] = []
     for name, network in (NETWORKS | LARGE).items():
-        mechanism = dc.as_published.FourierUpdates(network, size=50, epsilon=1)
+        mechanism = as_published.FourierUpdates(network, size=50, epsilon=1)
         compared = by_comparison(mechanism)
         row: Row = {"network": name, "coefficients": mechanism.length, "published_distance": 2 * mechanism.length}
         row |= {"largest_distance": 2 * mechanism.moved, "by_comparison": None if compared is None else 2 * compared}

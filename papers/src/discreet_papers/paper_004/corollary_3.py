@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.fourier_bounds_004 import (
     needed_t,
     needed_t_of_naive_bayes,
@@ -29,7 +30,7 @@ def identical_records(network: dc.Network) -> NDArray[np.int64]:
 
 def shifts_needed(network: dc.Network, draws: int) -> NDArray[np.float64]:
     """Return for each of many runs on identical records the least t at which no released cell is below zero."""
-    mechanism = dc.as_published.FourierUpdates(network, SIZE, epsilon=1)
+    mechanism = as_published.FourierUpdates(network, SIZE, epsilon=1)
     clear = mechanism.measured(identical_records(network))
     return needed_t(mechanism, clear + mechanism.noise.sample(draws, dc.SeededBits(1)))
 
@@ -38,7 +39,7 @@ def run(quick: bool) -> Outcome:
     """Draw noise once, and find for each run the increment that it needs."""
     draws = QUICK_DRAWS if quick else DRAWS
     released = shifts_needed(NETWORK, draws)
-    mechanism = dc.as_published.FourierUpdates(NETWORK, SIZE, epsilon=1)
+    mechanism = as_published.FourierUpdates(NETWORK, SIZE, epsilon=1)
     full = needed_t_of_naive_bayes(mechanism, mechanism.noise.sample(draws, dc.SeededBits(2)))
     rows: list[Row] = []
     for t in SHIFTS:

@@ -6,6 +6,7 @@ import discreet as dc
 from discreet.mechanisms.contrasts import contrast_basis
 from discreet.planning import cell_variances, mean_cell_variance
 from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
+from discreet_papers import as_published
 from discreet_papers.networks_004 import NETWORKS, naive_bayes
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -16,7 +17,7 @@ WIDE = {"naive Bayes, 16 features": naive_bayes(16)}
 
 def of_published_fourier(network: dc.Network) -> dict[str, float]:
     """Return the variance of a cell of algorithm 2 as published, where the first coefficient is noisy too."""
-    mechanism = dc.as_published.FourierUpdates(network, SIZE, EPSILON)
+    mechanism = as_published.FourierUpdates(network, SIZE, EPSILON)
     places = mechanism.basis.places
     first = float(mechanism.block_variances()[places[network.variables[0].name,]]) * 2  # all coefficients are alike
     found = cell_variances(mechanism)
@@ -49,10 +50,10 @@ def of_gaussian_contrasts(network: dc.Network) -> dict[str, float]:
 def columns(network: dc.Network) -> dict[str, dict[str, float]]:
     """Return the variance of a cell of each variable's table, by kind of noise, at epsilon = 1 or rho = 1."""
     equal = (1,) * len(contrast_basis(network).blocks)
-    published = dc.as_published.LaplaceUpdates(network, SIZE, EPSILON).cell_sd() ** 2
+    published = as_published.LaplaceUpdates(network, SIZE, EPSILON).cell_sd() ** 2
     return {
         "algorithm_1": {variable.name: published for variable in network.variables},
-        "algorithm_1_fitted": cell_variances(dc.as_published.LaplaceUpdates(network, SIZE, EPSILON)),
+        "algorithm_1_fitted": cell_variances(as_published.LaplaceUpdates(network, SIZE, EPSILON)),
         "maximal_families_fitted": of_cells(network, network.maximal_families),
         "algorithm_2": of_published_fourier(network),
         "fourier_equal": cell_variances(dc.mechanisms.FourierCounts(network, SIZE, EPSILON, shares=equal)),

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.fourier_bounds_004 import kept_integer_run_epsilon, kept_run_epsilon
 from discreet_papers.networks_004 import yes_no
 from discreet_papers.papers import PAPER_004
@@ -23,7 +24,7 @@ def kept_epsilon_by_listing(epsilon: float) -> float:
 
 def chance_of_success(counts: tuple[int, ...], draws: int) -> float:
     """Return how often algorithm 2 without increment has no negative cell, for a table of two yes/no variables."""
-    mechanism = dc.as_published.FourierUpdates(yes_no("a -> b"), sum(counts), epsilon=2)
+    mechanism = as_published.FourierUpdates(yes_no("a -> b"), sum(counts), epsilon=2)
     outputs = mechanism.sample(np.tile(counts, (draws, 1)), dc.SeededBits(1))
     return float(mechanism.looks_like_counts(outputs, 0).mean())
 

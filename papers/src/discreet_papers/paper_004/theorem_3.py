@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.fourier_bounds_004 import published_table_error, table_error
 from discreet_papers.networks_004 import NETWORKS, naive_bayes
 from discreet_papers.papers import PAPER_004
@@ -15,7 +16,7 @@ LARGEST = {"naive Bayes, 16 features": naive_bayes(16)} | NETWORKS
 
 def errors(network: dc.Network, family: tuple[str, ...], draws: int) -> NDArray[np.float64]:
     """Return the l1 errors of the table of a family without increment; they do not depend on the records."""
-    mechanism = dc.as_published.FourierUpdates(network, size=50, epsilon=1)
+    mechanism = as_published.FourierUpdates(network, size=50, epsilon=1)
     noise = mechanism.noise.sample(draws, dc.SeededBits(1))
     table = mechanism.basis.table(family, 2 * noise[:, 1:], 2.0 * noise[:, 0])
     return np.asarray(np.abs(table).reshape(draws, -1).sum(axis=1))
@@ -26,7 +27,7 @@ def run(quick: bool) -> Outcome:
     rows: list[Row] = []
     for name, network in LARGEST.items():
         family = max(network.families, key=len)
-        setting = (dc.as_published.FourierUpdates(network, 50, 1).length, len(family) - 1, 1.0, DELTA)
+        setting = (as_published.FourierUpdates(network, 50, 1).length, len(family) - 1, 1.0, DELTA)
         drawn = errors(network, family, QUICK_DRAWS if quick else DRAWS)
         row: Row = {"network": name, "bound": published_table_error(*setting), "gamma_bound": table_error(*setting)}
         row |= {"quantile": float(np.quantile(drawn, 1 - DELTA))}

@@ -3,6 +3,7 @@
 from typing import Any
 
 import discreet as dc
+from discreet_papers import as_published
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -15,10 +16,10 @@ def mechanisms(size: int) -> dict[str, Any]:
     """Return what the papers state as epsilon = 1, for a coin."""
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     return {
-        "global sensitivity": dc.as_published.PublishedHellingerGlobal(coin, size, EPSILON),
-        "smooth sensitivity": dc.as_published.PublishedHellingerSmooth(coin, size, EPSILON, DELTA),
-        "exponent epsilon/S, as in the tables": dc.as_published.HellingerTable(coin, size, EPSILON),
-        "local sensitivity": dc.as_published.HellingerLocal(coin, size, EPSILON),
+        "global sensitivity": as_published.PublishedHellingerGlobal(coin, size, EPSILON),
+        "smooth sensitivity": as_published.PublishedHellingerSmooth(coin, size, EPSILON, DELTA),
+        "exponent epsilon/S, as in the tables": as_published.HellingerTable(coin, size, EPSILON),
+        "local sensitivity": as_published.HellingerLocal(coin, size, EPSILON),
         "calibrated (ours)": dc.mechanisms.HellingerCalibrated(coin, size, EPSILON, 0),
     }
 

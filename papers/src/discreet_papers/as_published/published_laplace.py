@@ -18,8 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 from flint import ctx
+from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import dominating_loss
 from discreet.certificates.listing import window
@@ -27,18 +28,78 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.evidence import ClampedMeasurement, clamped_terms
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantities import Measurement
-from discreet.mechanisms.tables import FirstCells
+from discreet.mechanisms.parts import Part
+from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
 from discreet.models.model import Model
-from discreet.noise import CutTowardsZero, Floored, Rounded
-from discreet.noise.rounded import WholeLaplace
 from discreet.randomness import RandomBits
+from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded, WholeLaplace
 
 _LEAST_RATE, _MOST_RATE = Fraction(1, 10**6), Fraction(10**4)
 _FARTHEST = 10**6  # outputs this many scales beyond the possible counts are not read: their probability is e^-1000000
+
+
+@dataclass(frozen=True, eq=False)
+class ClampedMeasurement(Measurement):
+    """z = A k + u moved into [0, `highest`]: what lies outside is published as the nearer end."""
+
+    noise: Rounded
+    highest: int
+
+    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return log P of single values, at both ends that of all that is clamped there."""
+        values = self.values if places is None else self.values[np.asarray(places)]
+        return clamped_terms(self.noise, values, np.asarray(numbers), self.highest)
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(values | counts) for rows of counts."""
+        return np.asarray(self.log_terms(self.of.apply(np.asarray(counts))).sum(axis=-1))
+
+
+def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, highest: int) -> Floats:
+    """Return log P(value | number), at 0 and `highest` that of all that is clamped there, and -inf outside."""
+    inner = noise.log_terms(values - numbers)
+    low, high = noise.log_at_least(numbers), noise.log_at_least(highest - numbers)
+    ends = np.where(values == 0, low, np.where(values == highest, high, inner))
+    return np.where((values >= 0) & (values <= highest), ends, -np.inf)
+
+
+@dataclass(frozen=True)
+class FirstCells(Cells):
+    """The first cells of a table of categories, where the last one is what is left of the public number of records."""
+
+    count: int
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return the cells that are measured."""
+        return (self.count,)
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return all columns if all cells are measured."""
+        return super().tables if self.count == len(self.model.cells) else None
+
+    @property
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return the whole table if all of its cells are measured; otherwise there is no table."""
+        return super().parts if self.count == len(self.model.cells) else None
+
+    def apply(self, counts: NumbersT) -> NumbersT:
+        """Return the first counts."""
+        return np.asarray(counts)[..., : self.count]
+
+    def transpose(self, values: NumbersT) -> NumbersT:
+        """Return the numbers, and nothing for the cells that are not measured."""
+        rest = np.zeros((*values.shape[:-1], len(self.model.cells) - self.count), dtype=values.dtype)
+        return np.concatenate([values, rest], axis=-1)
+
+    def changes(self) -> tuple[Counts, ...]:
+        """Return a unit that moves between two cells, or one that appears in a single measured cell."""
+        if self.count > 1:
+            return super().changes()
+        return (np.ones(1, dtype=np.int64),)
 
 
 @dataclass(frozen=True, init=False, repr=False)

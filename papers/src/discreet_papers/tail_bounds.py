@@ -29,7 +29,7 @@ _SAFE = 1e-12  # relative margin by which floats of a bound are moved to the saf
 def tail_probability(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:
     """Return P(H(x, r) >= distance) for data x, exactly.
 
-    >>> from discreet.as_published import PublishedHellingerSmooth
+    >>> from discreet_papers.as_published import PublishedHellingerSmooth
     >>> from discreet.models import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(tail_probability(PublishedHellingerSmooth(coin, 400, 1, "1e-8"), (200, 200), 0.5), 5)

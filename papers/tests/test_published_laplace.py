@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.as_published.published_laplace import (
+from discreet.guarantees.zcdp import pure_rho
+from discreet_papers.as_published.published_laplace import (
     ClampedLaplace,
     FlooredLaplace,
     PublishedLaplace,
     RoundedLaplace,
     TruncatedLaplace,
 )
-from discreet.guarantees.zcdp import pure_rho
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 DIE = dc.Categories("die", levels=("a", "b", "c"), outside="a")

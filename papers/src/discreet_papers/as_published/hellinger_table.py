@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from discreet.as_published.hellinger_local import HellingerLocal
 from discreet.exact import ball
 from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet_papers.as_published.hellinger_local import HellingerLocal
 
 
 @dataclass(frozen=True, init=False, repr=False)
