@@ -163,18 +163,12 @@ def test_more_pairs_of_sums_than_can_be_listed_state_the_error_of_draws(monkeypa
 
 
 def test_ranges_of_counts_that_were_merged_state_how_much_longer_ones_would_change() -> None:
-    counts = np.arange(600)
+    counts = np.arange(600, dtype=np.float64)
     weights = np.exp(-0.5 * ((counts - 250) / 60.0) ** 2)
     weights /= weights.sum()
-    every = BetaMixture(weights, 1.0 + counts, 601.0 - counts)
-    merged = MergedMixture(
-        weights.reshape(-1, 8).sum(axis=1),
-        *(
-            (weights * own).reshape(-1, 8).sum(axis=1) / weights.reshape(-1, 8).sum(axis=1)
-            for own in (every.a, every.b)
-        ),
-        weight_error=0.0,
-    )
+    every = BetaMixture(weights, 1 + counts, 601 - counts)
+    shares, *sums = (own.reshape(-1, 8).sum(axis=1) for own in (weights, weights * every.a, weights * every.b))
+    merged = MergedMixture(shares, *(own / shares for own in sums), weight_error=0.0)
     stated = merged.numerical_error()
     assert stated is not None
     assert 1e-9 < stated < 0.01
