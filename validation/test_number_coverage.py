@@ -77,11 +77,17 @@ MEANS = [
 ]  # fmt: skip
 
 
-def assert_means_are_held(shares: Floats, releases: int) -> None:
-    """Assert that all shares of releases lie within 87 to 93 %, but for what chance explains."""
+OFTEN = 0.01  # of releases
+
+
+def assert_means_are_held(shares: Floats, releases: int, below: float = 0.0) -> None:
+    """Assert that all shares of releases lie within 87 to 93 %, but for what chance explains.
+
+    Where noise often takes an end `below` 0, intervals are longer so as not to be empty, and hold more.
+    """
     chance = (2 if IS_FULL else 3) * np.sqrt(shares * (1 - shares) / releases)
     assert (shares + chance).min() >= 0.87, shares
-    assert (shares - chance).max() <= 0.93, shares
+    assert below > OFTEN or (shares - chance).max() <= 0.93, shares
 
 
 @lru_cache(maxsize=8)
@@ -160,7 +166,9 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
     held, widths = held / FOR_MEANS, 100 * widths / FOR_MEANS
     print(f"\n{name}, n = {size}, epsilon = {epsilon}: records {held[0]:.3f}, population {held[1]:.3f}")
     print(f"  widths in % of the range {widths[0]:.3f}, {widths[1]:.3f}")
-    assert_means_are_held(held, FOR_MEANS)
+    below = float(np.mean([(np.asarray(model.pairs(output)[0]) < 0).any() for output in outputs]))
+    print(f"  an end below 0 in {100 * below:.1f} % of releases")
+    assert_means_are_held(held, FOR_MEANS, below)
 
 
 def _sums(model: Any, values: Floats, size: int) -> Any:

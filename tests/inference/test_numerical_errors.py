@@ -1,14 +1,20 @@
 """Rows that were not drawn say how far they may be off, and slow twins agree with them to within that."""
 
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.inference.posteriors.events import EventPosterior
 from discreet.mathematics.distributions import BetaMixture
-from discreet.reading import families
+from discreet.mathematics.distributions.dirichlet import MergedMixture
+from discreet.reading import families, why_unreadable
 from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.records.values import text_of as text_of_level
 from frozen_documents import text_of
 
 LEVELS = ("never", "former", "current")
@@ -86,3 +92,84 @@ def test_an_event_states_the_error_of_its_share() -> None:
     found = dc.infer(release).chance("never").numerical_error
     assert found is not None
     assert 0 < found < 1e-10
+
+
+FROZEN = Path(__file__).parents[1] / "documents" / "before-house" / "releases"
+
+
+def every_row(posterior: Any) -> Iterator[Any]:
+    """Yield all rows of a posterior, and those of events, rates and pooled rates where it knows such."""
+    yield from posterior.rows()
+    if isinstance(posterior, EventPosterior):
+        names = [(column.name, f"{column.name}={text_of_level(column.levels[0])}") for column in posterior.columns]
+        yield posterior.chance(names[0][1])
+        if len(names) > 1:
+            yield posterior.chance(names[0][1], names[1][1])
+            yield from posterior.rates(names[0][1], names[1][0])
+        if isinstance(posterior, dc.CategoriesPosterior):
+            yield from posterior.table.rows()
+            yield posterior.table.chance(names[0][1])
+            if len(names) > 1:
+                yield posterior.table.chance(names[0][1], names[1][1])
+
+
+@pytest.mark.parametrize("path", sorted(FROZEN.glob("*.json")), ids=lambda path: path.stem)
+def test_every_row_states_a_numerical_or_a_monte_carlo_error(path: Path) -> None:
+    release = dc.Release.from_json(path.read_text("utf-8"))
+    if why_unreadable(release.mechanism) is not None:
+        return  # it was published without a reading
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for row in every_row(dc.infer(release)):
+            stated = [each for each in (row.numerical_error, row.monte_carlo_error) if each is not None]
+            assert len(stated) == 1, row
+            assert 0 <= stated[0] < np.inf, row
+
+
+def test_pooled_rates_state_the_error_of_their_draws() -> None:
+    wards = dc.Categories(
+        ("ward", "fall"), levels={"ward": ("A", "B", "C"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
+    )
+    release = dc.simulate(dc.GeometricHistogram(wards, 120, 2), [30, 6, 38, 2, 39, 5], dc.SeededBits(8))
+    for row in dc.infer(release).pooled("fall=yes", "ward").rows():
+        assert row.monte_carlo_error == pytest.approx(row.sd / np.sqrt(4_000), rel=1e-9)
+
+
+def test_a_conditional_is_within_its_stated_error_of_a_sum_over_all_tables() -> None:
+    """Three sums of 40 records, all tables listed; uniform priors of the three shares, as own sums have."""
+    model = dc.Categories("smoker", levels=LEVELS, prior=1, outside="never")
+    size, places = 40, (0, 2)
+    release = dc.simulate(dc.GeometricHistogram(model, size, 1), [22, 3, 15], dc.SeededBits(3), "made up")
+    tables = np.array([(i, j, size - i - j) for i in range(size + 1) for j in range(size + 1 - i)])
+    likelihoods = np.exp([float(release.mechanism.log_likelihood(release.counts, table)) for table in tables])
+    twin = BetaMixture(likelihoods / likelihoods.sum(), *(1.0 + tables[:, place] for place in places))
+    posterior: Any = dc.infer(release, prior=1)
+    found = posterior.laws.between(*(np.array([place]) for place in places))
+    stated = found.numerical_error()
+    assert 0 < stated < 1e-9
+    assert (found.mean, *found.interval()) == pytest.approx((twin.mean, *twin.interval()), abs=stated)
+
+
+def test_more_pairs_of_sums_than_can_be_listed_state_the_error_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = dc.Categories("smoker", levels=LEVELS, prior=1, outside="never")
+    release = dc.simulate(dc.GeometricHistogram(model, 400, "0.1"), [220, 30, 150], dc.SeededBits(3), "made up")
+    exact: Any = dc.infer(release, prior=1)
+    wanted = exact.laws.between(np.array([0]), np.array([2]))
+    monkeypatch.setattr("discreet.reading.counts.latent_counts._MOST_PAIRS", 10)
+    drawn = exact.laws.between(np.array([0]), np.array([2]))
+    assert drawn.numerical_error() is None
+    assert wanted.monte_carlo_error is None
+    assert abs(drawn.mean - wanted.mean) < 5 * drawn.monte_carlo_error  # one in two million by chance
+
+
+def test_ranges_of_counts_that_were_merged_state_how_much_longer_ones_would_change() -> None:
+    counts = np.arange(600, dtype=np.float64)
+    weights = np.exp(-0.5 * ((counts - 250) / 60.0) ** 2)
+    weights /= weights.sum()
+    every = BetaMixture(weights, 1 + counts, 601 - counts)
+    shares, *sums = (own.reshape(-1, 8).sum(axis=1) for own in (weights, weights * every.a, weights * every.b))
+    merged = MergedMixture(shares, *(own / shares for own in sums), weight_error=0.0)
+    stated = merged.numerical_error()
+    assert stated is not None
+    assert 1e-9 < stated < 0.01
+    assert (merged.mean, *merged.interval()) == pytest.approx((every.mean, *every.interval()), abs=stated)

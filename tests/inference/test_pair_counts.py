@@ -38,7 +38,7 @@ def test_a_pair_is_read_as_by_a_sum_over_all_counts(
         counts, weights = found.sum_of(np.array([cell]))
         np.testing.assert_allclose(weights, wanted[counts], rtol=1e-11, atol=1e-15)
         assert (np.diff(counts) > 0).all()
-    one, two, weights = found.pair_of_sums(np.array([1]), np.array([0]))
+    one, two, weights, *_ = found.pair_of_sums(np.array([1]), np.array([0]))
     assert (one + two == TOTAL).all()
     np.testing.assert_allclose(weights, law[two], rtol=1e-11, atol=1e-15)
     assert found.sum_of(np.array([0, 1]))[0].tolist() == [TOTAL]

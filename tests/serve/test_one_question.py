@@ -81,6 +81,7 @@ def test_a_name_on_record_for_another_question_is_still_refused(tmp_path: Path) 
 
 
 AB = {"a": dc.Column("a", (0, 1), outside=0), "b": dc.Column("b", (0, 1, 2), outside=0)}
+THREE = AB | {"c": dc.Column("c", (0, 1), outside=0)}
 BOUNDS = {"x": (0, 1), "y": (0, 2), "z": (-1, 1)}
 
 
@@ -98,6 +99,11 @@ def line(*features: str, terms: tuple[tuple[str, ...], ...] = ()) -> dc.Mechanis
     return ConeMoments(dc.LinearRegression("y", features, BOUNDS, terms=terms, missing="middle"), 20, 1)
 
 
+def program(kind: type[dc.Logistic | dc.Multinomial | dc.LogLinear], formula: str, prior: str = "") -> dc.Mechanism:
+    made = kind(formula, list(THREE.values()), **({"prior": prior} if prior else {}))
+    return dc.GeometricHistogram(made.table, 9, "1")
+
+
 SAME = {
     "columns": (table("a", "b"), table("b", "a")),
     "a prior": (table("a", "b", prior=(1, 2, 3, 4, 5, 6)), table("b", "a", prior=(1, 4, 2, 5, 3, 6))),
@@ -110,6 +116,11 @@ SAME = {
     "equal shares": (graph("a -> b", "c", shares=(1, 1)), graph("c", "a -> b", shares=(1, 1))),
     "features": (line("x", "z"), line("z", "x")),
     "products": (line("x", "z", terms=(("x", "z"),)), line("z", "x", terms=(("z", "x"),))),
+    "a program's terms": (program(dc.Logistic, "c ~ a + b"), program(dc.Logistic, "c~b+ a")),
+    "a program's products": (program(dc.Multinomial, "b ~ a*c"), program(dc.Multinomial, "b ~ c + a + c:a")),
+    "an event": (program(dc.Logistic, "c=1 ~ a + b"), program(dc.Logistic, "c = 1 ~ b + a")),
+    "varying intercepts": (program(dc.Logistic, "c ~ a + (1 | b)"), program(dc.Logistic, "c ~ (1 | b) + a")),
+    "effects": (program(dc.LogLinear, "~ a + b + c + a:b"), program(dc.LogLinear, "~ c + b*a")),
 }
 OTHER = {
     "a prior": (table("a", "b", prior=(1, 2, 3, 4, 5, 6)), table("b", "a", prior=(1, 2, 3, 4, 5, 6))),
@@ -117,6 +128,11 @@ OTHER = {
     "arrows": (graph("a -> b", "c"), graph("b -> a", "c")),
     "shares": (graph("a -> b", "c", shares=(1, 2)), graph("c", "a -> b", shares=(1, 2))),
     "products": (line("x", "z"), line("z", "x", terms=(("z", "x"),))),
+    "a program's products": (program(dc.Logistic, "c ~ a + b"), program(dc.Logistic, "c ~ a*b")),
+    "an outcome": (program(dc.Logistic, "c ~ a + b"), program(dc.Logistic, "a ~ c + b")),
+    "an event": (program(dc.Logistic, "c=1 ~ a + b"), program(dc.Logistic, "c=0 ~ b + a")),
+    "varying intercepts": (program(dc.Logistic, "c ~ a + (1 | b)"), program(dc.Logistic, "c ~ a + b")),
+    "a program's prior": (program(dc.Logistic, "c ~ a + b"), program(dc.Logistic, "c ~ a + b", "Normal(0, 1)")),
 }
 
 
@@ -130,3 +146,24 @@ def test_the_canonical_form_does_not_depend_on_the_order(name: str) -> None:
 def test_what_is_not_the_same_has_another_canonical_form(name: str) -> None:
     one, two = OTHER[name]
     assert canonical_mechanism(one) != canonical_mechanism(two)
+
+
+FORMULA = """
+[questions.falls]
+model = "logistic"
+formula = "fall ~ age + smoking"
+mechanism = "GeometricHistogram"
+epsilon = "0.1"
+"""
+
+
+def test_a_formula_with_permuted_terms_is_charged_once(tmp_path: Path) -> None:
+    """The study asks for a formula; who asks for its terms in another order gets the same release, for nothing."""
+    with served(tmp_path) as server:
+        (tmp_path / "study.toml").write_text(STUDY + FORMULA)
+        first = dc.Study(tmp_path / "study.toml").publish("falls")
+        (tmp_path / "study.toml").write_text(STUDY + FORMULA.replace("age + smoking", "smoking + age"))
+        again = dc.Study(tmp_path / "study.toml").publish("falls")
+        assert again.to_json() == first.to_json()
+        assert again.model.program.formula == "fall ~ age + smoking"  # the first asker's
+        assert spent(server) == Fraction(1, 10)

@@ -82,7 +82,7 @@ class PooledRates(Posterior[Categories]):
         for name, size in zip(self.groups, self._group_sizes(level), strict=True):
             law, given = self.rate(name), f"{self.by}={name}"
             figures = self.mean[name], law.median, *law.interval(level), law.sd
-            row = Row(str(self.event), given, *figures, None, PROBABILITY)
+            row = Row(str(self.event), given, *figures, None, PROBABILITY, law.monte_carlo_error)
             found.append(replace(row, records_low=size.low, records_high=size.high))
         return tuple(found)
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.arrays import Counts, Floats
+from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.mathematics.densities import LogDensity, WeightedPoints, by_draws, on_a_grid, peak_of
 from discreet.mathematics.distributions.dirichlet import tails
@@ -73,6 +74,10 @@ class ModelledTable(Categories, kind="ModelledTable"):
     def document_values(self) -> dict[str, object]:
         """Return that no prior of the table was declared: the program has its own."""
         return {"prior": None}
+
+    def canonical_document(self) -> Document:
+        """Return the table with its columns, and the terms of its program's formula, in the order of their names."""
+        return super().canonical_document() | {"program": self.program.canonical_document()}
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:

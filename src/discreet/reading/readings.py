@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.distributions import BetaMixture
+from discreet.mathematics.distributions.dirichlet import MergedMixture
 from discreet.models import Categories
 from discreet.models.network import Network
 from discreet.reading.counts.drawn_counts import DrawnCounts
@@ -69,7 +70,9 @@ class NetworkReading:
         if (split := self.counts.split(place, row, inside)) is None:
             return None
         alpha = self.model.row_priors[place][row]
-        return BetaMixture(split.chances, alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside)
+        shapes = alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside
+        kind = MergedMixture if split.is_merged else BetaMixture
+        return kind(split.chances, *shapes, weight_error=split.lost)
 
     def shapes(self, count: int, generator: np.random.Generator) -> Tables:
         """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""

@@ -46,7 +46,7 @@ class EventPosterior(Posterior[ModelT]):
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
         law = self.probability(event) if given is None else self.conditional(event, given)
-        row = Row(event, given or "", *law.summary(level), PROBABILITY, None, law.numerical_error(level))
+        row = _row(event, given or "", law, level)
         self.asked(event, [row])
         return row
 
@@ -58,7 +58,7 @@ class EventPosterior(Posterior[ModelT]):
         known = [f"{by}={text_of(each)}" for each in column_named(self.columns, by).levels]
         rows = []
         for group, law, sizes in zip(known, self.rate_laws(event, by), self.group_sizes(by, level), strict=True):
-            row = Row(str(event), group, *law.summary(level), PROBABILITY, None, law.numerical_error(level))
+            row = _row(str(event), group, law, level)
             rows.append(replace(row, records_low=sizes.low, records_high=sizes.high))
         self.asked(str(event), rows)
         return tuple(rows)
@@ -76,6 +76,11 @@ class EventPosterior(Posterior[ModelT]):
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where answers to a question mostly reflect the prior; by default, never."""
+
+
+def _row(event: str, given: str, law: Law, level: float) -> Row:
+    errors = law.monte_carlo_error, law.numerical_error(level)
+    return Row(event, given, *law.summary(level), PROBABILITY, *errors)
 
 
 def column_named(columns: Sequence[Column], name: str) -> Column:

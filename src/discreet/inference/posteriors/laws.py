@@ -73,12 +73,17 @@ class JointAnswers(Laws):
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         """Return the law of the share that one group has of two."""
-        parts = []
+        parts, found = [], []
         for share, reading in self.weighed:
             alpha = reading.model.concentration
-            sums_one, sums_two, weights = reading.counts.pair_of_sums(one, two)
-            parts.append((share * weights, alpha[one].sum() + sums_one, alpha[two].sum() + sums_two))
-        return self.kind(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            pairs = reading.counts.pair_of_sums(one, two)
+            parts.append((share * pairs.weights, alpha[one].sum() + pairs.first, alpha[two].sum() + pairs.second))
+            found.append(pairs)
+        weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
+        lost, drawn = [each.lost for each in found], [each.draws for each in found if each.draws is not None]
+        known = [each for each in lost if each is not None]
+        off = None if self.weight_error is None or len(known) < len(lost) else self.weight_error + max(known)
+        return self.kind(weights, a, b, weight_error=off, draws=min(drawn, default=None))
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
@@ -123,7 +128,8 @@ class OwnLaws(Laws):
         """Return the law of a group's probability, from the group's sum and that of the rest."""
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
-        return Share(weights, _one_more(counts), _one_more(self._size - counts), weight_error=parts.counts.lost)
+        known, draws = parts.counts.lost, parts.counts.draws
+        return Share(weights, _one_more(counts), _one_more(self._size - counts), weight_error=known, draws=draws)
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         """Return the laws of single cells, computed together where cells are alike."""
@@ -135,8 +141,9 @@ class OwnLaws(Laws):
     def between(self, one: Counts, two: Counts) -> Share:
         """Return the law of the share that one group has of two, from three sums."""
         parts = self._sums.parts(one, two)
-        counts_one, counts_two, weights = parts.counts.pair_of_sums(*parts.places[:2])
-        return Share(weights, _one_more(counts_one), _one_more(counts_two))
+        found = parts.counts.pair_of_sums(*parts.places[:2])
+        one_more = _one_more(found.first), _one_more(found.second)
+        return Share(found.weights, *one_more, weight_error=found.lost, draws=found.draws)
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""

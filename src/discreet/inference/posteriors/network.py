@@ -295,10 +295,13 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
         if len(laws) == len(self.readings):
             weights = [share * law.weights for share, law in zip(self.shares, laws, strict=True)]
             a, b = np.concatenate([law.a for law in laws]), np.concatenate([law.b for law in laws])
-            return BetaMixture(np.concatenate(weights), a, b)
+            kind = next((type(law) for law in laws if type(law) is not BetaMixture), BetaMixture)
+            return kind(np.concatenate(weights), a, b, weight_error=max(law.weight_error or 0.0 for law in laws))
         table = self.standard_shapes[name][:, place]
-        equal = np.full(DRAWS, 1 / DRAWS)
-        return BetaMixture(equal, table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1))
+        equal, reached = np.full(DRAWS, 1 / DRAWS), [reading.counts.reached for reading in self.readings]
+        worth = min((each.effective_size for each in reached if each is not None), default=float(DRAWS))
+        shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
+        return BetaMixture(equal, *shapes, draws=min(worth, DRAWS))
 
     def _row_of(self, event: Event, given: Event) -> tuple[str, int] | None:
         """Return the variable and the row if an event is about one row of one table: a child given its parent."""

@@ -25,7 +25,8 @@ def table_entries(
     """Return every entry of every table in the order of the variables.
 
     `means` has the axes (parents..., levels); `draws` of probabilities and `shapes` of their Dirichlet laws given the
-    counts have the axes (draws, rows, levels). `errors` are the Monte Carlo errors of the means, if chains found them.
+    counts have the axes (draws, rows, levels). `errors` are the Monte Carlo errors of the means, if chains found them;
+    else means are exact, and what is stated is the error that the mean of the draws would have.
     """
     columns = {column.name: column for column in network.variables}
     low, high = tails(level)
@@ -34,7 +35,8 @@ def table_entries(
         median, least, most = np.quantile(draws[name], (0.5, low, high), axis=0)
         shares = np.maximum(0.0, 1 - _known_widths(shapes[name][:_COMPARED], level) / np.maximum(most - least, 1e-300))
         figures = (means[name], median, least, most, draws[name].std(axis=0, ddof=1), shares)
-        own = [None] * means[name].size if errors is None else errors[name].ravel().tolist()
+        drawn = figures[4] / np.sqrt(len(draws[name])) if errors is None else errors[name]
+        own = np.asarray(drawn).ravel().tolist()
         listed = (np.asarray(figure).ravel().tolist() for figure in figures)
         for place, numbers, error in zip(np.ndindex(means[name].shape), zip(*listed, strict=True), own, strict=True):
             *known, last = (columns[each].levels[code] for each, code in zip((*parents, name), place, strict=True))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -133,7 +134,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         rows = []
         for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
             name, sd = f"{ask} of {self.model.quantity} ({of})", (high - low) / (2 * float(ndtri(tails(level)[1])))
-            rows.append(Row(name, self.model.groups[place], point, point, low, high, sd, due, unit))
+            figures = point, point, low, high, sd, due, unit, sd / sqrt(DRAWS)
+            rows.append(Row(name, self.model.groups[place], *figures))
         return rows[0], rows[1]
 
     @property

@@ -159,7 +159,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             first, last = tests.cells_left(share, level, of == POPULATION)
             low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
             point = min(max(guess, low), high)
-            figures = point, point, low, high, (high - low) / 3.29, None, self.unit, None, self._edge_error
+            sd, off = (high - low) / 3.29, self._edge_error
+            figures = point, point, low, high, sd, None, self.unit, self._drawn_error(sd, off), off
             found.append(Row(f"{name} ({of})", group, *figures))
         return found[0], found[1]
 
@@ -167,6 +168,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def _edge_error(self) -> float | None:
         """Return how far an edge may be off, which is rounded only; None where draws decided between edges."""
         return ROUNDED * float(np.abs(self.model.places).max()) if self.reading.is_exact else None
+
+    def _drawn_error(self, sd: float, error: float | None) -> float | None:
+        """Return the Monte Carlo error of what public draws of noise decided: those that state no other."""
+        return sd / np.sqrt(DRAWS) if error is None else None
 
     def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values below every edge, among these records and in the population."""
@@ -199,20 +204,13 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         group, (one, two), count = self.model.groups[place], shares, max(1.0, self.reading.tests[place].total)
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
-        return (
-            Row(
-                f"{name} ({self.model.among})",
-                group,
-                one.point,
-                *one[:3],
-                (one.high - one.low) / 3.29,
-                None,
-                PROBABILITY,
-                None,
-                one.error,
-            ),
-            Row(f"{name} ({POPULATION})", group, two.point, *two[:3], wide / 3.29, due, PROBABILITY, None, two.error),
-        )
+        found = []
+        for of, share, part in ((self.model.among, one, None), (POPULATION, two, due)):
+            sd = (share.high - share.low) / 3.29
+            drawn = self._drawn_error(sd, share.error)
+            figures = share.point, *share[:3], sd, part, PROBABILITY, drawn, share.error
+            found.append(Row(f"{name} ({of})", group, *figures))
+        return found[0], found[1]
 
     def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
         low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
@@ -221,7 +219,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             ratio = self.reading.means(place, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio[:3])
             name = f"mean of {self.model.quantity} ({of})"
-            found.append(Row(name, group, point, point, left, right, (right - left) / 3.29, None, self.unit))
+            sd = (right - left) / 3.29
+            found.append(Row(name, group, point, point, left, right, sd, None, self.unit, self._drawn_error(sd, None)))
         return found
 
     @property

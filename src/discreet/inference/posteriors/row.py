@@ -31,11 +31,12 @@ class Row:
     """What is known about one quantity, such as 'cancer=yes' given 'smoker=yes'; its interval is from low to high.
 
     `share_due_to_privacy` is the part of the interval's width that exact statistics would save, None if it was not
-    computed. `monte_carlo_error` is the standard error of a mean computed from draws, None where the mean is exact; the
-    ends of a 90 % interval have about twice that error. `numerical_error` says how far the mean and both ends may lie
-    from those of the posterior that was read: what windows leave out, quadrature, searches and rounding together. It is
-    None where they come from draws, also from public ones of noise. For a rate in a group, `records_low` and
-    `records_high` are the ends of an interval, of the same level, for the number of records in the group.
+    computed. `monte_carlo_error` is the standard error of a mean computed from draws, None where nothing was drawn; the
+    ends of a 90 % interval have about two to three times that error. Where the interval alone comes from draws, of the
+    posterior or public ones of noise, it is what their mean would have. `numerical_error` says how far the mean and
+    both ends may lie from those of the posterior that was read: what windows leave out, quadrature, searches and
+    rounding together; None where they come from draws. One of the two is always stated. For a rate in a group,
+    `records_low` and `records_high` are the ends of an interval, of the same level, for the number of its records.
     """
 
     quantity: str

@@ -45,6 +45,7 @@ class JointLaws(JointAnswers):
         known = [share for share in left_out if share is not None]
         is_summed = len(known) == len(self.readings)  # and not drawn
         self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
+        self.draws = min((drawn for each in self.readings if (drawn := each.counts.draws) is not None), default=None)
 
     def share(self, places: Counts) -> BetaMixture:
         """Return the law of a group's probability."""
@@ -54,7 +55,7 @@ class JointLaws(JointAnswers):
             inside = alpha[places].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return self.kind(weights, a, b, weight_error=self.weight_error)
+        return self.kind(weights, a, b, weight_error=self.weight_error, draws=self.draws)
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""

@@ -73,7 +73,9 @@ class BetaMixture(Proportion):
     a: Floats
     b: Floats
     weight_error: float | None = field(default=None, kw_only=True)
-    """How far the weights may be from the true ones, in total variation, rounding aside; None if that is not known."""
+    """How far the weights may be from the true ones, in total variation, rounding aside; None if they were drawn."""
+    draws: float | None = field(default=None, kw_only=True)
+    """How many independent draws the weights are worth, None if they were not drawn."""
 
     @property
     def mean(self) -> float:
@@ -198,6 +200,11 @@ class BetaMixture(Proportion):
         with np.errstate(over="ignore"):
             return min(1.0, max(off, off * float(np.exp(-self.log_density(ends)).max(initial=0.0))))
 
+    @property
+    def monte_carlo_error(self) -> float | None:
+        """Return the standard error of the mean, sqrt(variance between the components / draws); None without draws."""
+        return None if self.draws is None else float(np.sqrt(self.variances[1] / self.draws))
+
     def width_if_counts_were_known(self, level: float = 0.9) -> float:
         """Return the mean width of the interval that each component alone would give."""
         keep = self.weights > 1e-9
@@ -212,6 +219,21 @@ class BetaMixture(Proportion):
         """Return mean, median, both ends of the interval, standard deviation, and the share that is due to privacy."""
         interval = self.interval(level)
         return self.mean, self.median, *interval, self.sd, self._share_of(interval, level)
+
+
+class MergedMixture(BetaMixture):
+    """A mixture some of whose components stand for a range of neighbours, which come one after the other."""
+
+    def numerical_error(self, level: float = 0.9) -> float | None:
+        """Return by how much the mean and both ends change if ranges are twice as long: an estimate, not a bound."""
+        known = super().numerical_error(level)
+        starts = np.arange(0, len(self.weights), 2)
+        weights = np.add.reduceat(self.weights, starts)
+        kept = weights > 0
+        a, b = (np.add.reduceat(self.weights * own, starts)[kept] / weights[kept] for own in (self.a, self.b))
+        longer = BetaMixture(weights[kept], a, b)
+        ends = np.abs(np.subtract((self.mean, *self.interval(level)), (longer.mean, *longer.interval(level))))
+        return None if known is None else known + float(ends.max())
 
 
 def reaches_end(density: Floats | float, log_density: Floats, level: float) -> NDArray[np.bool_]:

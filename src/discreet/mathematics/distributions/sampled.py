@@ -59,6 +59,11 @@ class Sampled:
         """Return the mean, median, both ends of the interval, the standard deviation, and no share due to privacy."""
         return self.mean, self.median, *self.interval(level), self.sd, None
 
+    @property
+    def monte_carlo_error(self) -> float:
+        """Return the simulation error of the mean."""
+        return self.standard_error
+
     def numerical_error(self, level: float) -> None:
         """Return nothing: draws have a simulation error."""
         return

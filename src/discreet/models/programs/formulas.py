@@ -38,6 +38,18 @@ class Formula:
         last = () if self.varying is None else (self.varying,)
         return tuple(dict.fromkeys([name for term in self.terms for name in term] + list(last)))
 
+    @property
+    def canonical(self) -> str:
+        """Return the formula with its terms, and the columns of each, in the order of their names.
+
+        >>> read_formula("falls=yes ~ ward*age + (1 | home)").canonical
+        'falls=yes ~ age + age:ward + ward + (1 | home)'
+        """
+        left = f"{self.outcome} " if self.event is None else f"{self.outcome}={self.event} "
+        right = sorted(":".join(sorted(term)) for term in self.terms)
+        right += [] if self.varying is None else [f"(1 | {self.varying})"]
+        return f"{left.lstrip()}~ {' + '.join(right or ['1'])}"
+
 
 def read_formula(text: str) -> Formula:
     """Return what a formula says, or refuse it in words.

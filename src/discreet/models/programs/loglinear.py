@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from discreet.arrays import Floats
+from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.models.asked import Declared, Key
 from discreet.models.priors import Law, law_of
@@ -47,6 +48,10 @@ class LogLinear(Program, kind="LogLinear"):
             own = chosen(columns, read.covariates)
             object.__setattr__(self, "columns", own)
             self.on(own)
+
+    def canonical_document(self) -> Document:
+        """Return the model with the terms of its formula in the order of their names."""
+        return super().canonical_document() | {"formula": read_formula(self.formula).canonical}
 
     def __repr__(self) -> str:
         return f"LogLinear({self.formula!r}{'' if self.prior == USUAL else f', prior={self.prior}'})"

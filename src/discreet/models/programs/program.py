@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.documents import Documented, Kinds
+from discreet.documents import Document, Documented, Kinds, document_of
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.models.asked import Key
@@ -106,6 +106,10 @@ class Program(Documented, ABC):
         made = copy(self)
         object.__setattr__(made, "exchangeable", names)
         return made
+
+    def canonical_document(self) -> Document:
+        """Return the program as a document that is the same in whichever order the terms of a formula were written."""
+        return document_of(self)
 
     @abstractmethod
     def on(self, columns: Sequence[Column]) -> Cells:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from discreet.arrays import Counts, Floats
+from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.models.asked import Declared, Key
 from discreet.models.priors import Law, Normal, law_of
@@ -60,6 +61,10 @@ class Regression(Program):
     def read(self) -> Formula:
         """Return the formula's parts."""
         return read_formula(self.formula)
+
+    def canonical_document(self) -> Document:
+        """Return the regression with the terms of its formula in the order of their names."""
+        return super().canonical_document() | {"formula": self.read.canonical}
 
     def fitted(self, columns: Sequence[Column]) -> tuple[Column, Design]:
         """Return the outcome and the matrix of patterns; refuse a table that has other columns."""

@@ -8,18 +8,23 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Counts, Floats
+from discreet.reading.counts.pairs import Pairs
 
 
 class DrawnCounts:
-    """Draws of the joint posterior of counts with a known total, one table in each row, with weights."""
+    """Draws of the joint posterior of counts with a known total, one table in each row, with weights.
+
+    They are worth `draws` independent ones: by default 1 / sum of squared weights; draws of chains are worth fewer.
+    """
 
     lost = None
     """Nothing is left out of a sum, as none was computed."""
 
-    def __init__(self, tables: Counts, weights: Floats, log_sum: float) -> None:
+    def __init__(self, tables: Counts, weights: Floats, log_sum: float, draws: float | None = None) -> None:
         self.total, self.log_sum = int(tables[0].sum()), log_sum
         self._tables, self._weights = tables, weights / weights.sum()
         self.first = tables.min(axis=0)
+        self.draws = float(1 / np.square(self._weights).sum()) if draws is None else draws
 
     @cached_property
     def marginals(self) -> Floats:
@@ -32,11 +37,12 @@ class DrawnCounts:
         sums, where = np.unique(self._tables[:, places].sum(axis=1), return_inverse=True)
         return sums, np.asarray(np.bincount(where.ravel(), self._weights), dtype=float)
 
-    def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
+    def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the pairs of sums of two disjoint groups of cells that were drawn, and their shares."""
         pairs = np.stack([self._tables[:, one].sum(axis=1), self._tables[:, two].sum(axis=1)], axis=1)
         kept, where = np.unique(pairs, axis=0, return_inverse=True)
-        return kept[:, 0], kept[:, 1], np.asarray(np.bincount(where.ravel(), self._weights), dtype=float)
+        shares = np.asarray(np.bincount(where.ravel(), self._weights), dtype=float)
+        return Pairs(kept[:, 0], kept[:, 1], shares, None, self.draws)
 
     def log_weights(self, tables: Counts) -> Floats:
         """Return the log share of each table among those that were drawn; -inf if it was not."""

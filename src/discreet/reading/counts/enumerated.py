@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates.posterior_distances import Tables
+from discreet.reading.counts.pairs import Pairs
 
 MOST_TABLES = 200_000
 _MOST_RECORDS_OF_TWO_CELLS = 20_000
@@ -30,6 +31,7 @@ class EnumeratedCounts:
 
     lost = 0.0
     """The share of the sum over all tables that is left out."""
+    draws = None
 
     def __init__(self, tables: Tables, log_weights: Floats) -> None:
         self.total = tables.size
@@ -64,13 +66,14 @@ class EnumeratedCounts:
         sums = self._tables.all[:, places].sum(axis=1)
         return _trimmed(np.arange(self.total + 1), self._law(sums, self.total + 1))
 
-    def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
+    def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities."""
         base = self.total + 1
         codes = self._tables.all[:, one].sum(axis=1) * base + self._tables.all[:, two].sum(axis=1)
         kept, places = np.unique(codes, return_inverse=True)
-        kept, weights = _trimmed(kept, self._law(places.ravel(), len(kept)))
-        return kept // base, kept % base, weights
+        law = self._law(places.ravel(), len(kept))
+        kept, weights = _trimmed(kept, law)
+        return Pairs(kept // base, kept % base, weights, _TRIM * len(law))
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw independent tables of counts from the joint posterior."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.reading.counts.pairs import Pairs
 
 
 class JointCounts(Protocol):
@@ -26,7 +27,11 @@ class JointCounts(Protocol):
     def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
 
-    def pair_of_sums(self, one: Counts, two: Counts, /) -> tuple[Counts, Counts, Floats]:
+    @property
+    def draws(self) -> float | None:
+        """Return how many independent draws the tables are worth; None if they were not drawn."""
+
+    def pair_of_sums(self, one: Counts, two: Counts, /) -> Pairs:
         """Return the possible pairs of sums of two groups, and their probabilities."""
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
@@ -38,7 +43,7 @@ class GroupedCounts:
 
     def __init__(self, counts: JointCounts, groups: Sequence[Counts]) -> None:
         self.total, self._counts, self._groups = counts.total, counts, tuple(groups)
-        self.lost = counts.lost
+        self.lost, self.draws = counts.lost, counts.draws
 
     def _cells(self, places: Counts) -> Counts:
         return np.concatenate([self._groups[int(place)] for place in places])
@@ -47,7 +52,7 @@ class GroupedCounts:
         """Return the possible sums of some groups' counts, and their probabilities."""
         return self._counts.sum_of(self._cells(places))
 
-    def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
+    def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint sets of groups, and their probabilities."""
         return self._counts.pair_of_sums(self._cells(one), self._cells(two))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.count_sums import CountSums
+from discreet.reading.counts.pairs import Pairs
 
 _TRIM_PAIRS = 1e-14
 _MOST_PAIRS = 400_000  # more pairs of sums than this are replaced by exact draws
@@ -18,11 +19,13 @@ _DRAWN_PAIRS = 20_000
 class LatentCounts(CountSums):
     """The joint posterior of counts with a known total, given the logarithm of each cell's own weight."""
 
+    draws = None
+
     def log_weights(self, tables: Counts) -> Floats:
         """Return log prod_i f_i(k_i) for rows of counts."""
         return np.asarray(self._log_weight(np.arange(self._cells), tables).sum(axis=-1))
 
-    def pair_of_sums(self, one: Counts, two: Counts) -> tuple[Counts, Counts, Floats]:
+    def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities.
 
         Where there are more than 400,000 pairs, 20,000 exact draws of them stand for all.
@@ -30,20 +33,22 @@ class LatentCounts(CountSums):
         (sums_one, chances), (sums_two, others) = self.sum_of(one), self.sum_of(two)
         rest = np.setdiff1d(np.arange(self._cells), np.concatenate([one, two]))
         if not rest.size:
-            return sums_one, self.total - sums_one, chances
-        sums_one = sums_one[chances > _TRIM_PAIRS * chances.max()]
-        sums_two = sums_two[others > _TRIM_PAIRS * others.max()]
+            return Pairs(sums_one, self.total - sums_one, chances, self.lost)
+        kept_one, kept_two = (own > _TRIM_PAIRS * own.max() for own in (chances, others))
+        left_out = self.lost + float(chances[~kept_one].sum() + others[~kept_two].sum())
+        sums_one, sums_two = sums_one[kept_one], sums_two[kept_two]
         if len(sums_one) * len(sums_two) > _MOST_PAIRS:
             tables = self.draw(_DRAWN_PAIRS, np.random.default_rng(0))
             equal = np.full(_DRAWN_PAIRS, 1 / _DRAWN_PAIRS)
-            return tables[:, one].sum(axis=1), tables[:, two].sum(axis=1), equal
+            return Pairs(tables[:, one].sum(axis=1), tables[:, two].sum(axis=1), equal, None, _DRAWN_PAIRS)
         laws = [self._law(self._spectrum(group)) for group in (one, two, rest)]
         steps_one, steps_two = (s - int(self.first[g].sum()) for s, g in ((sums_one, one), (sums_two, two)))
         weights = laws[0][steps_one[:, None] % self.length] * laws[1][steps_two % self.length]
         weights *= laws[2][(self._rest - steps_one[:, None] - steps_two) % self.length]
         rows, columns = np.nonzero(weights > _TRIM_PAIRS * weights.max())
         kept = weights[rows, columns]
-        return sums_one[rows], sums_two[columns], kept / kept.sum()
+        left_out += max(0.0, 1 - float(kept.sum() / weights.sum()))
+        return Pairs(sums_one[rows], sums_two[columns], kept / kept.sum(), left_out)
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw independent tables of counts from the joint posterior, exactly.

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.case import MOST_NUMBERS
+from discreet.reading.counts.pairs import Pairs
 
 _MARGIN = 32.0  # a window reaches this many nats beyond the noisy counts to begin with
 LOST = 1e-13
@@ -26,6 +27,8 @@ class PairCounts:
     `log_kernel(place, counts)` gives the log weights of the counts of one cell; `low` and `high` say where to look
     first for both, `reach` how fast weights fall off beyond.
     """
+
+    draws = None
 
     def __init__(
         self, log_kernel: Callable[[Counts, Counts], Floats], low: Counts, high: Counts, reach: float, total: int
@@ -59,10 +62,10 @@ class PairCounts:
         kept = weights > _TRIM * weights.max()
         return counts[kept], weights[kept] / weights[kept].sum()
 
-    def pair_of_sums(self, one: Counts, _: Counts) -> tuple[Counts, Counts, Floats]:
+    def pair_of_sums(self, one: Counts, _: Counts) -> Pairs:
         """Return the possible counts of one cell and of the other, and their probabilities."""
         counts, weights = self.sum_of(one)
-        return counts, self.total - counts, weights
+        return Pairs(counts, self.total - counts, weights, self.lost)
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw independent pairs of counts."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.reading.counts.states import blocks, likely
+from discreet.reading.counts.count_sums import LOST
+from discreet.reading.counts.states import DROPPED, blocks, likely
 from discreet.reading.counts.table_counts import Split
 from discreet.reading.counts.windows import Windowed
 
@@ -16,10 +17,13 @@ MOST_COUNTS = 128
 def split_by_totals(shares: Sequence[float] | Floats, laws: Sequence[Windowed], totals: Sequence[int]) -> Split:
     """Return the pairs of all totals of a row, each with its share and the law of the counts inside."""
     parts = [_split(law, total) for law, total in zip(laws, totals, strict=True)]
+    has_gaps = bool((np.diff(np.sort(totals)) > 1).any())  # a total of a range stands for all of it
     return Split(
         np.concatenate([share * part.chances for share, part in zip(shares, parts, strict=True)]),
         np.concatenate([part.inside for part in parts]),
         np.concatenate([part.outside for part in parts]),
+        LOST + 2 * DROPPED + max(part.lost for part in parts),
+        has_gaps or any(part.is_merged for part in parts),
     )
 
 
@@ -30,4 +34,5 @@ def _split(law: Windowed, total: int) -> Split:
     starts = blocks(chances[places], MOST_COUNTS)
     shares = np.add.reduceat(chances[places], starts)
     means = law.first + np.add.reduceat(chances[places] * places, starts) / shares
-    return Split(shares / shares.sum(), means, total - means)
+    left_out = max(0.0, 1 - float(shares.sum()))
+    return Split(shares / shares.sum(), means, total - means, left_out, len(starts) < len(places))

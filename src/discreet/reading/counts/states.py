@@ -7,7 +7,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.windows import Windowed
 
-_DROPPED = 1e-13  # probability that is left out at either end of the class counts
+DROPPED = 1e-13  # probability that is left out at either end of the class counts
 _MOST_NUMBERS = 1_000_000  # numbers held at once when records are classified
 
 
@@ -29,7 +29,7 @@ def likely(chances: Floats) -> Counts:
     With little noise only every second class count may be possible.
     """
     below, above = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
-    return np.flatnonzero((below > _DROPPED) & (above > _DROPPED) & (chances > 0))
+    return np.flatnonzero((below > DROPPED) & (above > DROPPED) & (chances > 0))
 
 
 def represented(chances: Windowed, most: int) -> tuple[Counts, Floats]:

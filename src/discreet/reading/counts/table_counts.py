@@ -17,6 +17,10 @@ class Split:
     chances: Floats
     inside: Floats
     outside: Floats
+    lost: float = 0.0
+    """The share of all pairs that is left out, at most."""
+    is_merged: bool = False
+    """Whether some of them stand for a range of neighbours."""
 
 
 @dataclass(frozen=True, eq=False)

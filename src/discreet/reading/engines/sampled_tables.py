@@ -63,7 +63,7 @@ class SampledTablesEngine(Engine, place=30):
         read = SampledTables(target, case.seed, lambda: (nan, nan))
         tables = _pool(read)
         evidence = _evidence(target, read, case.seed)
-        counts = DrawnCounts(tables, np.ones(len(tables)), evidence)
+        counts = DrawnCounts(tables, np.ones(len(tables)), evidence, read.agreement.bulk)
         return TableReading(case.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
 
 
