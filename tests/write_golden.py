@@ -153,16 +153,11 @@ def _commands(path: str, command: click.Command) -> Iterator[str]:
     words = [_parameter(each) for each in command.params]
     yield f"{path}{''.join(f'{chr(10)}    {word}' for word in words)}"
     if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            if found is not None and (isinstance(found, click.Group) or is_own(inspect.unwrap(_callback(found)))):
-                yield from _commands(f"{path} {name}", found)
-
-
-def _callback(command: click.Command) -> Callable[..., object]:
-    assert command.callback is not None
-    return command.callback
+        own = {*command.commands, *getattr(command, "on_demand", ())}  # not what other distributions add
+        for name in sorted(own):
+            found = command.get_command(click.Context(command), name)
+            assert found is not None
+            yield from _commands(f"{path} {name}", found)
 
 
 def _parameter(found: click.Parameter) -> str:

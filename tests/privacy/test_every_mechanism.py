@@ -461,6 +461,32 @@ def test_every_registered_kind_has_a_case() -> None:
     assert set(CASES) | set(WITHOUT_A_LIKELIHOOD) == set(own_kinds())
 
 
+class Noting:
+    """A kind that notes which epsilon it is asked for."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind, self.asked = kind, Fraction(0)
+
+    def __call__(self, model: Any, size: int, epsilon: Any, **more: Any) -> Any:
+        self.asked = Fraction(epsilon)
+        return self.kind(model, size, epsilon, **more)
+
+    def tempered(self, model: Any, **more: Any) -> Any:
+        self.asked = Fraction(more["epsilon"])
+        return self.kind.tempered(model, **more)
+
+
+def test_no_mechanism_states_more_than_was_asked_for() -> None:
+    """Noise that is too small for the epsilon that was asked for is not made good by a guarantee that says so."""
+    more = set()
+    for kind, cases in CASES.items():
+        for case in cases:
+            noting = Noting(own_kinds()[kind])
+            if case.make(noting).guarantee.epsilon > noting.asked:
+                more.add(kind)
+    assert more == {"TruncatedLaplace"}, "which is kept as it was printed, and says that it costs more"
+
+
 def test_every_promise_under_a_metric_has_a_case() -> None:
     promised = {kind for kind, cases in CASES.items() for case in cases
                 if case.make(own_kinds()[kind]).guarantee.metric is not None}  # fmt: skip

@@ -1,0 +1,163 @@
+"""Every solver, on studies that are made up: truths come from the prior, and the solver alone reads each release.
+
+Of an exact or a sampled posterior 80 % intervals hold 80 % of such truths, and the distance of the truth from the mean,
+in standard deviations, has mean 0 and mean square 1, both averaged over the prior, whatever the noise is. Tests that
+are valid for any records, and approximations, must hold at least 80 %. What is allowed is four standard errors of a
+share, 3.5 of a mean, and 5 / sqrt(studies) beyond 1 of a mean square: each about one in a thousand by chance, and the
+seeds are literal. A solver whose result is spoilt must be told: if it is given noise that is smaller than it was, if
+its means are off by one standard deviation, and if its intervals are half as wide.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet import mechanisms
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.mechanisms import with_fields
+from discreet.models import NumberSums, NumberTable, WeightedSums, Weights
+from discreet.models.programs import Poisson
+from discreet.reading.case import Case, Engine, Observed
+from discreet.reading.published import Exactness
+
+LEVEL = 0.8
+Study = tuple[float, float, float, float, float]
+"""The truth of one quantity, and its mean, standard deviation and interval as they were read."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is published, the number of studies, and how many times larger a spoilt reader takes epsilon to be.
+
+    `is_valid_only` is said of tests that promise coverage for any records, and have no prior.
+    """
+
+    make: Callable[[], Any]
+    studies: int
+    louder: int = 10
+    is_valid_only: bool = False
+
+
+def levels(count: int) -> dc.Categories:
+    return dc.Categories("x", levels=tuple(range(count)), prior=1.0, outside=0)
+
+
+def network(*edges: str) -> dc.Network:
+    names = sorted({name for edge in edges for name in edge.split(" -> ")})
+    return dc.Network.from_edges(*edges, levels=dict.fromkeys(names, (0, 1)), outside=0, prior=1.0)
+
+
+CLASS, CHAIN = network("c -> f", "c -> g"), network("a -> b", "b -> d")
+LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", missing="middle", prior_precision=1)
+VISITS = Poisson(dc.Column("visits", tuple(range(7)), outside=6), rate="Gamma(4, 3)").table
+SUMS = NumberSums("x", (0, 1), missing=0)
+WEIGHTED = WeightedSums("x", (0, 1), missing=0, weights=Weights("w", 2, "fixed by design"))
+CELLS = NumberTable("x", (0, 32), 32, missing=0, quantiles=("0.5",))
+EVENTS = dc.Poisson("events", most=5, outside=5, shape=4, rate=3)
+
+SETTINGS: dict[str, Setting] = {
+    "TablesEngine": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 150),
+    "TreeTablesEngine": Setting(
+        lambda: mechanisms.TreeLevels(levels(3), 40, "0.2", parents=(2, 2), lengths=(1, 1)), 150
+    ),
+    "EnumerationEngine": Setting(lambda: mechanisms.HellingerGlobal(levels(2), 20, 1), 120),
+    "WeightedTablesEngine": Setting(lambda: mechanisms.HellingerGlobal(levels(3), 30, 2), 30),
+    "SampledTablesEngine": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 50),
+    "CellModelsEngine": Setting(lambda: dc.GeometricHistogram(VISITS, 40, "0.2"), 80),
+    "NaiveBayesEngine": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.3"), 80),
+    "CubeEngine": Setting(lambda: mechanisms.CubeCounts(CLASS, 40, "0.3"), 50),
+    "SharedRadiusEngine": Setting(lambda: mechanisms.JointHistograms(CLASS, 12, "0.7"), 30),
+    "BinaryTreesEngine": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 40, "0.3"), 60),
+    "TreesEngine": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 6, 1), 25),
+    "CountsEngine": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 25),
+    "RowsEngine": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 80),
+    "FamiliesEngine": Setting(
+        lambda: mechanisms.PosteriorSampling.tempered(EVENTS, size=20, epsilon="0.5", delta="1e-3"), 40
+    ),
+    "MomentsEngine": Setting(lambda: mechanisms.BoxMoments(LINE, 200, "0.5"), 80),
+    "NumberSumsEngine": Setting(lambda: mechanisms.GeometricSums(SUMS, 50, "0.2"), 100, is_valid_only=True),
+    "WeightedSumsEngine": Setting(lambda: mechanisms.GeometricSums(WEIGHTED, 50, "0.2"), 100, is_valid_only=True),
+    "NumberTableEngine": Setting(lambda: mechanisms.TreeTable(CELLS, 200, "0.3"), 100, 20, is_valid_only=True),
+    "TwoStepEngine": Setting(lambda: mechanisms.TwoStepMedian(CELLS, 200, "0.3"), 60, 20, is_valid_only=True),
+}
+
+
+def solvers() -> dict[str, type[Engine]]:
+    """Return the solvers of the library itself."""
+    dc.Mechanism.registered()  # which loads everything
+    return {solver.__name__: solver for solver in Engine.registered if solver.__module__.startswith("discreet.")}
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let weighted draws read a choice among few tables as if it were one among many, with few draws."""
+    monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
+    monkeypatch.setattr("discreet.reading.engines.weighted_tables._TRIALS", 300)
+    monkeypatch.setattr("discreet.reading.engines.weighted_tables._DRAWS", 500)
+    monkeypatch.setattr("discreet.reading.engines.weighted_tables._WANTED_SIZE", 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few records and few draws
+        yield
+
+
+def studies_of(solver: Engine, setting: Setting, believed: Any = None) -> list[Study]:
+    """Make up studies, publish each, and let the solver read it, in the belief that another mechanism drew it."""
+    mechanism, found = setting.make(), []
+    for number in range(setting.studies):
+        made = mechanism.model.made_up(mechanism.size, np.random.default_rng([38, number]))
+        release = dc.simulate(mechanism, made.statistics, dc.SeededBits(38_000 + number))
+        case = Case.of([release])
+        if believed is not None:
+            case = replace(case, observed=(Observed(believed, case.observed[0].output, "believed"),))
+        assert solver.misfit(case) is None
+        reading = solver.read(case)
+        shown = next(Posterior.registered[kind] for kind in type(reading).__mro__ if kind in Posterior.registered)
+        rows = shown(case.model, [release], [reading]).rows(LEVEL)
+        place = 0 if setting.is_valid_only else number % len(rows)
+        row = rows[place]
+        found.append((made.truth[place], row.mean, row.sd, row.low, row.high))
+    return found
+
+
+def told(studies: list[Study], solver: Engine, setting: Setting) -> list[str]:
+    """Return in words what is wrong with the answers; nothing if they hold what they promise."""
+    truth, mean, sd, low, high = np.array(studies).T
+    count, covered = len(truth), float(np.mean((low <= truth) & (truth <= high)))
+    allowed, found = 4 * sqrt(LEVEL * (1 - LEVEL) / count), []
+    is_at_least = setting.is_valid_only or solver.exactness is Exactness.APPROXIMATE
+    if covered < LEVEL - allowed or (covered > LEVEL + allowed and not is_at_least):
+        found.append(f"{covered:.2f} of intervals of {LEVEL:.0%} hold the truth")
+    if is_at_least:
+        return found
+    apart = (truth - mean) / sd
+    if abs(apart.mean()) * sqrt(count) > 3.5 * max(1.0, apart.std()):
+        found.append(f"truths lie {apart.mean():.2f} standard deviations above the mean")
+    if np.mean(apart**2) > 1 + 5 / sqrt(count):
+        found.append(f"squared distances are {np.mean(apart**2):.2f} of their variance")
+    return found
+
+
+def test_every_solver_has_a_setting() -> None:
+    assert set(SETTINGS) == set(solvers())
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_solver_is_calibrated_and_every_spoilt_one_is_told(name: str) -> None:
+    setting, solver = SETTINGS[name], solvers()[name]()
+    studies = studies_of(solver, setting)
+    assert told(studies, solver, setting) == []
+    mechanism = setting.make()
+    believed = with_fields(mechanism, epsilon=setting.louder * mechanism.epsilon)
+    assert told(studies_of(solver, setting, believed), solver, setting), "noise that is ignored was not told"
+    shrunk = 10 if setting.is_valid_only else 2
+    narrow = [(t, m, s / shrunk, m - (m - a) / shrunk, m + (b - m) / shrunk) for t, m, s, a, b in studies]
+    assert told(narrow, solver, setting), "intervals that are too narrow were not told"
+    off = 3 if setting.is_valid_only or solver.exactness is Exactness.APPROXIMATE else 1
+    shifted = [(t, m + off * s, s, a + off * s, b + off * s) for t, m, s, a, b in studies]
+    assert told(shifted, solver, setting), "shifted answers were not told"
