@@ -1,4 +1,4 @@
-"""The house stays as it was designed: imports point one way, public names are listed, files stay small."""
+"""The house stays as it was designed: imports point one way, and public names are listed."""
 
 import ast
 import subprocess

@@ -18,8 +18,7 @@ from discreet.mathematics.densities import LogDensity, WeightedPoints, by_draws,
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.ridges import along
 from discreet.models.asked import Asked
-from discreet.models.categories import Categories
-from discreet.models.category_questions import Prior
+from discreet.models.categories import Categories, Prior
 from discreet.models.model import MadeUp
 from discreet.models.programs.families import ASKED_FAMILY
 from discreet.models.programs.given_as import program_of
@@ -93,11 +92,11 @@ class ModelledTable(Categories, kind="ModelledTable"):
         """Return False: the program has a prior."""
         return False
 
-    def with_prior(self, prior: Prior | None) -> Categories:  # type: ignore[override]  # a plain table
+    def with_prior(self, prior: Prior | None) -> Categories:
         """Return the plain table under a Dirichlet prior."""
         return Categories(self.columns, prior=prior)
 
-    def parts(self) -> Iterator[Categories]:  # type: ignore[override]  # twins are plain tables
+    def parts(self) -> Iterator[Categories]:
         """Yield smaller plain tables: what one record can do does not depend on the program."""
         return Categories(self.columns).parts()
 
