@@ -77,7 +77,6 @@ class ClampedMeasurement(Measurement):
         return clamped_terms(self.noise, values, np.asarray(numbers), self.highest)
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
-        """Return log P(values | counts) for rows of counts."""
         return np.asarray(self.log_terms(self.of.apply(np.asarray(counts))).sum(axis=-1))
 
 

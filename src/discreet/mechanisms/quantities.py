@@ -104,32 +104,26 @@ class Cells(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the cells, in one block."""
         return (len(self.model.cells),)
 
     @property
     def parts(self) -> tuple[Part, ...] | None:
-        """Return the one table."""
         shape = tuple(len(column.levels) for column in self.model.columns)
         names = tuple(column.name for column in self.model.columns)
         return (Part(names, (True,) * len(names), np.arange(self.length).reshape(shape)),)
 
     @property
     def single_cells(self) -> Counts:
-        """Return all cells, in order."""
         return np.arange(self.length)
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the counts themselves."""
         return np.asarray(counts)
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers themselves."""
         return np.asarray(values)
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return all columns, crossed."""
         return (tuple(column.name for column in self.model.columns),)
 
     def changes(self) -> tuple[Counts, ...]:

@@ -23,12 +23,10 @@ class FirstCells(Cells):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the cells that are measured."""
         return (self.count,)
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return all columns if all cells are measured."""
         return super().tables if self.count == len(self.model.cells) else None
 
     @property
@@ -37,11 +35,9 @@ class FirstCells(Cells):
         return super().parts if self.count == len(self.model.cells) else None
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the first counts."""
         return np.asarray(counts)[..., : self.count]
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers, and nothing for the cells that are not measured."""
         rest = np.zeros((*values.shape[:-1], len(self.model.cells) - self.count), dtype=values.dtype)
         return np.concatenate([values, rest], axis=-1)
 
@@ -66,16 +62,13 @@ class FamilyTables(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the number of cells of each table."""
         return tuple(prod(shape) for shape in self.shapes)
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the families."""
         return self.families
 
     def pieces(self) -> tuple[Quantities, ...]:
-        """Return each table alone."""
         return tuple(FamilyTables(self.model, (family,)) for family in self.families)
 
     @cached_property
@@ -86,7 +79,6 @@ class FamilyTables(Quantities):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Return one part for each table."""
         found, first = [], 0
         for family, shape in zip(self.families, self.shapes, strict=True):
             places = first + np.arange(prod(shape)).reshape(shape)
@@ -155,7 +147,6 @@ class SignedCounts(Quantities):
         return tuple(piece.length for piece in self.pieces())
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the class counts and s_iy, class by class."""
         return np.concatenate([piece.apply(counts) for piece in self.pieces()], axis=-1)
 
     def transpose(self, values: NumbersT) -> NumbersT:
@@ -185,7 +176,6 @@ class SignedFeatures(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return one number for each feature."""
         return (len(self.model.variables) - (self.model.target is not None),)
 
     @property

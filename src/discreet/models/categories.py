@@ -126,7 +126,6 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return self.with_prior(tuple(strength * value for value in self.prior))
 
     def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source. The result is secret."""
         (table,) = as_source(data).count_families([self.columns])
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
@@ -168,12 +167,10 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def counted(self) -> tuple[Column, ...]:
-        """Return what is counted, whatever the prior is."""
         return self.columns
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the one table of all columns."""
         return (self.columns,)
 
     def places(self, event: object) -> NDArray[np.int64]:
@@ -208,7 +205,6 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return informed_categories(self, own)
 
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
-        """Return what a record can add to the counts, at most so many rows, and whether these are all."""
         return one_for_each(len(self.cells), most)
 
     def parts(self) -> "Iterator[Categories]":
@@ -219,11 +215,9 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def part_in_words(self) -> str:
-        """Say how many cells there are."""
         return f"{len(self.cells)} cells"
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
-        """Draw probabilities from the prior, and counts of so many records from these."""
         chances = generator.dirichlet(self.concentration)
         return MadeUp(tuple(chances.tolist()), generator.multinomial(size, chances))
 
@@ -246,16 +240,13 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return neighbouring_tables(self.concentration, size, generator)
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
-        """Tell whether two tables are of so many records each, one of them replaced."""
         possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
         return bool(possible and np.abs(first - second).sum() == 2)
 
     def by_name(self, parameters: Parameters) -> dict[Cell, float]:
-        """Return the probability of every cell."""
         return {cell: float(value) for cell, value in zip(self.cells, np.asarray(parameters), strict=True)}
 
     def even_parameters(self) -> Floats:
-        """Return the same probability for every cell."""
         return np.full(len(self.cells), 1 / len(self.cells))
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

@@ -75,7 +75,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
-        """Return the names by which studies ask for programs, and what makes each of keys."""
         found = {"family": _table_made_by(ASKED_FAMILY)}
         for kind in Program.kinds.newest.values():
             assert issubclass(kind, Program)
@@ -93,7 +92,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
         return False
 
     def with_prior(self, prior: Prior | None) -> Categories:
-        """Return the plain table under a Dirichlet prior."""
         return Categories(self.columns, prior=prior)
 
     def parts(self) -> Iterator[Categories]:
@@ -102,7 +100,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     @property
     def part_in_words(self) -> str:
-        """Say how many cells there are."""
         return f"{len(self.cells)} cells"
 
     @cached_property
@@ -127,7 +124,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
         return np.asarray(found * by_cell)
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
-        """Draw parameters from the prior, and counts of so many records from these."""
         theta = self.bound.prior_draws(1, generator)
         (chances,) = self.chances(theta, generator)
         truth = self.bound.natural(theta)[0]

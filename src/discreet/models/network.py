@@ -230,22 +230,18 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     @property
     def counted(self) -> tuple[tuple[Column, ...], tuple[tuple[str, ...], ...]]:
-        """Return what is counted, whatever the prior is."""
         return self.variables, self.parents
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the columns of every maximal family."""
         return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
 
     @property
     def declared_columns(self) -> tuple[Column, ...]:
-        """Return the variables."""
         return self.variables
 
     @property
     def conditionals(self) -> tuple[tuple[Family, tuple[float, ...]], ...]:
-        """Return the family of each variable, and the prior of its rows."""
         return tuple(zip(self.families, self.prior, strict=True))
 
     def __repr__(self) -> str:
@@ -267,13 +263,11 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         return all(len(above) <= 1 for above in self.parents)
 
     def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source in every maximal family. The result is secret."""
         tables = as_source(data).count_families(self.tables)
         values = np.concatenate([table.ravel() for table in tables])
         return Statistics(self, values, records=int(tables[0].sum()))
 
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
-        """Return what a record can add to the counts, at most so many rows, and whether these are all."""
         records, complete = all_or_some([len(variable.levels) for variable in self.variables], most)
         return self.contributions_of(records), complete
 
@@ -317,11 +311,9 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         return known_rows(self, statistics, level)
 
     def by_name(self, parameters: Parameters) -> Parameters:
-        """Return the tables by the name of their variable."""
         return parameters
 
     def even_parameters(self) -> dict[str, Floats]:
-        """Return tables in which all levels are equally likely."""
         return {family[-1]: np.full(shape := self.shape(family), 1 / shape[-1]) for family in self.families}
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

@@ -63,7 +63,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
-        """Return the log densities of some cells' simulated probabilities, and what exact counts would give."""
         known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
         at = truth[list(places)]
         exact = [known.marginal(place).log_density(x) for place, x in zip(places, at, strict=True)]
@@ -73,7 +72,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return self.laws.between(*self._split(event, [self.model.cells[cell] for cell in self._groups(column)[place]]))
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for P(event | each level of a column)."""
         rows, groups = super().rates(event, by, level), self._groups(column_named(self.columns, by))
         splits = [self._split(event, [self.model.cells[cell] for cell in group]) for group in groups]
         watch_rates(self, {f"{event} | {row.given}": split for row, split in zip(rows, splits, strict=True)})
@@ -100,7 +98,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @property
     def reading_line(self) -> str:
-        """Say in one line how means and intervals were read."""
         whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
         whose = "the prior and own records" if self.own_records else whose
         together = "from all cells together, " + (
@@ -122,7 +119,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return the columns that are crossed."""
         return self.model.columns
 
     @property
@@ -137,7 +133,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the cells."""
         return {"cell": tuple(self.event_of(cell) for cell in self.model.cells)}
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
@@ -155,7 +150,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return (f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would.",)
 
     def account(self) -> Account:
-        """Return the question and the prior in words."""
         cells, crossed = len(self.model.cells), len(self.model.columns) > 1
         what = f"{cells} combinations of the levels" if crossed else f"{cells} levels"
         return Account(
@@ -262,7 +256,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:
-        """Return the distribution of an event's probability."""
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
             raise DeclarationError(f"{event!r} includes every cell, so its probability is 1.")
@@ -408,7 +401,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @cached_property
     def own_laws(self) -> OwnLaws | None:
-        """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
         sums = OwnSums(Case.of(self.releases))
         return OwnLaws(sums, self.size) if sums.refusal is None else None
 
@@ -445,7 +437,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return States({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw the counts of as many further records."""
         theta = states.parameters["theta"]
         return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
 

@@ -71,7 +71,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def method(self) -> str:
-        """Say in words how the release was read, and how well chains agree if it was read by chains."""
         return self.readings[0].method
 
     @property
@@ -96,7 +95,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return self._known_entries[level]
 
     def graph(self, level: float = 0.9) -> Graph:
-        """Return the network and its tables, for a picture of both."""
         return Graph(self.model, lambda: self._entries(level))
 
     @property
@@ -163,7 +161,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return the variables."""
         return self.model.variables
 
     def _rate(self, event: str, column: Column, place: int) -> BetaMixture | Sampled:
@@ -413,7 +410,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the levels."""
         return {f"{c.name}_level": tuple(str(text_of(level)) for level in c.levels) for c in self.model.variables}
 
     def states(self, count: int, seed: int | None = None) -> States:
@@ -432,7 +428,6 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return States(parameters, np.concatenate(families, axis=1), chains, {"prior_place": which})
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw the counts of as many further records, under each draw of the probabilities."""
         tables = {n: t.reshape(len(t), -1, t.shape[-1]) for n, t in states.parameters.items()}
         return further_counts(self.model, tables, self.size, generator)
 

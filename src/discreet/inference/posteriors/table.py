@@ -47,7 +47,6 @@ class JointLaws(JointAnswers):
         self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
 
     def share(self, places: Counts) -> BetaMixture:
-        """Return the law of a group's probability."""
         parts = []
         for share, reading in self.weighed:
             alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
