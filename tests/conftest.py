@@ -24,8 +24,7 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
     monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
     monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
-    for home in ("network", "network_draws"):
-        monkeypatch.setattr(f"discreet.inference.posteriors.{home}.DRAWS", 200)
+    monkeypatch.setattr("discreet.inference.posteriors.network.DRAWS", 200)
     for name in ("_TRIALS", "_DRAWS", "_AROUND"):
         monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 60)
     for name, few in (("_NARROWEST", 1), ("_PROBES", 4), ("_AT", 4), ("_CHECKED", 2)):
@@ -51,7 +50,6 @@ def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("planning.twins", "MOST_COMPARISONS", 20_000),
         ("planning.exact_accuracy", "MOST_OUTPUTS", 1_000),
         ("guarantees.composition", "_FINEST", 1e-2),
-        ("inference.posteriors.network_draws", "DRAWS", 200),
         ("inference.posteriors.network", "DRAWS", 200),
     ):
         monkeypatch.setattr(import_module(f"discreet.{module}"), name, little)

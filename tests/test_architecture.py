@@ -1,14 +1,16 @@
-"""The house stays as it was designed: imports point one way, public names are listed, files stay small."""
+"""The house stays as it was designed: imports point one way, and public names are listed."""
 
 import ast
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
 import discreet as dc
+from discreet.on_demand import load_all_kinds
 
 ROOT = Path(dc.__file__).parent
 
@@ -115,3 +117,20 @@ def test_public_names_are_listed_and_documented() -> None:
     assert sorted(dc.__all__) == list(dc.__all__)
     for name in dc.__all__:
         assert name == "__version__" or getattr(dc, name).__doc__, f"{name} has no docstring"
+
+
+def test_every_public_method_has_a_docstring_or_overrides_one_that_has() -> None:
+    load_all_kinds()
+    modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("discreet.")]
+    classes = {made for module in modules for made in vars(module).values() if isinstance(made, type)}
+    own = [each for each in classes if each.__module__.startswith("discreet.") and not each.__name__.startswith("_")]
+    lacking = []
+    for made in own:
+        for name, member in vars(made).items():
+            is_method = isinstance(member, FunctionType | property | cached_property | classmethod | staticmethod)
+            is_patched = getattr(member, "__module__", made.__module__) != made.__module__  # by `conftest.py`
+            versions = [vars(kind)[name] for kind in made.__mro__ if name in vars(kind)]
+            if is_method and not is_patched and not name.startswith("_") and not any(each.__doc__ for each in versions):
+                lacking.append(f"{made.__module__}.{made.__qualname__}.{name}")
+    assert len(own) > 500
+    assert lacking == []

@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dc
 from discreet.guarantees import chain
-from discreet.guarantees.chain_face import POINTS
+from discreet.guarantees.chain import POINTS
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.bounded_family import BoundedFamily, GammaLaw, total_of
 from discreet.session import (

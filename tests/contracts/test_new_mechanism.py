@@ -83,9 +83,8 @@ for words in (["plan", "study.toml"], publish, ["verify", "pain.json"], ["infer"
 """
 
 
-def test_the_example_of_contributing_is_a_file_of_under_sixty_lines() -> None:
+def test_the_example_of_contributing_is_a_file() -> None:
     assert EXAMPLE.read_text("utf-8") in SHOWN.findall((PROJECT / "CONTRIBUTING.md").read_text("utf-8"))
-    assert len(EXAMPLE.read_text("utf-8").splitlines()) < 60
 
 
 def test_a_new_additive_mechanism_goes_the_whole_road_from_one_file(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
 from discreet.command_line import main
 from discreet.guarantees import chain
-from discreet.guarantees.chain_face import POINTS
+from discreet.guarantees.chain import POINTS
 from discreet.releases.release import mechanism_document
 from discreet.show.ledger_page import ledger_page
 from discreet.sklearn import PrivateBayesianRidge

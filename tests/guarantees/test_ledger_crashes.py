@@ -11,7 +11,7 @@ import pytest
 import discreet as dc
 from coin_ledger import publish_once
 from discreet.guarantees import chain
-from discreet.guarantees.chain_face import POINTS
+from discreet.guarantees.chain import POINTS
 from ledger_trials import FORK, check_after_kills, killed, race, ready
 
 SEED = 25  # of the random moments

@@ -36,7 +36,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         numbers.append(row.sequence)
         return original(row)
 
-    for module in ("back_links", "chain", "ledger_book", "requests"):
+    for module in ("back_links", "chain", "ledger", "requests"):
         monkeypatch.setattr(f"discreet.guarantees.{module}.read_entry", noted)
     return numbers
 

@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 from coin_ledger import COIN, DATA
 from discreet.guarantees import chain
-from discreet.guarantees.chain_face import POINTS
+from discreet.guarantees.chain import POINTS
 from discreet.releases.release import mechanism_document
 
 FORK = multiprocessing.get_context("fork")

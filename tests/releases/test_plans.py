@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dc
 from discreet.guarantees import chain
-from discreet.guarantees.chain_face import POINTS
+from discreet.guarantees.chain import POINTS
 
 FORK = multiprocessing.get_context("fork")
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")

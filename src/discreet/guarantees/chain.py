@@ -17,7 +17,6 @@ import msgspec
 
 from discreet.documents import canonical_json, read_json
 from discreet.errors import DeclarationError, DocumentError, LedgerError
-from discreet.guarantees.chain_face import UNREADABLE, ChainFace, moved_away, not_made, went_back
 from discreet.guarantees.entries import CARRIED, OPTIONAL_PARTS, PARTS, Body, Carried
 from discreet.guarantees.schema import IN_A_FILE, INSERT, NEWEST, SELECT
 
@@ -31,6 +30,16 @@ action: Callable[[str], None] | None = None
 
 GENESIS, LONGEST_WAIT = "0" * 64, 60.0  # seconds that a charge waits for the lock
 MET, UNSENT = "the newest entry that a transaction met", "entries that a server is sent together with the commit"
+
+
+POINTS = "charge-begun", "charge-written", "charged", "drawn", "record-begun", "record-written", "recorded"
+"""Points at which tests let a publication crash: the ledger is locked, nothing is written; the charge is written; it is
+committed, nothing is drawn; the output is drawn; the ledger is locked again; the release is written; it is recorded but
+not yet returned."""
+UNREADABLE = (
+    "Entry {} of the ledger cannot be read: it was edited, or written by a later version of discreet. Nothing was "
+    "charged."
+)
 
 
 def reached(point: str) -> None:
@@ -85,8 +94,10 @@ def read_entry(row: "Row[Found]") -> Entry:
     raise LedgerError(UNREADABLE.format(row.sequence))
 
 
-class Chain(ChainFace):
-    """The entries of one ledger file."""
+class Chain:
+    """The entries of one ledger file; on a server, of one ledger there."""
+
+    place: str | Path
 
     def __init__(self, path: Path) -> None:
         self.place = path
@@ -166,6 +177,30 @@ class Chain(ChainFace):
         if problem:
             raise LedgerError(f"Cannot use the ledger {str(self.place)!r}: {problem}. Nothing was published.")
 
+    def reading(self) -> AbstractContextManager["Connection"]:
+        """Begin to read."""
+        return self._transaction("BEGIN")
+
+    @property
+    def address(self) -> str:
+        """Return where it can be opened again."""
+        return str(Path(self.place).absolute())
+
+    def exists(self) -> bool:
+        """Tell whether a ledger is there."""
+        return Path(self.place).is_file()
+
+    def require(self) -> None:
+        """Refuse a place where no ledger is."""
+        if not self.exists():
+            raise LedgerError(f"There is no ledger at {str(self.place)!r}. Create one with Ledger.create.")
+
+    def holding(self, request: str) -> AbstractContextManager[None]:
+        """Hold a request's name until it is answered."""
+        from discreet.guarantees.requests import held_in_file  # it imports this module
+
+        return held_in_file(Path(self.place), request)
+
 
 def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     """Write an entry behind the newest one, with hashes of earlier ones: the rounder its number, the more."""
@@ -238,3 +273,30 @@ def _opened_anew(path: Path) -> "Engine":
     made_before = {"mode": "rw", "uri": "true", "timeout": f"{LONGEST_WAIT:.0f}"}  # a lost ledger is not begun anew
     address = URL.create("sqlite", database=f"file:{quote(str(path.absolute()))}", query=made_before)
     return create_engine(address, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+
+
+def not_made(place: str | Path, problem: OSError | ValueError) -> LedgerError:
+    """Say why there is no new ledger."""
+    if isinstance(problem, FileExistsError):
+        return LedgerError(
+            f"{str(place)!r} already exists. Nothing was changed. Open it with Ledger.open, or choose another name; "
+            "keep in mind that a new ledger is a new budget."
+        )
+    why = problem.strerror if isinstance(problem, OSError) else "this is not a file name"
+    return LedgerError(f"Cannot create a ledger at {str(place)!r}: {why}.")
+
+
+def went_back(place: str | Path, sequence: int) -> LedgerError:
+    """Say that a ledger has lost what it had."""
+    return LedgerError(
+        f"The ledger {str(place)!r} no longer has the entry {sequence} that it had before: its end was cut off, or "
+        "it was replaced by an older copy. Nothing was charged."
+    )
+
+
+def moved_away(place: str) -> LedgerError:
+    """Say that a ledger goes on elsewhere."""
+    return LedgerError(
+        f"This ledger was moved to {place!r} and is closed here: it can be read and verified, and releases already "
+        "paid for can be fetched again. Nothing was charged. Use the ledger there."
+    )

@@ -46,17 +46,14 @@ class Line(Metric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the one column."""
         return (self.column,)
 
     @property
     def numbers(self) -> NumberCells:
-        """Return the cells, which begin at the positions."""
         return NumberCells(self.column, self.positions, self.missing, self.dates)
 
     @property
     def places(self) -> int:
-        """Return the number of cells."""
         return len(self.positions)
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -65,17 +62,14 @@ class Line(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance between the two ends."""
         return self.positions[-1] - self.positions[0]
 
     @property
     def nearest(self) -> Fraction:
-        """Return the smallest step."""
         return min(two - one for one, two in pairwise(self.positions))
 
     @property
     def unit(self) -> str:
-        """Return the unit of the column."""
         return f"{_one_of(self.column, self.dates)}, between values that are rounded down to {self.places} cells"
 
     def place(self, value: Exact) -> int:
@@ -117,31 +111,25 @@ class Steps(Metric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the one column."""
         return (self.column,)
 
     @property
     def places(self) -> int:
-        """Return both bounds and all steps between."""
         return self.steps + 1
 
     def distance(self, first: int, second: int) -> Fraction:
-        """Return so many steps."""
         return abs(first - second) * self.nearest
 
     @property
     def diameter(self) -> Fraction:
-        """Return the distance between the two bounds."""
         return self.high - self.low
 
     @property
     def nearest(self) -> Fraction:
-        """Return one step."""
         return self.diameter / self.steps
 
     @property
     def unit(self) -> str:
-        """Return the unit of the column."""
         return f"{_one_of(self.column, self.dates)}, between values that are rounded to {self.steps:,} steps"
 
     def place(self, value: Exact) -> int:
@@ -202,17 +190,14 @@ class Tree(Metric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the one column."""
         return (self.column,)
 
     @property
     def levels(self) -> Column | None:
-        """Return the declared column, if it is more than a name."""
         return self.declared
 
     @property
     def places(self) -> int:
-        """Return all cells, the root too."""
         return len(self.parents) + 1
 
     def _way(self, place: int) -> list[int]:
@@ -240,12 +225,10 @@ class Tree(Metric):
 
     @property
     def nearest(self) -> Fraction:
-        """Return the shortest edge."""
         return min(self.lengths)
 
     @property
     def unit(self) -> str:
-        """Return that lengths are those of the tree."""
         return f"1 on the tree of {self.column}"
 
     def place(self, value: Any) -> int:
@@ -268,7 +251,6 @@ class Tree(Metric):
 
     @classmethod
     def of_facts(cls, **facts: Any) -> "Tree":
-        """Return the tree that written facts describe."""
         name, names, outside = facts.pop("column"), facts.pop("names"), facts.pop("missing")
         column = declared_in(facts, lambda: Column(name, names, outside) if names else name)
         return cls(column, **facts, names=names if names else None)

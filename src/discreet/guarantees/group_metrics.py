@@ -42,12 +42,10 @@ class InGroups(Metric, has_kind=False):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the column of numbers and that of groups."""
         return *self.inside.columns, self.by.name
 
     @property
     def places(self) -> int:
-        """Return all places of all groups, group by group."""
         return len(self.groups) * self.inside.places
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -57,7 +55,6 @@ class InGroups(Metric, has_kind=False):
 
     @property
     def nearest(self) -> Fraction:
-        """Return the smallest distance inside a group, or that between groups if it is smaller."""
         return min(self.inside.nearest, self.between)
 
     def place(self, value: Any) -> int:
@@ -78,7 +75,6 @@ class InGroups(Metric, has_kind=False):
 
     @classmethod
     def of_facts(cls, **facts: Any) -> "Metric":
-        """Return the metric that written facts describe."""
         name, groups = facts.pop("by"), facts.pop("groups")
         by = declared_in(facts, lambda: _of_names(name, groups))
         return cls(cls.measure(**facts.pop("inside")), by, **facts)
@@ -109,12 +105,10 @@ class GroupSteps(InGroups):
             )
 
     def across(self, first: int, second: int) -> Fraction:
-        """Return the one distance between groups."""
         return self.between
 
     @property
     def diameter(self) -> Fraction:
-        """Return the larger of both distances."""
         return max(self.inside.diameter, self.between)
 
     @property

@@ -9,8 +9,8 @@ valid filters: the sum never passes the limit, whatever each question was chosen
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
@@ -19,7 +19,6 @@ from discreet.exact import Exact, exact, exact_text, positive, probability
 from discreet.guarantees.adjacency import Accountant as Accountant
 from discreet.guarantees.adjacency import Adjacency as Adjacency
 from discreet.guarantees.adjacency import Evidence as Evidence
-from discreet.guarantees.amount_words import AmountInWords
 from discreet.guarantees.entries import Sums
 from discreet.guarantees.zcdp import zcdp_limit
 
@@ -80,7 +79,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True, repr=False)
-class Amount(AmountInWords):
+class Amount:
     """An amount of privacy, in two fields. Amounts of the same kind are added and compared field by field."""
 
     def __add__(self, other: Self) -> Self:
@@ -99,6 +98,34 @@ class Amount(AmountInWords):
     def document(self) -> dict[str, str]:
         """Return the amount as it is written down."""
         return {field.name: exact_text(getattr(self, field.name)) for field in fields(self)}
+
+    def __getattr__(self, name: str) -> Fraction:
+        raise AttributeError(f"This amount has {' and '.join(field.name for field in fields(self))}, no {name}.")
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """Return the numbers that add up."""
+        return astuple(self)
+
+    def with_numbers(self, numbers: Iterable[Fraction]) -> Self:
+        """Return an amount of the same kind."""
+        return type(self)(*numbers)
+
+    @property
+    def none(self) -> Self:
+        """Return nothing of this kind."""
+        return self.with_numbers(Fraction(0) for _ in self.numbers)
+
+    def words(self, text: Callable[[Fraction], str] = exact_text) -> str:
+        """Return the amount in words: exactly, or as `spent_text` or `left_text` show numbers to people."""
+        return ", ".join(f"{name} = {value}" for name, value in self.texts(text).items())
+
+    def texts(self, text: Callable[[Fraction], str]) -> dict[str, str]:
+        """Return every number for people, by its name."""
+        return dict(zip(self.document(), map(text, self.numbers), strict=True))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self.document().items())})"
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ import msgspec
 from discreet.documents import Document, canonical_json, convert, read_json
 from discreet.errors import DocumentError, LedgerError, VerificationError
 from discreet.guarantees.chain import now
-from discreet.guarantees.ledger_book import LedgerBook
+from discreet.guarantees.ledger import Ledger
 from discreet.guarantees.signatures import PublicKey, Signature, SigningKey
 
 KIND = "ledger head"
@@ -54,7 +54,7 @@ class Head:
     signatures: tuple[Signature, ...] = ()
 
     @classmethod
-    def of(cls, ledger: LedgerBook) -> "Head":
+    def of(cls, ledger: Ledger) -> "Head":
         """Return the head of a ledger now."""
         entry = ledger.head
         carried = entry.carried
@@ -129,7 +129,7 @@ def _filed(path: Path) -> Head:
     raise DocumentError(f"{str(path)!r} cannot be read as the head of a ledger. Nothing was checked. {words}")
 
 
-def check_witness(ledger: LedgerBook, folder: Path, key: PublicKey | None = None) -> list[Head]:
+def check_witness(ledger: Ledger, folder: Path, key: PublicKey | None = None) -> list[Head]:
     """Check that every head of a ledger that a witness keeps is in its present chain; return them, the latest last.
 
     With a key, each must be signed with it. A ledger that the witness has never seen is refused: it may be another one.

@@ -9,7 +9,7 @@ from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Amount, read_amount
 
 if TYPE_CHECKING:
-    from discreet.guarantees.ledger_book import LedgerBook
+    from discreet.guarantees.ledger import Ledger
 
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}(:\d{2})?Z?)?)?)?", re.ASCII)
 PUBLISHED, ABANDONED, WAITING = "published", "abandoned", "not recorded"
@@ -78,7 +78,7 @@ class Filter:
         )
 
 
-def lines_of(ledger: "LedgerBook", wanted: Filter | None = None) -> list[Line]:
+def lines_of(ledger: "Ledger", wanted: Filter | None = None) -> list[Line]:
     """Return the charges of a ledger, oldest first; only those that match the filter, if one is given."""
     charges: dict[int, Line] = {}
     for entry in ledger.follow():

@@ -148,17 +148,14 @@ class Sum(Metric):
 
     @property
     def parts(self) -> tuple[Metric, ...]:
-        """Return the metrics of all columns."""
         return self.metrics
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return all columns."""
         return tuple(column for each in self.metrics for column in each.columns)
 
     @property
     def places(self) -> int:
-        """Return the number of cells of the crossed table."""
         return prod(each.places for each in self.metrics)
 
     def _split(self, place: int) -> list[int]:
@@ -175,17 +172,14 @@ class Sum(Metric):
 
     @property
     def diameter(self) -> Fraction:
-        """Return the sum of all diameters."""
         return sum((each.diameter for each in self.metrics), Fraction(0))
 
     @property
     def nearest(self) -> Fraction:
-        """Return the smallest distance in any column."""
         return min(each.nearest for each in self.metrics)
 
     @property
     def unit(self) -> str:
-        """Return the units of all columns."""
         return ", or ".join(each.unit for each in self.metrics)
 
     def place(self, value: Sequence[Exact]) -> int:
@@ -196,12 +190,10 @@ class Sum(Metric):
         return found
 
     def facts(self) -> Document:
-        """Return all metrics."""
         return {"metrics": [each.document() for each in self.metrics]}
 
     @classmethod
     def of_facts(cls, **facts: Any) -> "Sum":
-        """Return the sum of the metrics that are written."""
         return cls([read_metric(each) for each in facts.pop("metrics")], **facts)
 
 
@@ -216,7 +208,6 @@ class Records(Metric):
 
     @property
     def places(self) -> int:
-        """Return that there is no end of them."""
         return 0
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -235,15 +226,12 @@ class Records(Metric):
 
     @property
     def unit(self) -> str:
-        """Return what is counted."""
         return "record that differs"
 
     def place(self, value: Exact) -> int:
-        """Return the number by which somebody calls a record."""
         return int(exact(value, "a record's number"))
 
     def facts(self) -> Document:
-        """Return nothing else."""
         return {}
 
 

@@ -50,7 +50,6 @@ class PerUnit(Amount):
 
     @property
     def numbers(self) -> tuple[Fraction, ...]:
-        """Return epsilon for each unit."""
         return (self.number,)
 
     def with_numbers(self, numbers: Iterable[Fraction]) -> "PerUnit":
@@ -76,11 +75,9 @@ class PerUnit(Amount):
         return PerUnit(self.number - self._like(other).number, self.name)
 
     def covers(self, other: Amount) -> bool:
-        """Tell whether another amount under the same metric fits into this one."""
         return isinstance(other, PerUnit) and self.is_like(other) and other.number <= self.number
 
     def document(self) -> dict[str, str]:
-        """Return the number under its name."""
         return {self.name: exact_text(self.number)}
 
 

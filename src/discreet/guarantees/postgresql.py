@@ -109,11 +109,9 @@ class ServerChain(Chain):
 
     @property
     def address(self) -> str:
-        """Return where it can be opened again."""
         return self._address
 
     def exists(self) -> bool:
-        """Tell whether a ledger is there."""
         with self.reading() as connection:
             may_flush = run(connection, _MAY_FLUSH).scalar()
             is_there = run(connection, "SELECT to_regclass('entries')").scalar() is not None

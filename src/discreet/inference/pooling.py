@@ -93,7 +93,6 @@ class PooledRates(Posterior[Categories]):
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the groups."""
         return {"group": self.groups}
 
     @property
@@ -116,7 +115,6 @@ class PooledRates(Posterior[Categories]):
         return {"overall": self.overall, "likeness": self.likeness}
 
     def account(self) -> Account:
-        """Return the question and the prior in words."""
         return Account(
             question=f"how often does {self.event} occur in each group of {self.by}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),

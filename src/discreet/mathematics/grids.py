@@ -198,20 +198,16 @@ class GridLaw(WeightedDraws):
 
     @cached_property
     def mean(self) -> float:
-        """Return the mean."""
         return self.fine.mean
 
     @cached_property
     def sd(self) -> float:
-        """Return the standard deviation."""
         return self.fine.sd
 
     def quantile(self, probability: float) -> float:
-        """Return the value below which the quantity lies with a probability."""
         return self.fine.quantile(probability)
 
     def probability_above(self, threshold: float) -> float:
-        """Return the probability above a threshold."""
         return 1 - self.fine.cdf(threshold)
 
     def numerical_error(self, level: float) -> float:

@@ -33,7 +33,6 @@ class Additive(RefereedNumbers[ModelT]):
     """Publishes z = A k + u, with `quantities` A and `noise` u."""
 
     def measured(self, counts: ArrayLike) -> Counts:
-        """Return A k, what would be published without noise, for one or many rows of counts."""
         return self.quantities.apply(np.asarray(counts))
 
     @property
@@ -88,7 +87,6 @@ class Additive(RefereedNumbers[ModelT]):
         return self.computed_loss()
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         measured = self.measured(self.checked(counts))
         return measured + self.noise.sample(int(np.prod(measured.shape[:-1])), bits).reshape(measured.shape)
 
@@ -123,7 +121,6 @@ class NoisyCounts(RefereedCounts, Additive[Categories]):
 
     @cached_property
     def quantities(self) -> Quantities:
-        """Return all cells of the table."""
         return Cells(self.model)
 
     def checked(self, counts: ArrayLike) -> Counts:

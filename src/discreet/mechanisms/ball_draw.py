@@ -215,11 +215,9 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
 
     @property
     def length(self) -> int:
-        """Return the number of coefficients."""
         return self.model.dimension
 
     def evidence(self, output: Wholes) -> Draw:
-        """Return the cell of the grid that was drawn."""
         return Draw(np.asarray(output), self)
 
     def outputs_for(self, counts: Wholes, most: int) -> Wholes | None:
@@ -232,7 +230,6 @@ class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
             yield {"steps": min(steps, self.steps)}
 
     def check_output(self, output: Wholes) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.model.dimension,):
             raise DocumentError(f"The output must hold {self.model.dimension} numbers; it holds {output.size}.")
         if sum(int(g) ** 2 for g in output) > self.squared_radius:

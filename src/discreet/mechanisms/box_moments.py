@@ -55,11 +55,9 @@ class NoisyMoments(Additive[LinearRegression]):
 
     @cached_property
     def quantities(self) -> Moments:
-        """Return the moments of the regression."""
         return Moments(self.model)
 
     def checked(self, counts: ArrayLike) -> Wholes:
-        """Return made-up moments as an array."""
         return self.model.moments(counts)
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
@@ -103,7 +101,6 @@ class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
 
     @cached_property
     def noise(self) -> Cube:
-        """Return noise with one radius for all numbers."""
         return Cube((self.rate,), self.quantities.blocks)
 
 

@@ -37,7 +37,6 @@ class Parities(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return one number for each block."""
         return (1,) * (len(self.basis.blocks) + self.with_total)
 
     @property
@@ -64,7 +63,6 @@ class Parities(Quantities):
         return np.asarray(self.apply(np.eye(self.model.cells, dtype=np.int64)))
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return A' v by the matrix itself."""
         return np.asarray(np.asarray(values) @ self._matrix.T)
 
     def changes(self) -> tuple[Counts, ...] | None:
@@ -105,12 +103,10 @@ class Contrasts(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the number of contrasts of each block."""
         return tuple(np.diff(self.basis.edges).tolist())
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Return the contrasts of each block."""
         found = []
         for block, first, last in zip(self.basis.blocks, self.basis.edges, self.basis.edges[1:], strict=False):
             shape = tuple(levels - 1 for levels in self.model.shape(block))
@@ -118,7 +114,6 @@ class Contrasts(Quantities):
         return tuple(found)
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the contrasts of every block."""
         return self.basis.contrasts(np.asarray(counts))
 
     @cached_property
@@ -126,7 +121,6 @@ class Contrasts(Quantities):
         return np.asarray(self.apply(np.eye(self.model.cells, dtype=np.int64)))
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return A' v by the matrix itself."""
         return np.asarray(np.asarray(values) @ self._matrix.T)
 
     def changes(self) -> None:
@@ -156,5 +150,4 @@ class Contrasts(Quantities):
 
     @property
     def per_record(self) -> int:
-        """Return the largest contrast that one record can have."""
         return max(prod(levels - 1 for levels in self.model.shape(family)) for family in self.model.families)

@@ -91,7 +91,6 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         return np.unique(np.concatenate([self.model.contributions(_PROBES)[0], between]), axis=0)
 
     def keeps_premise(self, contribution: Counts) -> bool:
-        """Tell exactly whether the contribution of one record lies in the body of the noise."""
         return self.coding.body.holds(self.coding.matrix(contribution), self.model.grid**2)
 
 

@@ -100,7 +100,6 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == best_gaussian_shares(self.model) else ()
 
     @property
@@ -116,7 +115,6 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
 
     @cached_property
     def quantities(self) -> Contrasts:
-        """Return the contrasts of every block."""
         return Contrasts(self.model)
 
     @cached_property
@@ -132,7 +130,6 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds, with the zCDP parameter."""
         return f"rounded Gaussian noise on contrasts, rho = {exact_text(self.rho)}: exact Gaussian curve"
 
     @property
@@ -163,7 +160,6 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
         return np.array([float(own) for own in self.block_parameters])
 
     def count_sd(self) -> float:
-        """Return the standard deviation of a cell given its row total, for the noisiest table."""
         variances = self.block_variances().tolist()
         families = self.model.families
         return sqrt(max(self.basis.cell_variance(family, variances, through=family[-1]) for family in families))

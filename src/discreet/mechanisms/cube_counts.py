@@ -114,7 +114,6 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
 
     @property
     def class_sd(self) -> float | None:
-        """Return the standard deviation of the noise on a class count."""
         return None if self.model.target is None else sqrt(float(self.noise.variance[0]))
 
     def count_sd(self) -> float:

@@ -61,7 +61,6 @@ class GaussianKernel(NoisyCounts):
 
     @property
     def reason(self) -> str:
-        """Name the variance."""
         return f"discrete Gaussian noise of variance {exact_text(self.variance)}: exact privacy loss"
 
     @property
@@ -89,7 +88,6 @@ class DiscreteGaussianCounts(GaussianKernel, kind="DiscreteGaussianCounts", vers
 
     @cached_property
     def noise(self) -> Gaussian:
-        """Return independent Gaussian noise."""
         return Gaussian((self.variance,), self.quantities.blocks)
 
 
@@ -101,7 +99,6 @@ class DiscreteGaussianHistogram(GaussianKernel, kind="DiscreteGaussianHistogram"
 
     @cached_property
     def noise(self) -> ZeroSumGaussian:
-        """Return Gaussian noise that sums to zero."""
         return ZeroSumGaussian((self.variance,), self.quantities.blocks)
 
 

@@ -24,10 +24,8 @@ class DiscreteLaplaceCounts(NoisyCounts, kind="DiscreteLaplaceCounts", version=1
 
     @cached_property
     def noise(self) -> Laplace:
-        """Return independent Laplace noise."""
         return Laplace((self.epsilon / 2,), self.quantities.blocks)
 
     @property
     def rho(self) -> Fraction:
-        """Return the zCDP parameter of the exact loss, which is the same for all neighbours."""
         return self.privacy_loss().rho

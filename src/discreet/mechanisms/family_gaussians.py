@@ -70,7 +70,6 @@ class FamilyGaussians(NetworkCounts, kind="FamilyGaussians", version=1):
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds, with the variance."""
         return f"discrete Gaussian noise of variance {exact_text(self.variance)} on family tables: privacy loss"
 
     @property

@@ -48,7 +48,6 @@ class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == _default_shares(self.model) else ()
 
     @property

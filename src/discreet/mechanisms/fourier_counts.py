@@ -53,18 +53,15 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out shares that were not chosen explicitly."""
         return ("shares",) if self.shares == best_shares(self.model) else ()
 
     @cached_property
     def rates(self) -> tuple[Fraction, ...]:
-        """Return the rate of the noise of each block."""
         unit = self.epsilon / parity_changes(self.model).worst(self.shares)[0]
         return tuple(share * unit for share in self.shares)
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds, with the number of counts."""
         return f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -80,7 +77,6 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
         return pattern_records(self.model, pattern)
 
     def totals(self, output: Counts) -> Floats:
-        """Return the public number of records."""
         return np.full(np.asarray(output).shape[:-1], float(self.size))
 
 

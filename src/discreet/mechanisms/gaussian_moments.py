@@ -77,7 +77,6 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds, with the variance."""
         return f"rounded Gaussian noise of variance {exact_text(self.variance)} in public units: exact Gaussian curve"
 
     @property

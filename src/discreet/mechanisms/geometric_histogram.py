@@ -36,5 +36,4 @@ class GeometricHistogram(NoisyCounts, kind="GeometricHistogram", version=1):
 
     @property
     def rho(self) -> Fraction:
-        """Return the zCDP parameter of the exact loss, which is the same for all neighbours."""
         return self.privacy_loss().rho

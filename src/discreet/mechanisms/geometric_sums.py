@@ -53,7 +53,6 @@ class Ends(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the ends of places and those of squares."""
         return self.model.ends, self.model.square_ends
 
     @property
@@ -62,11 +61,9 @@ class Ends(Quantities):
         return self.model.unit
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the sums themselves."""
         return np.asarray(counts)
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers themselves."""
         return np.asarray(values)
 
     @property
@@ -151,18 +148,15 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Leave out a share that was not chosen explicitly."""
         return ("squares",) if self.squares == self.usual_squares(self.model) else ()
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds."""
         who = self.model.protects.removeprefix("one ")
         return f"every {who} is one unit, divided among ends; noise on both kinds hides what moves together"
 
     @cached_property
     def quantities(self) -> Ends:
-        """Return all ends."""
         return Ends(self.model)
 
     @cached_property

@@ -97,17 +97,14 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
 
     @property
     def epsilon_per_unit(self) -> Fraction:
-        """Return epsilon for each unit of the column."""
         return self.epsilon / self.metric.diameter
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds."""
         return "noise in the shape of transport along rows that hang together (triangle inequality, at any distance)"
 
     @cached_property
     def quantities(self) -> HungCells:
-        """Return all cells."""
         return HungCells(self.model, (len(self.model.cells),))
 
     @cached_property

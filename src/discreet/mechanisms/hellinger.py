@@ -58,7 +58,6 @@ class CalibratedHellinger(ScaledHellinger):
 
     @property
     def claim(self) -> Guarantee:
-        """Return what is declared."""
         return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="as declared")
 
     @property
@@ -150,7 +149,6 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
-        """Yield one for each of a few Lipschitz constants."""
         if isinstance(model, Categories):
             yield from (cls(model, size, epsilon, lipschitz) for lipschitz in LIPSCHITZ)
 
@@ -210,5 +208,4 @@ class HellingerSmoothProved(HellingerSmooth, kind="HellingerSmoothProved", versi
     """
 
     def gamma(self) -> arb:
-        """Return an enclosure of the smoothing parameter."""
         return proved_gamma(self.epsilon, self.delta, self.candidates)

@@ -61,7 +61,6 @@ class ScaledHellinger(HellingerMechanism):
         return self.fits(self.compared(self.scale))
 
     def strength(self) -> arb:
-        """Return the scale."""
         return ball(self.scale)
 
     def compared(self, scale: Fraction) -> AdjacentPairs:
@@ -85,7 +84,6 @@ class ScaledHellinger(HellingerMechanism):
 
     @cached_property
     def rho(self) -> Fraction:
-        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
         return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
 
     def fits(self, found: AdjacentPairs) -> bool:

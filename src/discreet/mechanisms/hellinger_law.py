@@ -127,7 +127,6 @@ class HellingerMechanism(NearlySummed):
 
     @property
     def length(self) -> int:
-        """Return the number of cells."""
         return len(self.model.cells)
 
     def listed_candidates(self) -> Counts:
@@ -254,7 +253,6 @@ class HellingerMechanism(NearlySummed):
         return np.asarray(np.sqrt(-np.expm1(logs)))
 
     def evidence(self, output: Counts) -> Choice:
-        """Return the candidate that was chosen."""
         return Choice(np.asarray(output), self)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
@@ -262,7 +260,6 @@ class HellingerMechanism(NearlySummed):
         return self.tables.all if self.is_listed and self.candidates <= most else None
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
-        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         logs = -self.scales(tables)[:, None] * self.tables.distances(tables) - self.log_normalisers(tables)[:, None]
         return np.asarray(logs[:, self.tables.places(outputs)])
 
@@ -271,14 +268,12 @@ class HellingerMechanism(NearlySummed):
         return self.moments(counts)
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         if output.shape != (len(self.model.cells),):
             raise DocumentError(f"The output must hold {len(self.model.cells)} counts; it holds {output.size}.")
         if any(int(value) < 0 for value in output) or sum(map(int, output)) != self.size:
             raise DocumentError(f"The output must hold counts of 0 or more that add up to the size {self.size}.")
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")

@@ -41,7 +41,6 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
 
     @cached_property
     def noise(self) -> SharedRadius:
-        """Return noise with one radius for all tables."""
         return SharedRadius(self.epsilon, self.quantities.blocks)
 
     @property

@@ -37,7 +37,6 @@ class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
 
     @cached_property
     def noise(self) -> Laplace:
-        """Return independent Laplace noise."""
         return Laplace((self.rate,), self.quantities.blocks)
 
     @property

@@ -47,7 +47,6 @@ class TableChoice(PosteriorChoice[Categories]):
 
     @property
     def _node_levels(self) -> tuple[int, ...]:
-        """Return the number of cells."""
         return self._row_levels
 
     def _powers(self, counts: Counts) -> NDArray[np.object_]:

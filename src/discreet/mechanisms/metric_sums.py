@@ -65,7 +65,6 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds."""
         return "sums that move little where values are close (triangle inequality, at any distance)"
 
     @property
@@ -88,7 +87,6 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         return (2 * places + 2 * squares * _steepest(self.model.unit)) / self._inside.nearest
 
     def records_at(self, places: Sequence[int]) -> Counts:
-        """Return what a record at each of these places adds to the sums."""
         return self.model.at_places(np.asarray(places))
 
 

@@ -25,15 +25,12 @@ class Moments(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return all moments, in one block."""
         return (len(self.model.cells),)
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the moments themselves."""
         return np.asarray(counts)
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers themselves."""
         return np.asarray(values)
 
     def changes(self) -> tuple[Counts, ...]:
@@ -42,7 +39,6 @@ class Moments(Quantities):
 
     @property
     def per_record(self) -> int:
-        """Return G."""
         return self.model.layout.reach
 
     @cached_property

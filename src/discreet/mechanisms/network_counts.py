@@ -39,7 +39,6 @@ class NetworkCounts(Additive[Network]):
 
     @cached_property
     def quantities(self) -> Quantities:
-        """Return the tables of all maximal families."""
         return FamilyTables(self.model, self.model.maximal_families)
 
     def checked(self, counts: ArrayLike) -> Counts:

@@ -43,13 +43,11 @@ class NetworkChoice(PosteriorChoice[Network]):
 
     @cached_property
     def _row_levels(self) -> list[int]:
-        """Return the number of levels of each row of each table, in the order of the output."""
         shapes = (self.model.shape(family) for family in self.model.families)
         return [shape[-1] for shape in shapes for _ in range(prod(shape[:-1]))]
 
     @property
     def _node_levels(self) -> list[int]:
-        """Return the number of levels of each variable."""
         return [len(variable.levels) for variable in self.model.variables]
 
     def _powers(self, counts: Counts) -> NDArray[np.object_]:

@@ -242,12 +242,10 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @property
     def loss_range(self) -> Fraction:
-        """Return q tau R of truncated draws."""
         return self.draws * self.power * network_range(_levels(self.model), self.least)
 
     @cached_property
     def least_epsilon(self) -> Fraction:
-        """Return the least certified epsilon at the stated delta."""
         allowed = float(self.delta) * (1 - SLACK)
         return least_fitting(lambda place: self._curve(place) <= allowed, self.epsilon)
 
@@ -273,7 +271,6 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
 
     @property
     def length(self) -> int:
-        """Return how many whole numbers all draws have."""
         return self.draws * self.draw_length
 
     @property
@@ -309,7 +306,6 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
                 start += levels - 1
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
@@ -368,12 +364,10 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
         return {name: table[0] for name, table in self.parameters(output).items()}
 
     def drawn_tables(self) -> list[tuple[tuple[str, ...], Floats, int]]:
-        """Return each table that is drawn."""
         tables = zip(self.model.families, self.drawn_under.prior, self.shapes, strict=True)
         return [(family, np.array(prior), rows) for family, prior, (rows, _) in tables]
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         wanted = self.draws * self.draw_length
         if output.shape != (wanted,):
             raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")

@@ -85,7 +85,6 @@ class ParityCounts(NetworkCounts):
         return np.asarray(4 * own / 2.0 ** np.array([len(block) for block in self.basis.blocks]))
 
     def count_sd(self) -> float:
-        """Return the standard deviation of a cell given its row total, for the noisiest table."""
         variances = self.block_variances().tolist()
         families = self.model.families
         return sqrt(max(self.basis.cell_variance(family, variances, through=family[-1]) for family in families))

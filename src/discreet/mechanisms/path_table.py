@@ -78,17 +78,14 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
 
     @property
     def epsilon_per_unit(self) -> Fraction:
-        """Return epsilon for each unit of the column."""
         return self.epsilon / self.metric.diameter
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds."""
         return "noise in the shape of transport along the column (triangle inequality, at any distance)"
 
     @cached_property
     def quantities(self) -> OrderedCells:
-        """Return all cells."""
         return OrderedCells(self.model, (self.model.count,))
 
     @cached_property

@@ -60,7 +60,6 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         return False
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
-        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         places = self.tables.places(outputs)
         return np.stack([self.log_law(table)[places] for table in tables])
 
@@ -142,16 +141,13 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         return float(1 / self.sensitivities(self.tables.all[:1])[0])
 
     def compared(self, scale: Fraction, epsilons: Sequence[float] | None = None) -> AdjacentPairs:
-        """Compare all neighbours under a scale, at a float no larger than epsilon or at others."""
         at = (float(self.epsilon) * (1 - 1e-15),) if epsilons is None else tuple(epsilons)
         return compare_flips(self.tables, float(scale) * self._steepness, RELATIVE_ERROR, at)
 
     def compared_few(self, pairs: Counts, error: float) -> Callable[[float], AdjacentPairs]:
-        """Return a function of the scale that compares these pairs alone, with a given error of ln P/Q."""
         steepness = self._steepness
         compare = compare_flips_of(self.tables, pairs[:, 0], pairs[:, 1], error, (float(self.epsilon),))
         return lambda scale: compare(scale * steepness)
 
     def neighbours(self, epsilons: Sequence[float] = ()) -> AdjacentPairs:
-        """Compare all pairs of neighbouring data sets."""
         return self.compared(self.scale, epsilons)

@@ -125,24 +125,19 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         return self.epsilon**2 / 8
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss that dominates every pure epsilon mechanism."""
         return PrivacyLoss.worst_case(self.epsilon)
 
     @property
     def length(self) -> int:
-        """Return how many numbers all rows of all tables have."""
         return sum(self._row_levels)
 
     def listed_candidates(self) -> Counts:
-        """Return all candidates, one row each."""
         return self.candidates
 
     def evidence(self, output: Counts) -> Choice:
-        """Return the candidate that was chosen."""
         return Choice(np.asarray(output), self)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self._checked(counts)
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
         drawn = np.empty((len(places.ravel()), self.length), dtype=np.int64)
@@ -179,7 +174,6 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         return Cost(20.0 * self._number * self.length + 1e4 * self.length, 4.0 * self._number * self.length)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either."""
         logs = float(self.strength) * self.scores(np.asarray(counts))
         logs = logs - logsumexp(logs, axis=-1, keepdims=True)
         matches = (np.asarray(output)[..., None, :] == self.candidates).all(axis=-1)
@@ -190,7 +184,6 @@ class PosteriorChoice(Mechanism[ModelT], Chooser):
         return self.candidates if self._number <= most else None
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         starts = np.cumsum([0, *self._row_levels[:-1]])
         is_table = output.shape == (self.length,) and not (output < 1).any()
         if not is_table or (np.add.reduceat(output, starts) != self.resolution).any():
@@ -229,7 +222,6 @@ class CalibratedChoice(PosteriorChoice[ModelT]):
 
     @property
     def strength(self) -> Fraction:
-        """Return the scale."""
         return self.scale
 
     @property

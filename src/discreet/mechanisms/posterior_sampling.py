@@ -267,12 +267,10 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     @property
     def loss_range(self) -> Fraction:
-        """Return q tau R of truncated draws."""
         return self.draws * self.power * categories_range(len(self.model.cells), self.least)
 
     @property
     def least_epsilon(self) -> Fraction:
-        """Return the least certified epsilon at the stated delta."""
         return least_epsilon(*self._facts, self.draws, self.epsilon, self.delta)
 
     @property
@@ -313,7 +311,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
 
     @property
     def length(self) -> int:
-        """Return how many whole numbers all draws have."""
         return self.draws * self.sticks
 
     @cached_property
@@ -331,7 +328,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
@@ -379,7 +375,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return broken_sticks(sticks) if isinstance(self.model, Categories) else sticks
 
     def first_draw(self, output: Counts) -> Floats:
-        """Return the parameters of the first draw."""
         return np.asarray(self.parameters(output)[0])
 
     def plain_counts(self, outputs: Counts) -> Floats:
@@ -409,7 +404,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return [(tuple(column.name for column in table.columns), table.concentration, 1)]
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         wanted = self.draws * self.sticks
         if output.shape != (wanted,):
             raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")

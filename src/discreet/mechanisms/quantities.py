@@ -5,7 +5,7 @@ add up, so a replaced record moves A k by A e_x - A e_y for two records x and y,
 is added must hide every such change. A `Measurement` is what was published of them: z = A k + u.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats, NumbersT
-from discreet.mechanisms.parts import MeasuredNumbers, NumbersOfTables, Part
+from discreet.mechanisms.parts import Cost, Part
 from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise import NoiseLaw
 from discreet.noise.laplace_kernel import by_block, starts
 
 
-class Quantities(NumbersOfTables):
+class Quantities(ABC):
     """A public matrix A of whole numbers, as an operator."""
 
     model: Model
@@ -71,6 +71,30 @@ class Quantities(NumbersOfTables):
         """Return the same numbers as single tables, or as other units that stand alone, in the same order."""
         return (self,)
 
+    @property
+    def parts(self) -> tuple[Part, ...] | None:
+        """Return which numbers are cells or contrasts of which table; None if they are anything else."""
+        return None
+
+    @property
+    def single_cells(self) -> Counts | None:
+        """Return which single count each number is, if each is one."""
+        return None
+
+    @property
+    def per_record(self) -> int:
+        """Return the largest absolute value of a number that one record can have."""
+        return 1
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...] | None:
+        """Return the columns of each table if the numbers are the cells of tables, block by block; else None."""
+        return None
+
+    @abstractmethod
+    def transpose(self, values: NumbersT) -> NumbersT:
+        """Return A' v for one or many rows of numbers: how a slope by measured numbers is one by counts."""
+
 
 @dataclass(frozen=True)
 class Cells(Quantities):
@@ -80,32 +104,26 @@ class Cells(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the cells, in one block."""
         return (len(self.model.cells),)
 
     @property
     def parts(self) -> tuple[Part, ...] | None:
-        """Return the one table."""
         shape = tuple(len(column.levels) for column in self.model.columns)
         names = tuple(column.name for column in self.model.columns)
         return (Part(names, (True,) * len(names), np.arange(self.length).reshape(shape)),)
 
     @property
     def single_cells(self) -> Counts:
-        """Return all cells, in order."""
         return np.arange(self.length)
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the counts themselves."""
         return np.asarray(counts)
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers themselves."""
         return np.asarray(values)
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        """Return all columns, crossed."""
         return (tuple(column.name for column in self.model.columns),)
 
     def changes(self) -> tuple[Counts, ...]:
@@ -122,7 +140,7 @@ def unit_moves(blocks: Sequence[int]) -> Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement(MeasuredNumbers):
+class Measurement:
     """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
 
     of: Quantities
@@ -136,3 +154,22 @@ class Measurement(MeasuredNumbers):
         """
         values = self.values if places is None else self.values[np.asarray(places)]
         return self.noise.log_terms(values - np.asarray(numbers), places)
+
+    def log_likelihood(self, counts: ArrayLike) -> Floats:
+        """Return log P(values | counts) for rows of counts."""
+        return self.noise.log_probability(self.values - self.of.apply(np.asarray(counts)))
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the likelihood of one row of counts costs."""
+        return Cost(50.0 * self.of.length, 4.0 * self.of.length)
+
+    def slope(self, counts: ArrayLike) -> Floats:
+        """Return about the derivative of `log_likelihood` by each count, for rows of real counts."""
+        noise = self.values - self.of.apply(np.asarray(counts, dtype=float))
+        return np.asarray(self.of.transpose(-self.noise.slope(noise)))
+
+    @property
+    def information(self) -> Floats:
+        """Return about the Fisher information of each measured number."""
+        return self.noise.information

@@ -207,7 +207,6 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
 
     @property
     def length(self) -> int:
-        """Return one number for each draw."""
         return self.draws
 
     @cached_property
@@ -302,7 +301,6 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return self.model.posterior(counts, self.power)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
@@ -350,7 +348,6 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return np.asarray(logsumexp(self._log_mass(edges[:-1], edges[1:], totals), axis=0))
 
     def evidence(self, output: Counts) -> Draw:
-        """Return the cells of the grid that were drawn."""
         return Draw(np.asarray(output), self)
 
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
@@ -375,7 +372,6 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return coarser(self.grid_bits, self.draws)
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.draws,):
             raise DocumentError(f"The output must hold {self.draws} numbers; it holds {output.size}.")
         if (output < self.first).any() or (output > self.last).any():

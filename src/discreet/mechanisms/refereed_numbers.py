@@ -49,11 +49,9 @@ class RefereedNumbers(Mechanism[ModelT]):
 
     @property
     def length(self) -> int:
-        """Return how many whole numbers an output has."""
         return self.quantities.length
 
     def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
-        """Return log P(output | counts), for rows of either."""
         return self.noise.log_probability(np.asarray(output) - self.measured(counts))
 
     @property
@@ -78,7 +76,6 @@ class RefereedNumbers(Mechanism[ModelT]):
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.length,):
             raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         possible = self.size * self.quantities.per_record

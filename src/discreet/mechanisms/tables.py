@@ -29,16 +29,13 @@ class FamilyTables(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the number of cells of each table."""
         return tuple(prod(shape) for shape in self.shapes)
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...]:
-        """Return the families."""
         return self.families
 
     def pieces(self) -> tuple[Quantities, ...]:
-        """Return each table alone."""
         return tuple(FamilyTables(self.model, (family,)) for family in self.families)
 
     @cached_property
@@ -49,7 +46,6 @@ class FamilyTables(Quantities):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Return one part for each table."""
         found, first = [], 0
         for family, shape in zip(self.families, self.shapes, strict=True):
             places = first + np.arange(prod(shape)).reshape(shape)
@@ -118,7 +114,6 @@ class SignedCounts(Quantities):
         return tuple(piece.length for piece in self.pieces())
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the class counts and s_iy, class by class."""
         return np.concatenate([piece.apply(counts) for piece in self.pieces()], axis=-1)
 
     def transpose(self, values: NumbersT) -> NumbersT:
@@ -148,7 +143,6 @@ class SignedFeatures(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return one number for each feature."""
         return (len(self.model.variables) - (self.model.target is not None),)
 
     @property

@@ -114,7 +114,6 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return min(rounded_up(width**2 / 8, 9), pure_rho(self.epsilon))
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return the loss that dominates every pure epsilon mechanism."""
         return PrivacyLoss.worst_case(self.epsilon)
 
     @property
@@ -123,7 +122,6 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return 2
 
     def listed_candidates(self) -> Counts:
-        """Return all tables of so many records, one row each."""
         first = np.arange(self.size + 1)
         return np.stack([first, self.size - first], axis=1)
 
@@ -132,7 +130,6 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return self.listed_candidates() if self.size < most else None
 
     def evidence(self, output: Counts) -> Choice:
-        """Return the candidate that was chosen."""
         return Choice(np.asarray(output), self)
 
     @property
@@ -153,7 +150,6 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return np.where(possible, self._log_laws[tables[..., 0], chosen], -np.inf)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
@@ -192,7 +188,6 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
         return totals[steps - 1]
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         if output.shape != (2,) or any(int(value) < 0 for value in output) or int(output.sum()) != self.size:
             raise DocumentError(f"The output must hold two counts of 0 or more that add up to the size {self.size}.")
 

@@ -119,17 +119,14 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
 
     @property
     def epsilon_per_unit(self) -> Fraction:
-        """Return epsilon for each unit of length."""
         return self.epsilon / self.metric.diameter
 
     @cached_property
     def noise(self) -> TreeLaplace:
-        """Return one rate for each edge."""
         return TreeLaplace(self.parents, tuple(self.epsilon_per_unit * length for length in self.lengths))
 
     @cached_property
     def quantities(self) -> TreeCells:
-        """Return all levels."""
         return TreeCells(self.model, self.noise.parents, self.noise.rates)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:

@@ -44,16 +44,13 @@ class NumberCells(Quantities):
         return (sum(self.sizes),)
 
     def apply(self, counts: NumbersT) -> NumbersT:
-        """Return the counts themselves."""
         return np.asarray(counts)
 
     def transpose(self, values: NumbersT) -> NumbersT:
-        """Return the numbers themselves."""
         return np.asarray(values)
 
     @property
     def single_cells(self) -> Counts:
-        """Return all cells, in order."""
         return np.arange(self.length)
 
     def changes(self) -> tuple[Counts, ...]:
@@ -119,13 +116,11 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds."""
         who = self.model.protects.removeprefix("one ")
         return f"noise on blocks and cells: a {who} moves two of each by 1 (triangle inequality)"
 
     @cached_property
     def quantities(self) -> NumberCells:
-        """Return all cells."""
         return NumberCells(self.model, self.sizes)
 
     @cached_property
@@ -140,7 +135,6 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin in two blocks."""
         yield {} if model == self.model else {"blocks": 2}
 
 

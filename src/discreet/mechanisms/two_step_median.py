@@ -45,7 +45,6 @@ class Below(Quantities):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the one number."""
         return (1,)
 
     def apply(self, counts: NumbersT) -> NumbersT:
@@ -122,12 +121,10 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     @property
     def rho(self) -> Fraction:
-        """Return the sum of both zCDP parameters."""
         return self.table.rho + self.noise.rho(np.ones(1, dtype=np.int64))
 
     @property
     def length(self) -> int:
-        """Return the number of cells, and one."""
         return self.model.count + 1
 
     def _checked(self, counts: ArrayLike) -> Counts:
@@ -150,19 +147,16 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         return np.take_along_axis(wide, np.broadcast_to(edges, shape)[..., None] - 1, axis=-1)[..., 0]
 
     def measured(self, counts: Counts) -> Counts:
-        """Return what would be published without noise."""
         rows = np.asarray(counts)
         return np.concatenate([rows, self._below(rows, self.edges_of(rows))[..., None]], axis=-1)
 
     def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
-        """Return log P(output | counts), for rows of either."""
         found, rows = np.asarray(output), np.asarray(counts)
         tables, last = found[..., :-1], found[..., -1]
         away = last - self._below(rows, self.edges_of(tables))
         return np.asarray(self.table.log_likelihood(tables, rows) + self.noise.log_probability(away[..., None]))
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         if output.shape != (self.length,):
             raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         self.table.check_output(output[:-1])
@@ -190,5 +184,4 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     @property
     def unsaid(self) -> Collection[str]:
-        """Show every field."""
         return ()

@@ -64,11 +64,9 @@ class Binomial(ReadableFamily, kind="Binomial"):
         return tuple(Fraction(number) for number in range(self.trials + 1))
 
     def even_parameters(self) -> Floats:
-        """Return a chance of one half."""
         return np.full(1, 0.5)
 
     def tries(self) -> tuple[Fraction, Fraction, int]:
-        """Return alpha, beta and the tries of one record."""
         return self.alpha, self.beta, self.trials
 
     def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> BetaLaw:
@@ -77,7 +75,6 @@ class Binomial(ReadableFamily, kind="Binomial"):
         return BetaLaw(self.alpha + power * total, self.beta + power * failed, most)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
         failed = size * self.trials - totals
         return beta_log_mass(float(self.alpha) + power * totals, float(self.beta) + power * failed, *cell)
 

@@ -348,21 +348,17 @@ class BoundedFamily(Model["FamilyPosterior"]):
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the one table of levels."""
         return ((self.column,),)
 
     @property
     def counted(self) -> tuple[Column, tuple[Fraction, ...]]:
-        """Return the column and what its levels stand for."""
         return self.column, self.values
 
     @property
     def part_in_words(self) -> str:
-        """Say how many levels there are."""
         return f"{len(self.cells)} cells"
 
     def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source by level. The result is secret."""
         (table,) = as_source(data).count_families(self.tables)
         return Statistics(self, table, records=int(table.sum()))
 
@@ -380,11 +376,9 @@ class BoundedFamily(Model["FamilyPosterior"]):
         return one_for_each(len(self.cells), most)
 
     def by_name(self, parameters: Parameters) -> float:
-        """Return the one parameter."""
         return float(np.asarray(parameters)[0])
 
     def even_parameters(self) -> Floats:
-        """Return a parameter of one."""
         return np.ones(1)
 
 

@@ -5,30 +5,46 @@ the posterior given the counts is Dirichlet(alpha + k) and the counts themselves
 Several columns may be crossed: the cells are then all combinations of their levels.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import isfinite, prod
-from typing import ClassVar
+from math import ceil, isfinite, log2, prod
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, gammaln
 
+from discreet.arrays import Counts, Floats
 from discreet.documents import Document, document_of
 from discreet.errors import DeclarationError, SecretError
-from discreet.models.category_questions import CategoryQuestions, Prior
-from discreet.models.events import Cell, some_of
+from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions.summaries import ends_of
+from discreet.models.asked import Asked, Declared, Key, of_levels
+from discreet.models.contributions import neighbouring_tables, one_for_each
+from discreet.models.events import Cell, places_of, some_of
+from discreet.models.model import MadeUp, Model, Parameters, Placed
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
+
+if TYPE_CHECKING:
+    from discreet.inference.posteriors.categories import CategoriesPosterior
+    from discreet.models.informed import Informed
 
 Levels = Sequence[Level] | Mapping[str, Sequence[Level]]
 MOST_CELLS = 1_000_000
 
 
+Prior = float | Sequence[float] | Mapping[Cell, float]
+
+
 @dataclass(frozen=True, init=False, repr=False)
-class Categories(CategoryQuestions, kind="Categories"):
+class Categories(Model["CategoriesPosterior"], kind="Categories"):
     """The distribution of one categorical column, or of several columns crossed.
 
     `levels` are declared, never read from the data: a sequence for one column, a mapping by name for several. `prior`
@@ -43,6 +59,8 @@ class Categories(CategoryQuestions, kind="Categories"):
     >>> ward.cells
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
+
+    is_table: ClassVar[bool] = True
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
 
@@ -108,7 +126,6 @@ class Categories(CategoryQuestions, kind="Categories"):
         return self.with_prior(tuple(strength * value for value in self.prior))
 
     def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source. The result is secret."""
         (table,) = as_source(data).count_families([self.columns])
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
@@ -120,6 +137,136 @@ class Categories(CategoryQuestions, kind="Categories"):
         if rows.shape[-1:] != (len(self.cells),) or rows.dtype.kind not in "iu" or (rows < 0).any():
             raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {len(self.cells)} cells.")
         return rows.astype(np.int64)
+
+    def __repr__(self) -> str:
+        if any(column.edges for column in self.columns):
+            return f"Categories({self.columns!r}, prior={self._shown_prior})"
+        one = len(self.columns) == 1
+        name = repr(self.columns[0].name if one else tuple(c.name for c in self.columns))
+        levels = self.columns[0].levels if one else {c.name: c.levels for c in self.columns}
+        outside = self.columns[0].outside if one else {c.name: c.outside for c in self.columns}
+        return f"Categories({name}, levels={levels!r}, outside={outside!r}, prior={self._shown_prior})"
+
+    @property
+    def _shown_prior(self) -> str:
+        if not self.is_prior_declared:
+            return "None"
+        return f"{self.prior[0]:g}" if len(set(self.prior)) == 1 else repr(self.prior)
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        """Return the one name by which a study asks for it, with columns for its key."""
+        about = "The share of records in each level of a column, or in each cell of several columns that are crossed."
+        keys = {"columns": Key("Columns that are crossed", of_levels)}
+        return {"categories": Asked(cls._asked, title="Table of shares", about=about, keys=keys)}
+
+    @classmethod
+    def _asked(cls, declared: Declared, columns: Sequence[str], prior: Prior | None = None) -> Self:
+        make: Callable[..., Self] = cls
+        return make(list(declared.levels("columns", columns).values()), prior=prior)
+
+    @property
+    def counted(self) -> tuple[Column, ...]:
+        return self.columns
+
+    @property
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        return (self.columns,)
+
+    def places(self, event: object) -> NDArray[np.int64]:
+        """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
+        return places_of(event, self.columns, self.cells)
+
+    def posterior(self, counts: ArrayLike) -> Dirichlet:
+        """Return the posterior that counts would give if they were known exactly."""
+        return Dirichlet(self.concentration + self.counts(counts))
+
+    def log_evidence(self, counts: ArrayLike) -> NDArray[np.float64]:
+        """Return log P(counts | size), the Dirichlet-multinomial law, for one or many rows of counts.
+
+        P(k) = n! Gamma(a) / Gamma(n + a) prod_i Gamma(a_i + k_i) / (k_i! Gamma(a_i)),  a = sum_i a_i.
+        """
+        rows, alpha = self.counts(counts), self.concentration
+        size, total = rows.sum(axis=-1), alpha.sum()
+        cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
+        return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
+
+    def proposals(self, is_evidence_known: bool) -> "tuple[Categories, ...]":
+        """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""
+        cells = len(self.cells)
+        steps = ceil(log2(cells / 2))
+        weak = [(2 / cells) ** (1 - step / steps) for step in range(steps + 1)] if is_evidence_known and steps else [1]
+        return tuple(self.with_prior(value) for value in weak)
+
+    def informed_by(self, own: object) -> "Informed":
+        """Return the table with own records in its prior: records, or counts of all cells."""
+        from discreet.models.informed import informed_categories
+
+        return informed_categories(self, own)
+
+    def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
+        return one_for_each(len(self.cells), most)
+
+    def parts(self) -> "Iterator[Categories]":
+        """Yield smaller models of the same kind: tables of the first four, three and two cells with their prior."""
+        for cells in (4, 3, 2):
+            if cells < len(self.cells):
+                yield Categories("cell", levels=tuple(range(cells)), prior=self.prior[:cells], outside=0)
+
+    @property
+    def part_in_words(self) -> str:
+        return f"{len(self.cells)} cells"
+
+    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+        chances = generator.dirichlet(self.concentration)
+        return MadeUp(tuple(chances.tolist()), generator.multinomial(size, chances))
+
+    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of every cell, from exact counts; if no prior was declared, as own sums are."""
+        shapes = self.concentration + statistics
+        if self.is_prior_declared:
+            low, high = (betaincinv(shapes, shapes.sum() - shapes, tail) for tail in tails(level))
+        else:
+            exact = Part.of(np.ones((len(shapes), 1)), 1.0 + statistics, size + 2.0)
+            low, high = ends_of(MixtureBatch([exact]), level, True)
+        return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
+
+    def is_told_by(self, metric: Placed) -> bool:
+        """Tell whether the metric is one of this one column, declared alike: levels, bands, and what is outside."""
+        return len(self.columns) == 1 and metric.levels == self.columns[0]
+
+    def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+        """Return neighbouring tables: corners, beside corners, edges, balanced, and some drawn from the prior."""
+        return neighbouring_tables(self.concentration, size, generator)
+
+    def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
+        possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
+        return bool(possible and np.abs(first - second).sum() == 2)
+
+    def by_name(self, parameters: Parameters) -> dict[Cell, float]:
+        return {cell: float(value) for cell, value in zip(self.cells, np.asarray(parameters), strict=True)}
+
+    def even_parameters(self) -> Floats:
+        return np.full(len(self.cells), 1 / len(self.cells))
+
+    def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
+        """Return the sum over the cells of an event, divided by that of another event if one is given."""
+        theta, places = np.asarray(parameters), self.places(event)
+        if given is None:
+            return float(theta[places].sum())
+        condition = self.places(given)
+        return float(theta[np.intersect1d(places, condition)].sum() / theta[condition].sum())
+
+    def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
+        """Return sum_i theta_i values_i, over the cells of an event and divided by its probability if one is given."""
+        theta, found, times = np.asarray(parameters), np.zeros(len(self.cells)), np.zeros(len(self.cells), dtype=int)
+        for event, value in values.items():
+            places = self.places(event)
+            found[places], times[places] = float(value), times[places] + 1
+        if (times != 1).any():
+            raise DeclarationError("the values must name events that cover every cell exactly once")
+        inside = np.arange(len(self.cells)) if given is None else self.places(given)
+        return float(theta[inside] @ found[inside] / (1.0 if given is None else theta[inside].sum()))
 
 
 def _declared(

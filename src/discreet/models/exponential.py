@@ -62,7 +62,6 @@ class Exponential(GammaRate, kind="Exponential"):
 
     @cached_property
     def column(self) -> Column:
-        """Return the column of bands."""
         return Column.banded(self.name, [float(edge) for edge in band_edges(self.low, self.high, self.bands)])
 
     @cached_property

@@ -39,12 +39,10 @@ class GammaRate(BandedFamily):
         return GammaLaw(self.shape + power * self.shape_of_record * size, self.rate + power * total)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
         shape = float(self.shape) + power * float(self.shape_of_record) * size
         return gamma_log_mass(shape, float(self.rate) + power * totals, *cell)
 
     def natural(self, parameter: arb) -> arb:
-        """Return -theta, which multiplies what a record stands for."""
         return -parameter
 
     def within_rate(self, middle: float, rate: float, unit: float) -> tuple[float, float]:

@@ -58,7 +58,6 @@ class InformedNetwork(Network):
 
     @cached_property
     def row_priors(self) -> tuple[Floats, ...]:
-        """Return the Dirichlet parameters of every row (rows, levels) of every variable."""
         tables = [self.table(variable.name, self.own) for variable in self.variables]
         return tuple(
             np.array(prior) + table.reshape(-1, table.shape[-1])
@@ -80,7 +79,6 @@ class InformedRegression(LinearRegression):
 
     @property
     def own(self) -> tuple[Moments, int]:
-        """Return the moments and the number of own records."""
         return self._own
 
 

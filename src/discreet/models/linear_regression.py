@@ -184,12 +184,10 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
     @property
     def declared_columns(self) -> tuple[Column, ...]:
-        """Return the features that are columns of levels."""
         return tuple(feature for feature in self.features if isinstance(feature, Column))
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of the target and of the features that are numbers."""
         return self.bounds
 
     @property
@@ -225,7 +223,6 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return self.layout.plan.most_records
 
     def statistics(self, data: object) -> Statistics:
-        """Compute the moments of the records in a frame or another source. The result is secret."""
         sums, records = sum_moments(data, self.layout.plan)
         return Statistics(self, sums * self.layout.weights, records)
 
@@ -283,19 +280,16 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return None
 
     def informed_by(self, own: object) -> "Informed":
-        """Return the regression with the moments of own records in its prior."""
         from discreet.models.informed import informed_regression
 
         return informed_regression(self, own)
 
     @property
     def counted(self) -> Layout:
-        """Return which moments are released, whatever the prior is."""
         return self.layout
 
     @property
     def part_in_words(self) -> str:
-        """Say what a part of a regression is."""
         return "one feature alone, on the coarsest grid"
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
@@ -327,11 +321,9 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return list(zip(self.in_units(mean).tolist(), widths.tolist(), strict=True))
 
     def by_name(self, parameters: Parameters) -> dict[str, float]:
-        """Return drawn coefficients in the units of the table."""
         return dict(zip(self.names, self.in_units(np.asarray(parameters)).tolist(), strict=True))
 
     def even_parameters(self) -> Floats:
-        """Return coefficients of zero."""
         return np.zeros(self.dimension)
 
     def moments(self, values: ArrayLike) -> Wholes:

@@ -19,8 +19,7 @@ from discreet.mathematics.densities import LogDensity, WeightedPoints, by_draws,
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.ridges import along
 from discreet.models.asked import Asked
-from discreet.models.categories import Categories
-from discreet.models.category_questions import Prior
+from discreet.models.categories import Categories, Prior
 from discreet.models.model import MadeUp
 from discreet.models.programs.families import ASKED_FAMILY
 from discreet.models.programs.given_as import program_of
@@ -81,7 +80,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
-        """Return the names by which studies ask for programs, and what makes each of keys."""
         found = {"family": _table_made_by(ASKED_FAMILY)}
         for kind in Program.kinds.known().values():
             assert issubclass(kind, Program)
@@ -98,17 +96,15 @@ class ModelledTable(Categories, kind="ModelledTable"):
         """Return False: the program has a prior."""
         return False
 
-    def with_prior(self, prior: Prior | None) -> Categories:  # type: ignore[override]  # a plain table
-        """Return the plain table under a Dirichlet prior."""
+    def with_prior(self, prior: Prior | None) -> Categories:
         return Categories(self.columns, prior=prior)
 
-    def parts(self) -> Iterator[Categories]:  # type: ignore[override]  # twins are plain tables
+    def parts(self) -> Iterator[Categories]:
         """Yield smaller plain tables: what one record can do does not depend on the program."""
         return Categories(self.columns).parts()
 
     @property
     def part_in_words(self) -> str:
-        """Say how many cells there are."""
         return f"{len(self.cells)} cells"
 
     @cached_property
@@ -133,7 +129,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
         return np.asarray(found * by_cell)
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
-        """Draw parameters from the prior, and counts of so many records from these."""
         theta = self.bound.prior_draws(1, generator)
         (chances,) = self.chances(theta, generator)
         truth = self.bound.natural(theta)[0]

@@ -21,7 +21,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked, Key, of_levels
 from discreet.models.contributions import all_or_some
 from discreet.models.family_tables import Family, FamilyTables
-from discreet.models.model import MadeUp, Parameters
+from discreet.models.model import MadeUp, Model, Parameters
 from discreet.models.network_graph import (
     ancestral_parts,
     check_sizes,
@@ -31,7 +31,6 @@ from discreet.models.network_graph import (
     parents_first,
 )
 from discreet.models.network_prior import UNLEARNT, NetworkPrior, parameters_of, strength_grids
-from discreet.models.row_priors import RowPriors
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -39,9 +38,12 @@ from discreet.records.counting import Statistics
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
+    from discreet.inference.posteriors.network import NetworkPosterior
+    from discreet.models.informed import Informed
+
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network(FamilyTables, RowPriors, kind="Network"):
+class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
     """A Bayesian network: a directed acyclic graph over categorical variables, with a Dirichlet prior.
 
     `parents` are in the order of the variables as given; the network stores its variables with parents before children.
@@ -228,22 +230,18 @@ class Network(FamilyTables, RowPriors, kind="Network"):
 
     @property
     def counted(self) -> tuple[tuple[Column, ...], tuple[tuple[str, ...], ...]]:
-        """Return what is counted, whatever the prior is."""
         return self.variables, self.parents
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
-        """Return the columns of every maximal family."""
         return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
 
     @property
     def declared_columns(self) -> tuple[Column, ...]:
-        """Return the variables."""
         return self.variables
 
     @property
     def conditionals(self) -> tuple[tuple[Family, tuple[float, ...]], ...]:
-        """Return the family of each variable, and the prior of its rows."""
         return tuple(zip(self.families, self.prior, strict=True))
 
     def __repr__(self) -> str:
@@ -265,13 +263,11 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         return all(len(above) <= 1 for above in self.parents)
 
     def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source in every maximal family. The result is secret."""
         tables = as_source(data).count_families(self.tables)
         values = np.concatenate([table.ravel() for table in tables])
         return Statistics(self, values, records=int(tables[0].sum()))
 
     def contributions(self, most: int) -> tuple[NDArray[np.int64], bool]:
-        """Return what a record can add to the counts, at most so many rows, and whether these are all."""
         records, complete = all_or_some([len(variable.levels) for variable in self.variables], most)
         return self.contributions_of(records), complete
 
@@ -315,11 +311,9 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         return known_rows(self, statistics, level)
 
     def by_name(self, parameters: Parameters) -> Parameters:
-        """Return the tables by the name of their variable."""
         return parameters
 
     def even_parameters(self) -> dict[str, Floats]:
-        """Return tables in which all levels are equally likely."""
         return {family[-1]: np.full(shape := self.shape(family), 1 / shape[-1]) for family in self.families}
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
@@ -336,3 +330,15 @@ class Network(FamilyTables, RowPriors, kind="Network"):
         if rows.shape[-1:] != (self.cells,) or rows.dtype.kind not in "iu" or (rows < 0).any():
             raise DeclarationError(f"Counts must be whole numbers >= 0, one for each of the {self.cells} cells.")
         return rows.astype(np.int64)
+
+    @cached_property
+    def row_priors(self) -> tuple[Floats, ...]:
+        """Return the Dirichlet parameters of every row (rows, levels) of every variable: all rows have the same."""
+        rows = [prod(self.shape(above)) for above in self.parents]
+        return tuple(np.tile(np.array(own), (count, 1)) for own, count in zip(self.prior, rows, strict=True))
+
+    def informed_by(self, own: object) -> "Informed":
+        """Return the network with own records in the prior of its rows: records, or counts of all cells."""
+        from discreet.models.informed import informed_network
+
+        return informed_network(self, own)

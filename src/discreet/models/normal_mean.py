@@ -78,7 +78,6 @@ class NormalMean(BandedFamily, kind="NormalMean"):
 
     @cached_property
     def column(self) -> Column:
-        """Return the column of bands."""
         return Column.banded(self.name, [float(edge) for edge in band_edges(self.low, self.high, self.bands)])
 
     @cached_property
@@ -93,7 +92,6 @@ class NormalMean(BandedFamily, kind="NormalMean"):
         return NormalLaw((self.prior_records * self.prior_mean + power * total) / weight, self.variance / weight)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
         weight = float(self.prior_records) + power * size
         means = (float(self.prior_records * self.prior_mean) + power * totals) / weight
         return normal_log_mass(means, sqrt(float(self.variance) / weight), *cell)

@@ -92,7 +92,6 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     @property
     def part_in_words(self) -> str:
-        """Say what a part of such a model is."""
         return f"{len(self.groups)} group{'s' * (len(self.groups) > 1)} in {self.unit} steps"
 
     @property
@@ -148,11 +147,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     @property
     def counted(self) -> tuple[object, ...]:
-        """Return what is summed, whatever is asked of it."""
         return self.bounds, self.by, self.leaves_gaps_out, self.unit, self.persons
 
     def statistics(self, data: object) -> Statistics:
-        """Sum the records of a frame or another source. The result is secret."""
         sums, records = sum_groups(self.source(data), self._plan())
         return Statistics(self, self._ends(sums, records), records)
 

@@ -137,7 +137,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @classmethod
     def restored(cls, **values: Any) -> "NumberTable":
-        """Return what a document describes."""
         return super().restored(**values)
 
     @classmethod
@@ -174,7 +173,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def part_in_words(self) -> str:
-        """Say how large a part of such a table is."""
         return f"{len(self.edges) - 1} cells"
 
     @property
@@ -212,7 +210,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def declared_columns(self) -> tuple[Column, ...]:
-        """Return the column of the groups, if there are any."""
         return () if self.by is None else (self.by,)
 
     @property
@@ -223,11 +220,9 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def counted(self) -> tuple[object, ...]:
-        """Return what is counted, whatever is asked of it."""
         return self._family, self.persons
 
     def statistics(self, data: object) -> Statistics:
-        """Count the records of a frame or another source. The result is secret."""
         (table,) = self.source(data).count_families([self._family])
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
@@ -237,7 +232,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return table.ravel()
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
-        """Return one unit for each cell."""
         return one_for_each(len(self.cells), most)
 
     def is_told_by(self, metric: Placed) -> bool:
@@ -263,7 +257,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def row_words(self) -> tuple[str, ...]:
-        """Return the words of every row."""
         kept = [f"{name} ({of})" for name in self.quantity_words for of in (self.among, POPULATION)]
         return tuple(f"{words} {group}".strip() for group in self.groups for words in kept)
 

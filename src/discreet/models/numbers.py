@@ -185,11 +185,9 @@ class BoundedNumber(Model[ReadAs]):
         return (np.arange(_PLACES) + 0.5) / _PLACES
 
     def by_name(self, parameters: Parameters) -> object:
-        """Return drawn quantities by the words of their rows."""
         return dict(zip(self.row_words, np.asarray(parameters).tolist(), strict=True))
 
     def even_parameters(self) -> Floats:
-        """Return the middle of the bounds for every row."""
         return np.full(len(self.row_words), float(self.value_at(0.5)))
 
     @property

@@ -68,7 +68,6 @@ class Poisson(ReadableFamily, kind="Poisson"):
         return GammaLaw(self.shape + power * total, self.rate + power * size, largest)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
-        """Return log P(a draw falls into a cell | total), for each of several totals."""
         return gamma_log_mass(float(self.shape) + power * totals, float(self.rate) + power * size, *cell)
 
     def natural(self, parameter: arb) -> arb:

@@ -69,7 +69,6 @@ class PositiveLaw(Law):
     support = "positive"
 
     def without_ends(self, value: float) -> float:
-        """Return log x."""
         return log(value)
 
     def natural(self, u: Floats) -> Floats:
@@ -90,15 +89,12 @@ class Normal(Law):
     sd: float
 
     def log_density(self, u: Floats) -> Floats:
-        """Return the log density."""
         return np.asarray(-(((u - self.mean) / self.sd) ** 2) / 2 - log(self.sd) - log(2 * pi) / 2)
 
     def slope(self, u: Floats) -> Floats:
-        """Return its derivative."""
         return np.asarray((self.mean - u) / self.sd**2)
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw values."""
         return generator.normal(self.mean, self.sd, count)
 
 
@@ -110,15 +106,12 @@ class LogNormal(PositiveLaw):
     sd: float
 
     def log_density(self, u: Floats) -> Floats:
-        """Return the log density of the logarithm."""
         return Normal(self.mean, self.sd).log_density(u)
 
     def slope(self, u: Floats) -> Floats:
-        """Return its derivative."""
         return Normal(self.mean, self.sd).slope(u)
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw logarithms."""
         return generator.normal(self.mean, self.sd, count)
 
 
@@ -133,11 +126,9 @@ class HalfNormal(PositiveLaw):
         return np.asarray(u - np.exp(2 * u) / (2 * self.sd**2) - log(self.sd) + log(2 / pi) / 2)
 
     def slope(self, u: Floats) -> Floats:
-        """Return its derivative."""
         return np.asarray(1 - np.exp(2 * u) / self.sd**2)
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw logarithms."""
         return np.asarray(np.log(np.abs(generator.normal(0, self.sd, count))))
 
 
@@ -155,11 +146,9 @@ class Gamma(PositiveLaw):
         )
 
     def slope(self, u: Floats) -> Floats:
-        """Return its derivative."""
         return np.asarray(self.shape - self.rate * np.exp(u))
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw logarithms."""
         return np.asarray(np.log(generator.gamma(self.shape, 1 / self.rate, count)))
 
 
@@ -180,7 +169,6 @@ class Beta(Law):
         return np.asarray(self.a * log_expit(u) + self.b * log_expit(-u) - float(betaln(self.a, self.b)))
 
     def slope(self, u: Floats) -> Floats:
-        """Return its derivative."""
         return np.asarray(self.a * expit(-u) - self.b * expit(u))
 
     def natural(self, u: Floats) -> Floats:
@@ -192,7 +180,6 @@ class Beta(Law):
         return np.asarray(expit(u) * expit(-u))
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw log odds."""
         return np.asarray(logit(generator.beta(self.a, self.b, count)))
 
 

@@ -43,7 +43,6 @@ class ReadableFamily(BoundedFamily):
 
     @property
     def missing_in_words(self) -> str:
-        """Say what missing values count as."""
         value = self.values[self.column.levels.index(self.column.outside)]
         return f"Missing values count as {float(value):g} in {self.column.name}."
 
@@ -88,18 +87,15 @@ class ReadableFamily(BoundedFamily):
         raise DeclarationError(f"A {type(self).__name__} does not define which parameters lie within a rate.")
 
     def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> Law:
-        """Return the posterior of the parameter given one row of counts."""
         row = self.counts(counts)
         return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
-        """Draw a parameter from the prior, and counts of so many records from it."""
         theta = float(self.posterior_given_total(Fraction(0), 0).guess(generator.random()))
         counts = generator.multinomial(size, self.level_probabilities(np.array([theta]))[0])
         return MadeUp((theta,), counts)
 
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
-        """Return the median and the width of the parameter's interval, from exact counts."""
         known = self.posterior(statistics)
         low, high = (known.guess(tail) for tail in tails(level))
         return [(known.guess(0.5), high - low)]

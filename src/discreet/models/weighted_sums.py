@@ -95,7 +95,6 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def declared_bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of the column, and those of the weights, of which a gap weighs nothing."""
         own = super().declared_bounds
         return own if self.weights is None else (*own, self.weights.bounds)
 
@@ -106,17 +105,14 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def protects(self) -> str:  # type: ignore[override]
-        """Return whom the guarantee protects."""
         return "one record" if self.rows is None else ONE_PERSON
 
     @property
     def among(self) -> str:
-        """Return the words of the row about those who are in the data."""
         return RECORDS if self.rows is None else THESE_PERSONS
 
     @property
     def quantity(self) -> str:
-        """Return what is asked about in words."""
         return f"{self.column} per row" if self.weights is None else f"{self.column} weighted by {self.weights.column}"
 
     @property
@@ -136,7 +132,6 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def square_ends(self) -> int:
-        """Return how many places the squares of a unit are divided among."""
         return 3 * len(self.groups) + 1
 
     @property
@@ -146,7 +141,6 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Return the names of all sums."""
         named = [(("high", "low"), "rest"), (("high high", "high low", "low low"), "rest of squares")]
         return tuple(
             name for ends, rest in named for name in (*(f"{e} {g}".strip() for g in self.groups for e in ends), rest)
@@ -168,16 +162,13 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return sum_weights(data, WeightPlan(self.measure, weight, groups, self.leaves_gaps_out, self.unit))
 
     def statistics(self, data: object) -> Statistics:
-        """Sum the records of a frame or another source. The result is secret."""
         sums, size = self._found(data)
         return Statistics(self, self._laid_out(sums, size), size)
 
     def rehearse(self, made_up: object) -> Counts:
-        """Return the sums of made-up records as plain numbers, for `simulate`. Never give it real records."""
         return self._laid_out(*self._found(made_up))
 
     def checked(self, values: Any, size: int) -> Counts:
-        """Return made-up sums as an array, after checking that each half adds up."""
         rows = self.numbers(values, self.ends + self.square_ends)
         for half in (rows[..., : self.ends], rows[..., self.ends :]):
             if (half.sum(axis=-1) != size * self.unit).any():
@@ -207,7 +198,6 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         yield WeightedSums("x", (0, 1), self.asks, unit=2, weights=weights)
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
-        """Draw a population between the bounds for every group, and units with all shares alike."""
         laws, records = self.made_up_groups(size, generator)
         shares = (np.arange(_LEVELS) + 1) / _LEVELS
         chosen = generator.multinomial(records, np.full(_LEVELS, 1 / _LEVELS))
@@ -224,7 +214,6 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return MadeUp(tuple(truth), self._laid_out(sums, size))
 
     def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
-        """Return the mean and the width of the interval that exact sums give: none among the records."""
         first, second = self.pairs(np.asarray(statistics, dtype=float))
         z, low, high, found = 2 * float(ndtri(tails(level)[1])), float(self.bounds.low), float(self.bounds.high), []
         for (top, bottom), squares in zip(first, second, strict=True):
@@ -247,6 +236,5 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return squares @ self.residual_weights(ratio)
 
     def pairs(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the high and low ends of every group, and the three parts of squares, in units."""
         first, second = np.split(np.asarray(values, dtype=float) / self.unit, [self.ends])
         return first[:-1].reshape(-1, 2), second[:-1].reshape(-1, 3)

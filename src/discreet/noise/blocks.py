@@ -60,7 +60,6 @@ class BlockNoise(NoiseLaw):
 
     @property
     def reach(self) -> Floats:
-        """Return one over the rate of a cell."""
         return np.full(self.length, 1 / self.rates[1])
 
     @property
@@ -71,7 +70,6 @@ class BlockNoise(NoiseLaw):
 
     @property
     def information(self) -> Floats:
-        """Return one over the variance."""
         return 1 / self.variance
 
     def slope(self, noise: ArrayLike) -> Floats:
@@ -114,7 +112,6 @@ class BlockLaplace(BlockNoise):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the sizes of the blocks."""
         return self.sizes
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
@@ -130,7 +127,6 @@ class BlockLaplace(BlockNoise):
 
     @property
     def draw_operations(self) -> float:
-        """Return about how many operations a row takes."""
         return sum(5e3 * size / kept_share(*self.rates, size) for size in self.sizes)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -140,12 +136,10 @@ class BlockLaplace(BlockNoise):
 
     @cached_property
     def log_normaliser(self) -> float:
-        """Return the sum of the blocks' log normalisers."""
         return sum(free_logs(*self.rates, size) for size in self.sizes)
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each cell."""
         return np.repeat([free_cell_law(*self.rates, size).sd ** 2 for size in self.sizes], self.sizes)
 
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
@@ -174,7 +168,6 @@ class ZeroSumBlocks(BlockNoise):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell that the noise sums to zero."""
         return (True,)
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
@@ -210,7 +203,6 @@ class ZeroSumBlocks(BlockNoise):
 
     @property
     def draw_operations(self) -> float:
-        """Return about how many operations a row takes."""
         cells = sum(size / kept_share(*self.rates, size) for size in self.sizes[:-1]) + self.sizes[-1]
         return 5e3 * cells / self._balanced_share
 
@@ -233,7 +225,6 @@ class ZeroSumBlocks(BlockNoise):
         return found
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return the log kernel, or -inf where noise does not sum to zero."""
         values = np.asarray(noise)
         return np.where(balanced_rows(values, self.blocks), super().log_kernel(values), -np.inf)
 
@@ -249,20 +240,16 @@ class ZeroSumBlocks(BlockNoise):
         return np.repeat([laws[size] for size in self.sizes], self.sizes)
 
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
-        """Return the privacy loss of moving one unit."""
         return tied_loss(self.outer, self.inner, self.sizes, moved)
 
     def cut(self, place: int) -> CutLaw:
-        """Return the law of the noise of the first so many cells, added up."""
         return cut_law(*self.rates, self.sizes, place)
 
     @cached_property
     def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cuts take."""
         return cut_operations(*self.rates, self.sizes)
 
     def single(self, place: int) -> CutLaw:
-        """Return the law of the noise of one cell."""
         return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
 
 

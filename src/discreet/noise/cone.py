@@ -61,7 +61,6 @@ class Cone(NoiseLaw):
         return 2 * self.body.dimension + 1
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of noise, exactly rounded."""
         found = [self._row(bits) for _ in range(rows)]
         return np.array(found, dtype=np.int64).reshape(rows, len(self.terms))
 
@@ -93,7 +92,6 @@ class Cone(NoiseLaw):
         return 2 * self.body.normals + 1
 
     def draw_normals(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of standard normal numbers, given that both matrices keep the cuts."""
         halves = [self._kept_normals(rows, generator) for _ in range(2)]
         return np.concatenate([*halves, generator.standard_normal((rows, 1))], axis=-1)
 
@@ -121,7 +119,6 @@ class Cone(NoiseLaw):
         return np.stack([np.asarray(each) for each in found], axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of real noise, for a reader."""
         return self.from_normals(self.draw_normals(rows, generator))
 
     @cached_property

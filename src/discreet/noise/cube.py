@@ -46,7 +46,6 @@ class Cube(RatedBlocks):
 
     @property
     def cube_rate(self) -> float | None:
-        """Return the rate, if there is one block."""
         return float(self.rates[0]) if len(self.rates) == 1 else None
 
     def radius(self, block: int = 0) -> RadiusLaw:

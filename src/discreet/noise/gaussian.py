@@ -46,7 +46,6 @@ class ProductGaussian(Blockwise):
 
     @property
     def parameters(self) -> tuple[Fraction, ...]:
-        """Return the variances."""
         return self.variances
 
     @cached_property
@@ -79,7 +78,6 @@ class ProductGaussian(Blockwise):
 
     @property
     def normals(self) -> int:
-        """Return one for each number."""
         return self.length
 
     @property
@@ -153,7 +151,6 @@ class Gaussian(ProductGaussian):
         return concentrated_loss(self.rho(change))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of Gaussian numbers."""
         return self.from_normals(generator.standard_normal((rows, self.length)))
 
     def from_normals(self, normals: ArrayLike) -> Floats:
@@ -161,7 +158,6 @@ class Gaussian(ProductGaussian):
         return np.asarray(normals, dtype=float) * np.sqrt(self.number_variances)
 
     def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
-        """Return the law of sums of numbers of one variance each."""
         from discreet.noise.summed import summed_gaussian
 
         sizes = sizes_of_sums(parts, self.sizes)

@@ -57,7 +57,6 @@ class HungPaths(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return all cells."""
         return (self.groups * self.cells,)
 
     @cached_property
@@ -124,7 +123,6 @@ class HungPaths(NoiseLaw):
 
     @property
     def information(self) -> Floats:
-        """Return one over the variance."""
         return 1 / self.variance
 
     def slope(self, noise: ArrayLike) -> Floats:

@@ -68,12 +68,10 @@ class Blockwise(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return how many numbers have each parameter."""
         return self.sizes
 
     @property
     def is_product(self) -> bool:
-        """Tell that the kernel is a product over numbers."""
         return True
 
     def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
@@ -92,7 +90,6 @@ class RatedBlocks(Blockwise):
 
     @property
     def parameters(self) -> tuple[Fraction, ...]:
-        """Return the rates."""
         return self.rates
 
 
@@ -102,12 +99,10 @@ class ProductLaplace(LaplaceShape, RatedBlocks):
 
     @property
     def length(self) -> int:
-        """Return how many numbers there are in all."""
         return sum(self.sizes)
 
     @cached_property
     def number_rates(self) -> Floats:
-        """Return the rate of each number."""
         return np.repeat([float(rate) for rate in self.rates], self.sizes)
 
     @property
@@ -122,7 +117,6 @@ class ProductLaplace(LaplaceShape, RatedBlocks):
 
     @property
     def norm_weights(self) -> tuple[Fraction, ...]:
-        """Return the rates."""
         return self.rates
 
 
@@ -131,7 +125,6 @@ class ZeroSum(Blockwise):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell that every block sums to zero."""
         return (True,) * len(self.sizes)
 
     @staticmethod
@@ -163,7 +156,6 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
 
     @staticmethod
     def block_noise(parameter: Fraction, cells: int, count: int, bits: RandomBits) -> Counts:
-        """Draw rows of noise of one block with this rate."""
         return zero_sum_noise(2 * parameter, cells, count, bits)
 
     @property
@@ -173,7 +165,6 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
 
     @cached_property
     def log_normaliser(self) -> float:
-        """Return the sum of log Z over blocks."""
         pairs = zip(self.rates, self.sizes, strict=True)
         return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
 

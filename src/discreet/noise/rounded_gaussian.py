@@ -32,7 +32,6 @@ class RoundedGaussian(ProductGaussian):
     """
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise, exactly rounded."""
         return np.array([self._row(bits) for _ in range(rows)], dtype=np.int64).reshape(rows, self.length)
 
     def _row(self, bits: RandomBits) -> list[int]:
@@ -72,7 +71,6 @@ class RoundedGaussian(ProductGaussian):
         return np.asarray(np.where(sd > _WIDE, wide, narrow))
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return the sum of the numbers' log probabilities."""
         return np.asarray(self.log_terms(noise).sum(axis=-1))
 
     def _loss(self, change: Counts) -> PrivacyLoss:

@@ -47,17 +47,14 @@ class SharedRadius(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the number of cells of each table."""
         return self.sizes
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Return that every table sums to zero."""
         return (True,) * len(self.sizes)
 
     @property
     def table_rate(self) -> float:
-        """Return the rate."""
         return float(self.rate)
 
     @property
@@ -88,7 +85,6 @@ class SharedRadius(NoiseLaw):
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each cell."""
         different = {cells: self.cell_variance(cells) for cells in set(self.sizes)}
         return np.repeat([different[cells] for cells in self.sizes], self.sizes)
 
@@ -129,7 +125,6 @@ class SharedRadius(NoiseLaw):
         return self.rate * max(self._units(change))
 
     def _rho(self, change: Counts) -> Fraction:
-        """Return the zCDP parameter of the loss."""
         return self.loss(change).sharp_rho
 
     def _loss(self, change: Counts) -> PrivacyLoss:

@@ -30,17 +30,14 @@ class SideBySide(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the blocks of all laws."""
         return tuple(size for law in self.laws for size in law.blocks)
 
     @property
     def is_product(self) -> bool:
-        """Tell whether all of them are products over numbers."""
         return all(law.is_product for law in self.laws)
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell for each block whether its noise sums to zero."""
         return tuple(keeps for law in self.laws for keeps in law.keeps_totals)
 
     @property
@@ -58,16 +55,13 @@ class SideBySide(NoiseLaw):
         return np.concatenate([law.sample(rows, bits) for law in self.laws], axis=1)
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return the sum of the laws' log kernels."""
         return np.asarray(sum(law.log_kernel(own) for law, own in self._parts(noise)))
 
     @cached_property
     def log_normaliser(self) -> float:
-        """Return the sum of the laws' log normalisers."""
         return sum(law.log_normaliser for law in self.laws)
 
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return the log kernel of single numbers, each by its own law."""
         values = np.asarray(noise)
         if places is None:
             return np.concatenate([law.log_terms(own) for law, own in self._parts(values)], axis=-1)
@@ -81,21 +75,17 @@ class SideBySide(NoiseLaw):
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each number's noise."""
         return self._joined(lambda law: law.variance)
 
     @property
     def reach(self) -> Floats:
-        """Return the reach of each number."""
         return self._joined(lambda law: law.reach)
 
     @property
     def information(self) -> Floats:
-        """Return the information of each number."""
         return self._joined(lambda law: law.information)
 
     def slope(self, noise: ArrayLike) -> Floats:
-        """Return the slopes of all laws."""
         return np.concatenate([law.slope(own) for law, own in self._parts(noise)], axis=-1)
 
     @property
@@ -105,20 +95,16 @@ class SideBySide(NoiseLaw):
         return None if None in counts else sum(count or 0 for count in counts)
 
     def from_normals(self, normals: ArrayLike) -> Floats:
-        """Return the rows of all laws side by side."""
         parts = by_block(np.asarray(normals), [law.normals or 0 for law in self.laws])
         return np.concatenate([law.from_normals(own) for law, own in zip(self.laws, parts, strict=True)], axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of all laws side by side."""
         return np.concatenate([law.simulate(rows, generator) for law in self.laws], axis=1)
 
     def _norm(self, change: Counts) -> Fraction | float:
-        """Return the sum of the laws' norms."""
         return sum((law.norm(own) for law, own in self._parts(change)), Fraction(0))
 
     def _rho(self, change: Counts) -> Fraction:
-        """Return the sum of the laws' zCDP parameters."""
         return sum((law.rho(own) for law, own in self._parts(change)), Fraction(0))
 
     def _loss(self, change: Counts) -> PrivacyLoss:

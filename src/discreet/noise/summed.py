@@ -43,17 +43,14 @@ class Summed(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return how many sums each block of the base has."""
         return tuple(len(own) for own in self.counts)
 
     @property
     def is_product(self) -> bool:
-        """Tell that the kernel is a product over sums."""
         return True
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell of each block whether its noise sums to zero."""
         return self.base.keeps_totals
 
     @cached_property
@@ -86,7 +83,6 @@ class Summed(NoiseLaw):
         return found
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return the sum of the sums' log kernels, or -inf where a block that keeps its total does not sum to zero."""
         values = np.asarray(noise)
         logs = self.log_terms(values).sum(axis=-1)
         return np.where(balanced_rows(values, self.blocks), logs, -inf) if any(self.keeps_totals) else np.asarray(logs)
@@ -114,7 +110,6 @@ class Summed(NoiseLaw):
 
     @property
     def information(self) -> Floats:
-        """Return one over the variance."""
         return 1 / np.maximum(self.variance, 1e-300)
 
     def slope(self, noise: ArrayLike) -> Floats:

@@ -65,12 +65,10 @@ class TreeLaplace(NoiseLaw):
 
     @property
     def tree_parents(self) -> tuple[int, ...]:
-        """Return the later cell on which each cell hangs."""
         return self.parents
 
     @property
     def tree_rates(self) -> Floats:
-        """Return the rate of every edge."""
         return self.edges.number_rates
 
     @property
@@ -80,7 +78,6 @@ class TreeLaplace(NoiseLaw):
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Return that the noise sums to zero."""
         return (True,)
 
     @cached_property
@@ -142,7 +139,6 @@ class TreeLaplace(NoiseLaw):
 
     @property
     def information(self) -> Floats:
-        """Return one over the variance."""
         return 1 / self.variance
 
     def slope(self, noise: ArrayLike) -> Floats:
@@ -184,7 +180,6 @@ class TreeLaplace(NoiseLaw):
 
     @cached_property
     def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cells of a path take, each from two cuts."""
         return float(np.sum((64 / self.edges.number_rates) ** 2)) if self.is_path else 0.0
 
     def single(self, place: int) -> CutLaw | None:

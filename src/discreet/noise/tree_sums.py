@@ -38,12 +38,10 @@ class TreeSum(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return both sums, in one block."""
         return (2,)
 
     @property
     def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell that both sum to zero."""
         return (True,)
 
     @property
@@ -80,7 +78,6 @@ class TreeSum(NoiseLaw):
 
     @property
     def variance(self) -> Floats:
-        """Return the sum of the variances of all edges."""
         return np.full(2, float(self._edges.variance.sum()))
 
     @property
@@ -91,7 +88,6 @@ class TreeSum(NoiseLaw):
 
     @property
     def information(self) -> Floats:
-        """Return one over the variance."""
         return 1 / self.variance
 
     def slope(self, noise: ArrayLike) -> Floats:
@@ -104,11 +100,9 @@ class TreeSum(NoiseLaw):
         return min(self.rates) * abs(int(change[0]))
 
     def _rho(self, change: Counts) -> Fraction:
-        """Return half of the norm squared."""
         return self._norm(change) ** 2 / 2
 
     def _loss(self, change: Counts) -> PrivacyLoss:
-        """Return the worst loss of the norm."""
         return PrivacyLoss.worst_case(self._norm(change))
 
 

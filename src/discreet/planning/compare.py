@@ -42,7 +42,6 @@ class Ranked(Contender):
     warning: str = ""
 
     def figures(self) -> dict[str, object]:
-        """Return all figures and the warning."""
         return {**self.accuracy.document(), "warning": self.warning}
 
 
@@ -62,7 +61,6 @@ class Ranking(Standings[Ranked]):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return the headings of `rows`."""
         return "mechanism", "log score", "share", f"{self.best.accuracy.level:.0%} width", "Hellinger", "remapped"
 
     def remarks(self) -> list[str]:
@@ -79,7 +77,6 @@ class Ranking(Standings[Ranked]):
         return "\n".join([self.stated, *aligned(rows), *self.remarks()])
 
     def document(self) -> dict[str, object]:
-        """Return the whole ranking with the floor."""
         return {**super().document(), "floor": self.floor}
 
 

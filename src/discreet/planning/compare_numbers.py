@@ -25,7 +25,6 @@ class RankedNumber(Contender):
     besides: str = ""
 
     def figures(self) -> dict[str, object]:
-        """Return all figures and what else is promised."""
         return {**self.widths.document(), "besides": self.besides}
 
 
@@ -37,7 +36,6 @@ class NumberRanking(Standings[RankedNumber]):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Return the headings of `rows`."""
         known = self.best.widths
         return "mechanism", f"{known.level:.0%} width, these records", "population", "with exact numbers"
 

@@ -15,16 +15,17 @@ from math import inf
 from typing import ClassVar, Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.kinds import SOLVERS
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.evidence import Draw, Evidence
+from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
 from discreet.on_demand import load_announced
-from discreet.reading.likelihoods import Likely
 from discreet.reading.published import Exactness, Published, Reading
 
 MOST_OPERATIONS = 2e11
@@ -35,7 +36,7 @@ MOST_NUMBERS = 2e8
 
 
 @dataclass(frozen=True, eq=False)
-class Observed(Likely):
+class Observed(ABC):
     """One output as engines see it, with the mechanism's own likelihood; `output` is None before it is drawn."""
 
     mechanism: Mechanism
@@ -63,6 +64,22 @@ class Observed(Likely):
     def draw(self) -> Draw | None:
         """Return the draw, if it is one."""
         return self.evidence if isinstance(self.evidence, Draw) else None
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """Return what the likelihood of one row of counts costs, part by part."""
+        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
+        return tuple(part.cost for part in parts)
+
+    @property
+    def likelihood_refusal(self) -> str | None:
+        """Tell why the likelihood cannot be computed numerically, or nothing if it can."""
+        return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
+
+    def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:
+        """Return log P(output | counts) for rows of counts."""
+        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
+        return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,11 +97,9 @@ class ExactTests(EdgeTests):
 
     @property
     def total(self) -> float:
-        """Return the public number of records."""
         return float(self.size)
 
     def tails(self, share: Fraction, sampled: bool) -> Tails:
-        """Return both tails at every inner edge."""
         rank = max(1, ceil(share * self.size))
         z = np.cumsum(self.values)[:-1]
         widest = self.cut(1).half
@@ -121,11 +119,9 @@ class ExactTests(EdgeTests):
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
-        """Return the share below an edge, from its own cut."""
         return own_share(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
-        """Return the share of a cell, from its own count."""
         return own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
 
 
@@ -187,7 +183,6 @@ class DrawnTests(EdgeTests):
 
     @property
     def total(self) -> float:
-        """Return the published number of records with a value."""
         return float(min(self.values.sum(), self.size))
 
     @cached_property
@@ -210,7 +205,6 @@ class DrawnTests(EdgeTests):
         return np.asarray(np.sqrt(counts * ratio * (1 - ratio)) * self._normals)
 
     def tails(self, share: Fraction, sampled: bool) -> Tails:
-        """Return both tails at every inner edge, by rank among the draws."""
         ratio, total = float(share), float(self.values.sum())
         low, high = [], []
         for place, noisy in enumerate(self.below):
@@ -223,11 +217,9 @@ class DrawnTests(EdgeTests):
         return np.array(low) / (len(self.noise) + 1), np.array(high) / (len(self.noise) + 1)
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
-        """Return the share below an edge."""
         return self._share((np.arange(len(self.values)) < edge).astype(float), level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
-        """Return the share of a cell."""
         return self._share((np.arange(len(self.values)) == cell).astype(float), level, sampled)
 
     def _share(self, weights: Floats, level: float, sampled: bool) -> Ratio:

@@ -127,7 +127,6 @@ class _Collapsed(Observed):
 
     @cached_property
     def evidence(self) -> Evidence:
-        """Return the collapsed evidence."""
         return self.told
 
     @property
@@ -144,7 +143,6 @@ class _SummedDraw(Draw):
 
     @property
     def rows(self) -> tuple[DrawnRows, ...]:
-        """Return the one row of the parts' probabilities."""
         return (self.summed,)
 
 

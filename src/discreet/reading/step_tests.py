@@ -49,11 +49,9 @@ class StepTests(EdgeTests):
 
     @property
     def total(self) -> float:
-        """Return the public number of records."""
         return self.table.total
 
     def tails(self, share: Fraction, sampled: bool) -> Tails:
-        """Return both tails at every inner edge, each divided by its share of what may go wrong."""
         low, high = (np.asarray(each, dtype=float) / OF_TABLE for each in self.table.tails(share, sampled))
         away = self.noisy - max(1, ceil(share * self.size))
         own = float(self.law.at_most(away)), float(self.law.at_least(away + 1))
@@ -70,7 +68,6 @@ class StepTests(EdgeTests):
         return self.table.share_below(edge, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
-        """Return the share of a cell, from the table."""
         return self.table.share_of(cell, level, sampled)
 
 

@@ -25,7 +25,6 @@ class WeightedSumsReading(NumberSumsReading):
     method: str = "read by tests that hold whatever the records are; for the population, with a normal distribution"
 
     def known(self, group: int) -> float:
-        """Return about how many units a group is worth."""
         return float(min(max(self.first[group].sum(), 1e-3), self.size))
 
     def _estimate(self, group: int, place: float) -> float:
@@ -33,7 +32,6 @@ class WeightedSumsReading(NumberSumsReading):
         return float(self.model.residuals(self.second[group], place))
 
     def _estimate_noise(self, place: float) -> float:
-        """Return the variance of the noise in that estimate."""
         return self._squares_noise(self.model.residual_weights(place))
 
     def _squares_noise(self, weights: Floats) -> float:

@@ -44,7 +44,6 @@ class ArrowSource(BatchSource):
         self._table = table
 
     def names(self) -> list[str]:
-        """Return the names of the columns."""
         return list(self._table.schema.names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
@@ -67,15 +66,12 @@ class ArrowBatch(Batch):
         return self._size
 
     def codes(self, column: Column) -> Codes:
-        """Return the codes of a column."""
         return arrow_codes(self._columns[column.name], column)
 
     def numbers(self, name: str, dates: bool) -> Floats:
-        """Return the numbers of a column."""
         return arrow_numbers(self._columns[name], dates)
 
     def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
-        """Return some values as Python objects."""
         array = _plain(self._columns[name])
         return [_python(array[place]) for place in places.tolist()]
 

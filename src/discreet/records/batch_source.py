@@ -1,19 +1,57 @@
-"""What else records in batches can give: sums of products, and values that no level declares."""
+"""Records in batches: counted, summed, and searched for values that no level declares, the same way for every engine.
 
-from discreet.records.batches import CountedBatches, answered
+An engine only has to say how a batch of one column becomes codes or numbers.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discreet.arrays import Counts
+from discreet.records.batches import answered, require_columns
 from discreet.records.columns import Column
+from discreet.records.counting import clusters, count_codes, margins
 from discreet.records.grouped_sums import GroupPlan, group_sums
 from discreet.records.moments import MomentPlan, Wholes, moments_of
 from discreet.records.persons import IdPlan, IdRows, id_rows
+from discreet.records.source import Batch
 from discreet.records.strangers import strangers_in
 from discreet.records.weights import WeightPlan, weighted_sums
 
 
-class BatchSource(CountedBatches):
+class BatchSource(ABC):
     """Records in batches."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<records>)"
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of the columns, for the data holder; no record is read."""
+
+    @abstractmethod
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Yield all records, with at least these columns."""
+
+    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
+        """Return one table of counts for each family of columns, its axes in the order of the columns."""
+        columns = list(dict.fromkeys(column for family in families for column in family))
+        self.require([column.name for column in columns])
+        return answered(lambda: self._count(families, columns), "count them")
+
+    def _count(self, families: Sequence[Sequence[Column]], columns: list[Column]) -> list[Counts]:
+        together = clusters(families)
+        tables = [np.zeros(int(np.prod(cluster.shape)), dtype=np.int64) for cluster in together]
+        for batch in self.batches(list(dict.fromkeys(column.name for column in columns))):
+            codes = {column: batch.codes(column) for column in columns}
+            for cluster, table in zip(together, tables, strict=True):
+                table += count_codes(codes, cluster)
+        return margins(families, together, tables)
+
+    def require(self, names: Sequence[str]) -> None:
+        """Refuse if a declared column is missing."""
+        require_columns(set(names), answered(self.names, "say which columns there are"))
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
         """Return the sum of every product of the plan, and the number of records."""

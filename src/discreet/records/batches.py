@@ -1,23 +1,16 @@
 """Where records live: a source hands out tables of counts and sums, never a row, and works without a word.
 
-An engine only has to say how a batch of one column becomes codes or numbers. Counting and summing are done here, the
-same way for every engine. What an engine prints or raises may quote records, so it is dropped and never chained.
+What an engine prints or raises may quote records, so it is dropped and never chained.
 """
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
-import numpy as np
-
-from discreet.arrays import Counts
 from discreet.errors import SourceError
-from discreet.records.columns import Column
-from discreet.records.counting import clusters, count_codes, margins
-from discreet.records.source import Batch, Source
+from discreet.records.source import Source
 
 Found = TypeVar("Found")
 
@@ -29,37 +22,6 @@ def as_source(data: object) -> Source:
     from discreet.records.frames import source_of  # it builds on this module
 
     return source_of(data)
-
-
-class CountedBatches(ABC):
-    """Records in batches, counted."""
-
-    @abstractmethod
-    def names(self) -> list[str]:
-        """Return the names of the columns, for the data holder; no record is read."""
-
-    @abstractmethod
-    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield all records, with at least these columns."""
-
-    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
-        """Return one table of counts for each family of columns, its axes in the order of the columns."""
-        columns = list(dict.fromkeys(column for family in families for column in family))
-        self.require([column.name for column in columns])
-        return answered(lambda: self._count(families, columns), "count them")
-
-    def _count(self, families: Sequence[Sequence[Column]], columns: list[Column]) -> list[Counts]:
-        together = clusters(families)
-        tables = [np.zeros(int(np.prod(cluster.shape)), dtype=np.int64) for cluster in together]
-        for batch in self.batches(list(dict.fromkeys(column.name for column in columns))):
-            codes = {column: batch.codes(column) for column in columns}
-            for cluster, table in zip(together, tables, strict=True):
-                table += count_codes(codes, cluster)
-        return margins(families, together, tables)
-
-    def require(self, names: Sequence[str]) -> None:
-        """Refuse if a declared column is missing."""
-        require_columns(set(names), answered(self.names, "say which columns there are"))
 
 
 def answered(work: Callable[[], Found], what: str) -> Found:

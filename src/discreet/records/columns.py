@@ -99,12 +99,10 @@ class Column(Banded):
 
     @cached_property
     def home(self) -> int:
-        """Return the index of the level for undeclared and missing values."""
         return self.levels.index(self.outside)
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        """Return the index of each level, by every spelling of it."""
         return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
 
 

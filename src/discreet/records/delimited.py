@@ -61,7 +61,6 @@ class DelimitedSource(BatchSource):
         return list(self._names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield all records but the first, which names the columns."""
         places = {name: self._names.index(name) for name in names}
         for number, (block, ends) in enumerate(self._blocks()):
             yield _Lines(block, ends, places, skip=int(number == 0))

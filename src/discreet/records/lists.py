@@ -31,11 +31,9 @@ class ListSource(BatchSource):
         return f"ListSource(<{len(self._values)} column{'s' * (len(self._values) != 1)}>)"
 
     def names(self) -> list[str]:
-        """Return the names of the columns."""
         return list(self._values)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield all records at once."""
         columns = {name: _listed(self._values[name]) for name in names}
         yield _Lists(columns, length_of(list(columns.values())))
 

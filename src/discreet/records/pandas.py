@@ -29,11 +29,9 @@ class PandasSource(BatchSource):
         self._frame = frame
 
     def names(self) -> list[str]:
-        """Return the names of the columns."""
         return [name for name in self._frame.columns if isinstance(name, str)]
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield the records in slices."""
         columns = {name: self._frame[name] for name in names}
         entries = _Entries()
         for start in range(0, len(self._frame), _ROWS):

@@ -49,7 +49,6 @@ class PersonSource(BatchSource):
         self._source, self._plan, self._size, self._rule = source, plan, size, rule
 
     def names(self) -> list[str]:
-        """Return the columns of a person."""
         return [name for name in self._plan.names if name != self._plan.ids]
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:

@@ -42,11 +42,9 @@ class PolarsSource(BatchSource):
         self._frame = frame
 
     def names(self) -> list[str]:
-        """Return the names of the columns."""
         return list(self._frame.collect_schema())
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield the records in slices."""
         chosen = self._frame.select(_polars().selectors.by_name(*names))  # others may be patterns
         if hasattr(chosen, "collect_batches"):
             slices = chosen.collect_batches(chunk_size=_ROWS, maintain_order=False)

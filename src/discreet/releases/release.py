@@ -4,7 +4,12 @@ Its words, the reason of the guarantee and the name of the software, are kept as
 equality: a later version may say the same in other words. Signatures stand outside what is signed.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.documents import (
     Document,
@@ -19,12 +24,17 @@ from discreet.documents import (
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import exact_text
 from discreet.guarantees import ONE_RECORD, Adjacency, Guarantee, Receipt, Unit
-from discreet.guarantees.signatures import Signature
+from discreet.guarantees.chain import digest_of
+from discreet.guarantees.signatures import Signature, SigningKey
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model, ModelT
+from discreet.notebook import Shown
 from discreet.records.columns import is_text
-from discreet.releases.release_face import ReleaseFace
 from discreet.version import __version__
+
+if TYPE_CHECKING:
+    from discreet.reading.cells.likelihood import Likelihood
 
 LONGEST_LABEL = 500
 LONGEST_REASON = 5000
@@ -36,7 +46,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, repr=False)
-class Release(ReleaseFace[ModelT]):
+class Release(Shown, Generic[ModelT]):
     """What was published under a guarantee: the mechanism, its noisy output, and the receipt of the charge.
 
     `reason` is the reason for the guarantee as stated when the release was made; `reading` is "none" if the data holder
@@ -86,6 +96,72 @@ class Release(ReleaseFace[ModelT]):
             "software": self.software,
             "receipt": receipt,
         }
+
+    def __repr__(self) -> str:
+        kind = "simulated release" if self.simulated else "release"
+        return f"<{kind} {self.label!r}: {self.mechanism!r}, output {self.output}>"
+
+    def _repr_html_(self) -> str:
+        """Return the public facts for a notebook; everything in it is text and nothing else."""
+        title = f"{'SIMULATED: ' if self.simulated else ''}{self.label}"
+        facts = {"made by": repr(self.mechanism), "guarantee": self._promise, "protects": self.unit.description}
+        return html_table(title, (), list(facts.items()), words=2, notes=("Noisy: read it with discreet.infer.",))
+
+    @property
+    def _promise(self) -> str:
+        return repr(self.guarantee).replace(self.guarantee.adjacency.value, self.change, 1)
+
+    @property
+    def change(self) -> str:
+        """Return, in words, which change of the data is hidden: that of one record, or of all rows of one person."""
+        return self.guarantee.adjacency.words(self.mechanism.model.protects)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return the noisy output as an array. It is not the truth: use `infer` to estimate that."""
+        return np.array(self.output, dtype=np.int64)
+
+    @property
+    def likelihood(self) -> "Likelihood":
+        """Return the likelihood of the cell probabilities given this release, for use with any model."""
+        from discreet.reading.cells.likelihood import Likelihood  # rarely needed
+
+        return Likelihood(self)
+
+    @property
+    def digest(self) -> str:
+        """Return the fingerprint of the canonical text, without signatures."""
+        return digest_of(self.unsigned())
+
+    def signed(self, key: SigningKey) -> Self:
+        """Return the same release with a further signature of its text."""
+        remade: Callable[..., Self] = replace
+        return remade(self, signatures=(*self.signatures, key.sign(self.unsigned())))
+
+    def to_json(self) -> str:
+        """Return the one canonical text of this release."""
+        written = [{"algorithm": each.algorithm, "key": each.key, "value": each.value} for each in self.signatures]
+        return canonical_json(self.document() | ({"signatures": written} if written else {}))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Release":
+        """Read a release strictly: the guarantee that the document states must be the one that its mechanism gives."""
+        from discreet.releases.strict_reading import read_release  # it constructs releases
+
+        return read_release(text)
+
+    def with_prior(self, prior: object) -> Self:
+        """Return the same release, to be read under another prior.
+
+        How it was made does not change: mechanisms that use the data holder's prior keep it, and so does the document.
+        """
+        model = self.mechanism.model
+        if not hasattr(model, "with_prior"):
+            raise DeclarationError(
+                f"The prior of a {type(model).__name__} is part of its model, so with_prior cannot replace it."
+            )
+        remade: Callable[..., Self] = replace
+        return remade(self, reader_model=model.with_prior(prior))
 
 
 def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:

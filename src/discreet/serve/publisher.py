@@ -23,7 +23,7 @@ from discreet.exact import exact_text
 from discreet.guarantees import Accountant, Concentrated, Ledger, zcdp_cost
 from discreet.guarantees.chain import digest_of
 from discreet.guarantees.guarantee import cost_of
-from discreet.guarantees.ledger_book import shortfall
+from discreet.guarantees.ledger import shortfall
 from discreet.guarantees.signatures import SigningKey
 from discreet.releases import Release
 from discreet.serve.audit import PUBLISHER, note

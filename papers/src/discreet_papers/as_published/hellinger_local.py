@@ -76,7 +76,6 @@ class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
 
     @property
     def claim(self) -> Guarantee:
-        """Return pure epsilon, which the papers themselves call non-private."""
         return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="nominal; the papers call it non-private")
 
     @property

@@ -42,7 +42,6 @@ class PublishedScale(HellingerMechanism):
 
     @cached_property
     def rho(self) -> Fraction:
-        """Return the zCDP parameter of the loss where that is computed, else that of the pure epsilon."""
         return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
 
 
@@ -68,7 +67,6 @@ class PublishedHellingerGlobal(PublishedScale, OneScale, kind="PublishedHellinge
 
     @property
     def claim(self) -> Guarantee:
-        """Return pure epsilon."""
         return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="the exponential mechanism")
 
     @property
@@ -97,7 +95,6 @@ class PublishedHellingerSmooth(PublishedScale, SmoothSensitivity, kind="Publishe
         self._set_delta(delta)
 
     def gamma(self) -> arb:
-        """Return an enclosure of the papers' smoothing parameter."""
         return published_gamma(self.epsilon, self.delta, self.size + 1)
 
     def proved_epsilon(self) -> Fraction:

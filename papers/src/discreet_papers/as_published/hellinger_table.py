@@ -18,16 +18,13 @@ class HellingerTable(HellingerLocal, kind="HellingerTable", version=1):
     """P(r | k) ~ e^(-epsilon H(k, r) / LS(k)). For reproduction only: it has no guarantee."""
 
     def strength(self) -> arb:
-        """Return epsilon, without the half."""
         return ball(self.epsilon)
 
     @property
     def claim(self) -> Guarantee:
-        """Return pure epsilon, as the headings of the tables say."""
         return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason="heading of the notes' tables")
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return the nominal epsilon as a claim, so that nothing is published by it."""
         reason = "the exponent lacks a factor 1/2 and the local sensitivity depends on the data: the loss is larger"
         return Guarantee(self.epsilon, evidence=Evidence.CLAIMED, reason=reason)

@@ -45,12 +45,10 @@ class LaplaceUpdates(UnitMoves, kind="LaplaceUpdates", version=2):
 
     @property
     def reason(self) -> str:
-        """Say why the guarantee holds, with the number of tables."""
         return f"discrete Laplace noise on {len(self.model.variables)} family tables, l1 sensitivity 2 for each"
 
     @cached_property
     def quantities(self) -> FamilyTables:
-        """Return the tables of all families, maximal or not."""
         return FamilyTables(self.model, self.model.families)
 
     @cached_property

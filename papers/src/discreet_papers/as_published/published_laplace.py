@@ -170,7 +170,6 @@ class PublishedLaplace(Mechanism[Categories]):
 
     @property
     def length(self) -> int:
-        """Return the number of cells."""
         return len(self.model.cells)
 
     @property
@@ -208,7 +207,6 @@ class PublishedLaplace(Mechanism[Categories]):
         return self.log_noise(output - counts)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
@@ -219,7 +217,6 @@ class PublishedLaplace(Mechanism[Categories]):
         return np.concatenate([drawn, self.size - drawn.sum(axis=-1, keepdims=True)], axis=-1)
 
     def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         cells = slice(0, self.noisy_cells)
         logs = self.log_cells(outputs[..., cells], tables[..., cells]).sum(axis=-1)
@@ -241,7 +238,6 @@ class PublishedLaplace(Mechanism[Categories]):
         return ceil(45 / self.rate) + 2
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return outputs near these data sets, at most so many."""
         cells = len(self.model.cells)
         return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
 
@@ -252,7 +248,6 @@ class PublishedLaplace(Mechanism[Categories]):
         yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, cells))}
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         cells = len(self.model.cells)
         if output.shape != (cells,):
             raise DocumentError(f"The output must hold {cells} counts; it holds {output.size}.")
@@ -267,7 +262,6 @@ class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
 
     @cached_property
     def noise(self) -> Rounded:
-        """Return noise rounded to the nearest whole number."""
         return Rounded(self.rate, self.noisy_cells)
 
 
@@ -276,7 +270,6 @@ class FlooredLaplace(PublishedLaplace, kind="FlooredLaplace", version=2):
 
     @cached_property
     def noise(self) -> Floored:
-        """Return the floor of noise."""
         return Floored(self.rate, self.noisy_cells)
 
 
@@ -290,12 +283,10 @@ class TruncatedLaplace(PublishedLaplace, kind="TruncatedLaplace", version=2):
 
     @cached_property
     def noise(self) -> CutTowardsZero:
-        """Return noise cut towards zero."""
         return CutTowardsZero(self.rate, self.noisy_cells)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Return the pure epsilon that the cut noise gives."""
         reason = f"noise cut towards zero, P(0)/P(1) = 2 e^(1/b), one record moves {self.moved} noisy counts by 1"
         return Guarantee(self.pure_epsilon, reason=reason)
 
@@ -317,11 +308,9 @@ class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
         return clamped_terms(self.noise, output, counts, self.size)
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
-        """Return the clamped counts as a measurement."""
         return (ClampedMeasurement(self.quantities, np.asarray(output)[: self.noisy_cells], self.noise, self.size),)
 
     def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
         super().check_output(output)
         if any(not 0 <= int(value) <= self.size for value in output[: self.noisy_cells]):
             raise DocumentError(f"Clamped counts must lie between 0 and {self.size}.")

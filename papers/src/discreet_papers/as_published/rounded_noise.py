@@ -31,12 +31,10 @@ class WholeLaplace(NoiseLaw):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return the numbers, which are all alike."""
         return (self.numbers,)
 
     @property
     def is_product(self) -> bool:
-        """Tell that the numbers are independent."""
         return True
 
     @abstractmethod
@@ -44,11 +42,9 @@ class WholeLaplace(NoiseLaw):
         """Draw independent numbers."""
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
-        """Draw rows of independent noise."""
         return self.draw(rows * self.numbers, bits).reshape(rows, self.numbers)
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return the sum of the numbers' log probabilities."""
         return np.asarray(self.log_terms(noise).sum(axis=-1))
 
     @property
@@ -155,5 +151,4 @@ class CutTowardsZero(WholeLaplace):
         return np.asarray(-far * rate + np.log(-np.expm1(-rate)) - np.where(far == 0, 0.0, np.log(2.0)))
 
     def draw(self, count: int, bits: RandomBits) -> Counts:
-        """Draw a geometric number with a fair sign."""
         return _signed(geometric(self.rate, count, bits), bits)

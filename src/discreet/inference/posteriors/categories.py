@@ -4,6 +4,7 @@ Any sum of probabilities is a mixture of Betas, and so is the share of one group
 probabilities and ratios are exact. Other functions of theta are summarised by exact, independent draws.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -13,24 +14,30 @@ import numpy as np
 from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.errors import DeclarationError
+from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import whole
 from discreet.inference._plug_in import plug_in
+from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import column_named
-from discreet.inference.posteriors.groups import GroupPosterior
+from discreet.inference.posteriors.laws import OwnLaws
 from discreet.inference.posteriors.outweighed import watch_rates, watch_share
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.table import levels_of
+from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.table import TablePosterior, levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled, Share
+from discreet.mathematics.distributions.mixture_batch import MixtureBatch
+from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
 from discreet.models.model import MadeUp
+from discreet.reading import Case
+from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level, level_text
 
@@ -38,7 +45,10 @@ T = TypeVar("T")
 _DRAWS = 20_000
 
 
-class CategoriesPosterior(GroupPosterior, shows=TableReading):
+_WIDE = 0.75  # a wider interval for a share mostly reflects the prior, whose own is 0.9 wide
+
+
+class CategoriesPosterior(TablePosterior, shows=TableReading):
     """The posterior of the cell probabilities, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
@@ -46,14 +56,13 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     subject = "a table of categories"
     is_information_at_hand = True
-    answers = GroupPosterior.answers | {"probability_that", "pooled", "margin"}
+    answers = TablePosterior.answers | {"differ", "probability_that", "pooled", "margin"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
-        """Return the log densities of some cells' simulated probabilities, and what exact counts would give."""
         known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
         at = truth[list(places)]
         exact = [known.marginal(place).log_density(x) for place, x in zip(places, at, strict=True)]
@@ -63,7 +72,6 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return self.laws.between(*self._split(event, [self.model.cells[cell] for cell in self._groups(column)[place]]))
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for P(event | each level of a column)."""
         rows, groups = super().rates(event, by, level), self._groups(column_named(self.columns, by))
         splits = [self._split(event, [self.model.cells[cell] for cell in group]) for group in groups]
         watch_rates(self, {f"{event} | {row.given}": split for row, split in zip(rows, splits, strict=True)})
@@ -90,7 +98,6 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def reading_line(self) -> str:
-        """Say in one line how means and intervals were read."""
         whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
         whose = "the prior and own records" if self.own_records else whose
         together = "from all cells together, " + (
@@ -112,7 +119,6 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Return the columns that are crossed."""
         return self.model.columns
 
     @property
@@ -127,7 +133,6 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the cells."""
         return {"cell": tuple(self.event_of(cell) for cell in self.model.cells)}
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
@@ -145,7 +150,6 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return (f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would.",)
 
     def account(self) -> Account:
-        """Return the question and the prior in words."""
         cells, crossed = len(self.model.cells), len(self.model.columns) > 1
         what = f"{cells} combinations of the levels" if crossed else f"{cells} levels"
         return Account(
@@ -252,7 +256,6 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:
-        """Return the distribution of an event's probability."""
         places = self.model.places(event)
         if len(places) == len(self.model.cells):
             raise DeclarationError(f"{event!r} includes every cell, so its probability is 1.")
@@ -398,3 +401,71 @@ class CategoriesPosterior(GroupPosterior, shows=TableReading):
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
         places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
+
+    @cached_property
+    def own_laws(self) -> OwnLaws | None:
+        sums = OwnSums(Case.of(self.releases))
+        return OwnLaws(sums, self.size) if sums.refusal is None else None
+
+    @cached_property
+    def cell_laws(self) -> MixtureBatch:
+        """Return the laws of all cells."""
+        return self.laws.cells(range(len(self.model.cells)))
+
+    def _groups(self, column: Column) -> list[Counts]:
+        """Return the indices of the cells of each level of a column."""
+        shape = [len(each.levels) for each in self.model.columns]
+        codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
+        return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
+
+    def _group_share(self, column: Column, place: int) -> BetaMixture:
+        return self.laws.share(self._groups(column)[place])
+
+    def asked(self, event: str, rows: Sequence[Row]) -> None:
+        """Warn where its own sums leave a share almost unknown: the noise has then drowned its cells."""
+        wide = [row for row in rows if row.high - row.low > _WIDE]
+        if wide and self.laws.are_own_sums:
+            first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
+            which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
+            warnings.warn(
+                f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. "
+                "Ask about fewer cells, pool groups, publish the margin itself, or use a larger epsilon.",
+                LittleInformationWarning,
+                stacklevel=4,
+            )
+
+    def states(self, count: int, seed: int | None = None) -> States:
+        """Draw counts and probabilities given them, independently."""
+        counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
+        return States({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+
+    def further(self, states: States, generator: np.random.Generator) -> Counts:
+        theta = states.parameters["theta"]
+        return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
+
+    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+        """Draw probabilities from the prior; if its strength was learnt, all candidate strengths are equally likely."""
+        models = [reading.model for reading in self.joint.readings]
+        if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
+            models = list(self.model.proposals(True))
+        if len(models) != len(self.joint.log_evidences):
+            raise DeclarationError("some strengths of the prior were dropped, because no draw had them")
+        shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
+        return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
+
+    def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
+        """Return whether the rate of an event differs between the levels of a column: a probability and a sentence.
+
+        Anything that takes more than `patience` times the usual work is refused before it begins.
+        """
+        groups, inside = self._groups(column_named(self.columns, by)), self.model.places(event)
+
+        def rates() -> Floats:
+            return np.array([_rate(self.joint_means, places, inside) for places in groups])
+
+        return difference_between_groups(self.model, self.releases, event, by, rates, patience)
+
+
+def _rate(means: Floats, places: Counts, inside: Counts) -> float:
+    """Return the expected share of an event in a group, from the means of all cells."""
+    return float(means[np.intersect1d(places, inside)].sum() / means[places].sum())

@@ -50,7 +50,6 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         return " ".join(filter(None, [super().reading_line, self.model.missing_in_words]))
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row, for the parameter."""
         low, high = self.interval(level)
         name, median, unit = f"{self._kind} {self.model.column.name}", self.quantile(0.5), f"parameter of {self._kind}"
         share, off = self.privacy_share(level), self.numerical_error(level)
@@ -108,7 +107,6 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
 
     @property
     def has_declared_prior(self) -> bool:
-        """Tell whether the prior is the holder's, not the reader's own."""
         return bool(self.prior == self.model.posterior_given_total(Fraction(0), 0))
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
@@ -116,11 +114,9 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         return {"family": self._kind, "column": self.model.column.name, "predictive_mean": self.predictive_mean}
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
-        """Say what is expected of one further record."""
         return (f"One further record is expected to have {self.model.column.name} = {self.predictive_mean:.4g}.",)
 
     def account(self) -> Account:
-        """Return the question and the prior in words."""
         column = self.model.column
         return Account(
             question=f"which parameter of {self._kind} describes {column.name}?",
@@ -201,12 +197,10 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         return [logs[np.clip(places, 0, len(logs) - 1)]]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw the counts of as many further records."""
         chances = self.model.level_probabilities(states.parameters["parameter"])
         return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Draw the parameter from the prior."""
         return States({"parameter": np.array([float(self.prior.guess(p)) for p in generator.random(count).tolist()])})
 
     @property

@@ -63,7 +63,6 @@ class JointAnswers(Laws):
     """The posterior probability of each strength with any weight, and its reading."""
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
-        """Return the laws of single cells, one part for each prior."""
         chosen, parts = np.asarray(places, dtype=np.int64), []
         for share, reading in self.weighed:
             first, alpha = reading.counts.first[chosen], reading.model.concentration
@@ -72,7 +71,6 @@ class JointAnswers(Laws):
         return MixtureBatch(parts)
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
-        """Return the law of the share that one group has of two."""
         parts, found = [], []
         for share, reading in self.weighed:
             alpha = reading.model.concentration
@@ -125,7 +123,6 @@ class OwnLaws(Laws):
         self._sums, self._size = sums, size
 
     def share(self, places: Counts) -> Share:
-        """Return the law of a group's probability, from the group's sum and that of the rest."""
         parts = self._sums.parts(places)
         counts, weights = parts.counts.sum_of(parts.places[0])
         known, draws = parts.counts.lost, parts.counts.draws

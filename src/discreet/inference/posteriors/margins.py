@@ -89,19 +89,15 @@ class GroupLaws(Laws):
         return np.concatenate([self._groups[int(place)] for place in places])
 
     def share(self, places: Counts) -> BetaMixture:
-        """Return the law of the groups' probability."""
         return self._laws.share(self._cells(places))
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
-        """Return the law of the share that one set of groups has of two."""
         return self._laws.between(self._cells(one), self._cells(two))
 
     def count(self, places: Counts) -> CountDistribution:
-        """Return the law of the groups' true count."""
         return self._laws.count(self._cells(places))
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
-        """Draw logarithms of the probabilities of disjoint sets of groups, jointly."""
         return self._laws.log_draws([self._cells(group) for group in groups], count, seed)
 
 

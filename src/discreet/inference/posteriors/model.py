@@ -55,7 +55,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
 
     @cached_property
     def laws(self) -> dict[str, WeightedDraws]:
-        """Return the law of every quantity."""
         return {name: self.reading.law(place) for place, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
@@ -66,11 +65,9 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return WeightedDraws(found, self.reading.grouped)
 
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
-        """Return one row for each quantity."""
         return self.some_rows(range(len(self.names)), level)
 
     def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
-        """Return only the rows at these positions."""
         shares = self._shares(level)
         found = []
         for place in places:
@@ -109,7 +106,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return States(parameters, found.points[rows], max(1, self.reading.chains), statistics)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        """Return draws of all quantities, one row for each."""
         return dict(self.states(count, seed).parameters)
 
     @property
@@ -119,7 +115,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of all quantities."""
         return {"parameter": self.names}
 
     def further_groups(self, states: States) -> dict[str, Group]:
@@ -135,20 +130,17 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return [self.reading.target.told_values(states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
-        """Draw the counts of as many further records."""
         if self.reading.target.populations:
             raise DeclarationError("further records are drawn for one population at a time")
         chances = self.model.chances(states.behind, generator)
         return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Draw the parameters from the prior."""
         theta = self.reading.cells.prior_draws(count, generator)
         return States({"parameters": self.reading.cells.natural(theta)}, theta)
 
     @property
     def combined(self) -> str:
-        """Say which releases were read together, as the same records or as populations."""
         if not (names := self.reading.target.populations):
             return super().combined
         sizes = [f"{name} ({r.mechanism.size} records)" for name, r in zip(names, self.releases, strict=True)]
@@ -156,7 +148,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
 
     @property
     def method(self) -> str:
-        """Say in words how the releases were read."""
         return self.reading.method
 
     @property
@@ -220,7 +211,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
 
     def account(self) -> Account:
-        """Return the question and the prior in words."""
         return Account(
             question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),

@@ -84,7 +84,6 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     @property
     def method(self) -> str:
-        """Say how it was read."""
         return self.reading.method
 
     @property
@@ -156,7 +155,6 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups."""
         return {"group": tuple(group or "all" for group in self.model.groups)}
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:

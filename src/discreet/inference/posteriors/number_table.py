@@ -100,7 +100,6 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     @property
     def method(self) -> str:
-        """Say how it was read."""
         return self.reading.method
 
     @property

@@ -81,17 +81,14 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the names of the coefficients."""
         return {"name": self.model.names}
 
     @property
     def reading_line(self) -> str:
-        """Say what missing values count as."""
         return self.model.missing_in_words
 
     @property
     def method(self) -> str:
-        """Say how the moments were found, and how accurately."""
         return self.reading.method
 
     @property
@@ -213,7 +210,6 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     @cached_property
     def laws(self) -> dict[str, NormalMixture]:
-        """Return the law of every coefficient."""
         return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
@@ -273,7 +269,6 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
         return new_targets(self.model, self.size, moments, coefficients, variance, generator)
 
     def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        """Draw coefficients and noise from the prior."""
         model, spread = self.model, 1 / sqrt(self.model.prior_precision)
         prior = model.noise_prior
         variance = (

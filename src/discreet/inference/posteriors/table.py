@@ -48,7 +48,6 @@ class JointLaws(JointAnswers):
         self.draws = min((drawn for each in self.readings if (drawn := each.counts.draws) is not None), default=None)
 
     def share(self, places: Counts) -> BetaMixture:
-        """Return the law of a group's probability."""
         parts = []
         for share, reading in self.weighed:
             alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)

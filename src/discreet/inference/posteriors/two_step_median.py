@@ -28,7 +28,6 @@ class TwoStepReading(NumberTableReading):
 
     @property
     def method(self) -> str:
-        """Say how it was read."""
         at = self.model.shown(float(self.model.places[self.edge]))
         return f"{super().method}; below {at} by the second step as well"
 
@@ -50,13 +49,11 @@ class TwoStepEngine(NumberTableEngine, place=9):
     """Reads one median in two steps."""
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse anything but a table with a second number below one of its edges."""
         if not case.is_measured or len(case.observed) > 1 or len(case.measurements) != 2:
             return "it is not a median in two steps"
         return None if isinstance(case.measurements[1].of, Below) else "it is not a median in two steps"
 
     def read(self, case: Case) -> TwoStepReading:
-        """Return the table and the second number with the laws of their noise."""
         table, second = case.measurements
         below = second.of
         assert isinstance(below, Below)

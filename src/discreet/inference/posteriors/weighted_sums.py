@@ -38,7 +38,6 @@ class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
         return [f"{what} about {self.known['all']:,.0f}."] if self.model.by is None else []
 
     def _quantities(self, hidden: Floats) -> dict[str, Floats]:
-        """Return what was asked about every group, for rows of all sums, as closely as possible."""
         model = self.model
         high, low = np.moveaxis(hidden[:, : model.ends - 1].reshape(len(hidden), -1, 2) / model.unit, 2, 0)
         ends = model.largest * float(model.bounds.low), model.largest * float(model.bounds.high)

@@ -79,7 +79,6 @@ class BetaMixture(Proportion):
 
     @property
     def mean(self) -> float:
-        """Return the expectation."""
         return float(self.weights @ (self.a / (self.a + self.b)))
 
     @property
@@ -96,11 +95,9 @@ class BetaMixture(Proportion):
 
     @property
     def sd(self) -> float:
-        """Return the standard deviation."""
         return float(np.sqrt(sum(self.variances)))
 
     def cdf(self, x: ArrayLike) -> Floats:
-        """Return P(value <= x)."""
         return np.asarray(betainc(self.a, self.b, np.clip(np.asarray(x, dtype=float), 0, 1)[..., None]) @ self.weights)
 
     @cached_property
@@ -125,7 +122,6 @@ class BetaMixture(Proportion):
         return np.asarray(most + np.log(np.exp(terms - most[..., None]) @ self.weights))
 
     def quantile(self, probability: ArrayLike) -> Floats:
-        """Return the x with P(value <= x) = probability."""
         wanted = np.asarray(probability, dtype=float)
         return np.where(wanted <= 0, 0.0, np.where(wanted >= 1, 1.0, expit(self.logit_quantile(wanted))))
 

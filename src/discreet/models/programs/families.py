@@ -55,7 +55,6 @@ class Family(Program):
 
     @classmethod
     def restored(cls, **values: object) -> "Family":
-        """Return the family that a document describes."""
         priors = values.pop("priors")
         if not isinstance(priors, tuple) or len(priors) != len(cls.supports):
             raise DeclarationError(f"{cls.__name__} has {len(cls.supports)} priors.")
@@ -85,7 +84,6 @@ class Family(Program):
         return tuple(law_of(own, "a parameter") if own else law for own, law in zip(self.priors, usual, strict=True))
 
     def on(self, columns: Sequence[Column]) -> Cells:
-        """Return the family on a table of one column."""
         if len(columns) != 1:
             raise DeclarationError(
                 f"{type(self).__name__} describes one column; the table has {', '.join(c.name for c in columns)}. "
@@ -102,7 +100,6 @@ class Family(Program):
         return Cells(tuple(columns), names, laws, log_of, unit=f"parameter of {type(self).__name__}")
 
     def in_words(self) -> str:
-        """Say what is believed beforehand."""
         own = [
             f"{name} {prior or 'wide for the declared bands'}"
             for name, prior in zip(self.supports, self.priors, strict=True)
@@ -293,7 +290,6 @@ class Binomial(Family, kind="Binomial"):
         return below, np.where(edges < 1, 0.0, np.where(edges > self.trials, -np.inf, above))
 
     def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        """Return a uniform probability."""
         return (laws_of.Beta(1, 1),)
 
 

@@ -40,7 +40,6 @@ class FamilyProgram(Program):
         )
 
     def on(self, columns: Sequence[Column]) -> Cells:
-        """Return the family on a table of its own column."""
         if tuple(columns) != self.columns:
             raise DeclarationError(f"{self.family!r} is about {self.family.column!r}; the table has {list(columns)!r}.")
         law = self._law()
@@ -55,7 +54,6 @@ class FamilyProgram(Program):
         return Cells(tuple(columns), (name,), (law,), log_of, unit=unit)
 
     def in_words(self) -> str:
-        """Say what is believed beforehand."""
         return f"The prior is {self._law()!r}."
 
 

@@ -58,7 +58,6 @@ class LogLinear(Program, kind="LogLinear"):
 
     @classmethod
     def asked_as(cls) -> Mapping[str, AskedProgram]:
-        """Return the name by which a study asks for it."""
         about = "Which columns go together in a table: main effects and interactions of a log-linear model."
         keys = {"formula": Key("Formula, with nothing to the left of ~", example="~ ward + fall + ward:fall")}
         return {"log-linear": AskedProgram(cls._asked, "Log-linear model", about, keys)}
@@ -69,7 +68,6 @@ class LogLinear(Program, kind="LogLinear"):
         return cls(formula, list(declared.levels("formula", names).values()), prior)
 
     def on(self, columns: Sequence[Column]) -> Cells:
-        """Return it on a table of exactly these columns."""
         read, names = read_formula(self.formula), [column.name for column in columns]
         if set(names) != set(read.covariates):
             raise DeclarationError(
@@ -89,5 +87,4 @@ class LogLinear(Program, kind="LogLinear"):
         return Cells(tuple(columns), design.names[1:], laws, log_of, pull, unit="log of a probability")
 
     def in_words(self) -> str:
-        """Say what is believed beforehand."""
         return f"Every effect of {self.formula} has the prior {self.prior}."

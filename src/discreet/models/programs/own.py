@@ -91,5 +91,4 @@ class CellModel(Program):
         return Cells(tuple(columns), names, laws, log_of, None if self._jacobian is None else pull)
 
     def in_words(self) -> str:
-        """Say what is believed beforehand."""
         return f"The prior is {'; '.join(f'{name} {law!r}' for name, law in self.laws.items())}."

@@ -80,7 +80,6 @@ class Regression(Program):
         return outcome, design_of(columns, read.covariates, read.terms, read.varying)
 
     def in_words(self) -> str:
-        """Say what is believed beforehand."""
         spread = f", the spread of varying intercepts {USUAL_SPREAD}" if self.read.varying else ""
         return (
             f"Every coefficient of {self.formula} has the prior {self.prior}{spread}; the shares of the covariates "
@@ -100,7 +99,6 @@ class Logistic(Regression, kind="Logistic"):
 
     @classmethod
     def asked_as(cls) -> Mapping[str, AskedProgram]:
-        """Return the name by which a study asks for it."""
         about = "How the chance of an event depends on other columns, all of them with levels."
         keys = {"formula": Key("Formula", example="fall ~ age + ward")}
         return {"logistic": AskedProgram(cls._asked, "Logistic regression", about, keys)}
@@ -110,7 +108,6 @@ class Logistic(Regression, kind="Logistic"):
         return cls(formula, _declared(declared, formula), prior)
 
     def on(self, columns: Sequence[Column]) -> Cells:
-        """Return it on a table of the formula's columns."""
         outcome, design = self.fitted(columns)
         event = _event(outcome, self.read.event)
         if len(outcome.levels) != 2:
@@ -132,7 +129,6 @@ class Multinomial(Regression, kind="Multinomial"):
 
     @classmethod
     def asked_as(cls) -> Mapping[str, AskedProgram]:
-        """Return the name by which a study asks for it."""
         about = "How the chances of several levels of a column depend on other columns."
         keys = {"formula": Key("Formula", example="ward ~ age + smoker")}
         return {"multinomial": AskedProgram(cls._asked, "Multinomial regression", about, keys)}
@@ -142,7 +138,6 @@ class Multinomial(Regression, kind="Multinomial"):
         return cls(formula, _declared(declared, formula), prior)
 
     def on(self, columns: Sequence[Column]) -> Cells:
-        """Return it on a table of the formula's columns."""
         outcome, design = self.fitted(columns)
         if self.read.varying is not None or self.read.event is not None:
             raise DeclarationError("Varying intercepts, and an outcome such as falls=yes, are only for Logistic.")

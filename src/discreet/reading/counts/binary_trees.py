@@ -70,7 +70,6 @@ class BinaryTreeCounts(TableCounts):
         return self._walk.chances
 
     def means(self) -> list[Floats]:
-        """Return the expected probabilities (parent levels, levels) of every variable."""
         return self._walk.means
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:

@@ -21,11 +21,9 @@ class ChoiceFit(Fit):
         return np.asarray(self._choice.log_likelihood(kinds)[places.ravel()])
 
     def slope(self, counts: Floats) -> Floats:
-        """Return zeros."""
         return np.zeros(counts.shape)
 
     def directions(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return no direction."""
         return np.zeros((0, len(counts))), np.zeros(0)
 
 
@@ -39,6 +37,5 @@ class NearFit(ChoiceFit):
         self.normalised = normalised
 
     def log_likelihood(self, counts: Counts) -> Floats:
-        """Return the log chance of the candidate."""
         kinds, places = np.unique(counts.T, axis=0, return_inverse=True)
         return self.normalised.log_likelihood(self._choice.candidate, kinds)[places.ravel()]

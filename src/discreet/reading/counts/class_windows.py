@@ -58,18 +58,15 @@ class WindowedClass(ClassReading):
         self._rows = memory.rows(alpha, window, parts)
 
     def wider(self) -> "WindowedClass":
-        """Return the same class on a window of twice the width."""
         half = (self.last - self.first) // 2 + 1
         window = max(0, self.first - half), min(self.size, self.last + half)
         return WindowedClass(self._memory, self.alpha, window, self._parts)
 
     def finer(self) -> "WindowedClass":
-        """Return the same class with twice as many tilts."""
         return WindowedClass(self._memory, self.alpha, (self.first, self.last), 2 * self._parts)
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Return how many levels each feature has."""
         return tuple(len(alpha) for alpha in self.alpha)
 
     @cached_property
@@ -79,11 +76,9 @@ class WindowedClass(ClassReading):
 
     @cached_property
     def errors(self) -> Floats:
-        """Return a bound on the relative error of each weight."""
         return np.asarray(sum(row.errors for row in self._rows))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         right = self._log_beyond(self.last, 1, tilt, own) if self.last < self.size else -np.inf
         left = self._log_beyond(self.first, -1, tilt, own) if self.first > 0 else -np.inf
         return float(np.logaddexp(right, left))
@@ -116,7 +111,6 @@ class WindowedClass(ClassReading):
         return [row.log_bound(share) for row in self._rows]
 
     def steepest(self, own: OwnFactor) -> float:
-        """Return the largest tilt of the class counts at which what lies beyond is bounded."""
         found = np.inf
         for side, edge, is_open in ((1, self.last, self.last < self.size), (-1, self.first, self.first > 0)):
             if is_open:
@@ -125,17 +119,14 @@ class WindowedClass(ClassReading):
         return float(found)
 
     def states(self, chances: Windowed) -> States:
-        """Return one state for each likely class count."""
         counts, shares = represented(chances, len(chances.values))
         features = [row.probabilities[counts - self.first] for row in self._rows]
         return States(shares, counts.astype(float), features)
 
     def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        """Return for each class count the law of how many records have one of some levels."""
         return [self._rows[feature].law_inside(inside, total) for total in counts.tolist()]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
-        """Draw for every feature a table of counts with a row for each class count."""
         return [row.draw(totals, generator) for row in self._rows]
 
 

@@ -201,7 +201,6 @@ class CubeClass(ClassReading):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Return how many levels each feature has."""
         return (2,) * len(self.kernel.noisy)
 
     @property
@@ -215,11 +214,9 @@ class CubeClass(ClassReading):
         return [(edge, side, *own.beyond(edge, side)) for edge, side, is_open in ends if is_open]
 
     def steepest(self, own: OwnFactor) -> float:
-        """Return how fast the class counts' own factor falls."""
         return min((-ratio for _, _, _, ratio in self._ends(own)), default=float("inf"))
 
     def log_outside(self, tilt: float, own: OwnFactor) -> float:
-        """Return the log of a bound on all class counts beyond those that were looked at."""
         found = -np.inf
         for edge, side, start, ratio in self._ends(own):
             log_ratio = ratio + side * tilt

@@ -78,7 +78,6 @@ class MeasuredFit(Fit):
         return np.asarray(self._matrix.T @ slopes.T)
 
     def directions(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the rows of A, and the laws' information."""
         information = np.concatenate([measurement.information for measurement in self._measurements])
         return self._matrix.toarray().astype(float), information
 
@@ -92,15 +91,12 @@ class SummedFit(Fit):
 
     @property
     def parts(self) -> tuple[Fit, ...]:
-        """Return the fits of all outputs."""
         return self._parts
 
     def log_likelihood(self, counts: Counts) -> Floats:
-        """Return the sum."""
         return np.asarray(sum(part.log_likelihood(counts) for part in self._parts))
 
     def slope(self, counts: Floats) -> Floats:
-        """Return the sum."""
         return np.asarray(sum(part.slope(counts) for part in self._parts))
 
     def directions(self, counts: Floats) -> tuple[Floats, Floats]:
@@ -116,7 +112,6 @@ class MarginFit(Fit):
         self._fit, self._margins, self.sharpness = fit, margins, fit.sharpness
 
     def log_likelihood(self, counts: Counts) -> Floats:
-        """Return that of the margins."""
         return self._fit.log_likelihood(self._margins @ counts)
 
     def slope(self, counts: Floats) -> Floats:
@@ -124,7 +119,6 @@ class MarginFit(Fit):
         return np.asarray(self._margins.T @ self._fit.slope(self._margins @ counts))
 
     def directions(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Return what is known of the margins, as sums of counts."""
         rows, known = self._fit.directions(self._margins @ counts)
         return np.asarray(rows @ self._margins), known
 

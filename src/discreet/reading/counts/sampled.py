@@ -133,7 +133,6 @@ class SampledTables(TableCounts):
 
     @property
     def log_evidence_error(self) -> float:
-        """Return the Monte Carlo standard error of the log evidence."""
         return self._known_evidence[1]
 
     @cached_property

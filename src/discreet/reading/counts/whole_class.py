@@ -30,7 +30,6 @@ class WholeClass(ClassReading):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Return how many levels each feature has."""
         return tuple(len(alpha) for alpha in self.alpha)
 
     @cached_property
@@ -41,7 +40,6 @@ class WholeClass(ClassReading):
         return Windowed(0, np.asarray(sums + self._log_totals))
 
     def states(self, chances: Windowed) -> States:
-        """Return one state for each likely class count."""
         counts, shares = represented(chances, len(chances.values))
         features = [
             (alpha[:, None] + row.means[:, counts]).T / (alpha.sum() + counts)[:, None]
@@ -50,12 +48,10 @@ class WholeClass(ClassReading):
         return States(shares, counts.astype(float), features)
 
     def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        """Return for each class count the law of how many records have one of some levels."""
         middle = int(counts[len(counts) // 2])
         return laws_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
-        """Draw for every feature a table of counts with a row for each class count."""
         return [row.draw(totals, generator) for row in self._rows]
 
 

@@ -21,7 +21,6 @@ class CellModelsEngine(Engine, place=28):
     reads_programs = True
 
     def misfit(self, case: Case) -> str | None:
-        """Refuse anything but a likelihood of cell probabilities."""
         return why_no_likelihood(case)
 
     def work(self, case: Case[ModelledTable]) -> Work:

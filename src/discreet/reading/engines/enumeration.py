@@ -38,7 +38,6 @@ class EnumerationEngine(Engine, place=20):
         return Work(f"computing the likelihood of {tables} tables", tables * each, 20.0 * tables)
 
     def read(self, case: Case) -> TableReading:
-        """Return the posterior of every table."""
         return self.reader()(case)
 
     def reader(self) -> Callable[[Case], TableReading]:

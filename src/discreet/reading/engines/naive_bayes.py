@@ -37,7 +37,6 @@ class NaiveBayesEngine(Engine, place=10):
     reads_own_rows = True
 
     def reader(self) -> Callable[[Case], NetworkReading]:
-        """Return what reads cases of the same outputs, each row once for every prior of it."""
         known: KnownRows = {}
         return lambda case: NetworkReading(case.model, windowed(case, known)) if _is_windowed(case) else self.read(case)
 
