@@ -34,7 +34,7 @@ ENTRY_POINTS = "discreet.kinds"
 
 def load_kind(sort: str, kind: str) -> None:
     """Load the module that defines a kind: the library's own, otherwise that of a distribution that announces it."""
-    if (home := KINDS[sort].get(kind)) is not None:
+    if (home := KINDS.get(sort, {}).get(kind)) is not None:
         import_module(home)
     else:
         for announced in _announced().select(name=kind):

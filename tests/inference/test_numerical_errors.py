@@ -106,7 +106,7 @@ def every_row(posterior: Any) -> Iterator[Any]:
         if len(names) > 1:
             yield posterior.chance(names[0][1], names[1][1])
             yield from posterior.rates(names[0][1], names[1][0])
-        if isinstance(posterior, dc.CategoriesPosterior):
+        if isinstance(posterior, dc.inference.CategoriesPosterior):
             yield from posterior.table.rows()
             yield posterior.table.chance(names[0][1])
             if len(names) > 1:

@@ -99,7 +99,9 @@ def line(*features: str, terms: tuple[tuple[str, ...], ...] = ()) -> dc.Mechanis
     return ConeMoments(dc.LinearRegression("y", features, BOUNDS, terms=terms, missing="middle"), 20, 1)
 
 
-def program(kind: type[dc.Logistic | dc.Multinomial | dc.LogLinear], formula: str, prior: str = "") -> dc.Mechanism:
+def program(
+    kind: type[dc.Logistic | dc.models.Multinomial | dc.models.LogLinear], formula: str, prior: str = ""
+) -> dc.Mechanism:
     made = kind(formula, list(THREE.values()), **({"prior": prior} if prior else {}))
     return dc.GeometricHistogram(made.table, 9, "1")
 
@@ -117,10 +119,13 @@ SAME = {
     "features": (line("x", "z"), line("z", "x")),
     "products": (line("x", "z", terms=(("x", "z"),)), line("z", "x", terms=(("z", "x"),))),
     "a program's terms": (program(dc.Logistic, "c ~ a + b"), program(dc.Logistic, "c~b+ a")),
-    "a program's products": (program(dc.Multinomial, "b ~ a*c"), program(dc.Multinomial, "b ~ c + a + c:a")),
+    "a program's products": (
+        program(dc.models.Multinomial, "b ~ a*c"),
+        program(dc.models.Multinomial, "b ~ c + a + c:a"),
+    ),
     "an event": (program(dc.Logistic, "c=1 ~ a + b"), program(dc.Logistic, "c = 1 ~ b + a")),
     "varying intercepts": (program(dc.Logistic, "c ~ a + (1 | b)"), program(dc.Logistic, "c ~ (1 | b) + a")),
-    "effects": (program(dc.LogLinear, "~ a + b + c + a:b"), program(dc.LogLinear, "~ c + b*a")),
+    "effects": (program(dc.models.LogLinear, "~ a + b + c + a:b"), program(dc.models.LogLinear, "~ c + b*a")),
 }
 OTHER = {
     "a prior": (table("a", "b", prior=(1, 2, 3, 4, 5, 6)), table("b", "a", prior=(1, 2, 3, 4, 5, 6))),
