@@ -16,7 +16,7 @@ def release(kind: str, cells: int, size: int, epsilon: str, prior: object = 1) -
     model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)  # type: ignore[arg-type]
     counts = generator.multinomial(size, generator.dirichlet(np.full(cells, 0.3)))
     extra = {"delta": "1e-6"} if kind.endswith("GaussianHistogram") else {}
-    mechanism = getattr(dc, kind)(model, size=size, epsilon=epsilon, **extra)
+    mechanism = getattr(dc.mechanisms, kind)(model, size=size, epsilon=epsilon, **extra)
     return dc.simulate(mechanism, counts, dc.SeededBits(cells))
 
 

@@ -18,7 +18,7 @@ MODULE = sys.modules["discreet.planning.expected_accuracy"]
 def mechanism(cells: int, size: int, epsilon: str, prior: object = 1, kind: str = "GeometricHistogram") -> dc.Mechanism:
     model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)  # type: ignore[arg-type]
     extra = {} if kind in ("GeometricHistogram", "DiscreteLaplaceCounts") else {"delta": "1e-6"}
-    found: dc.Mechanism = getattr(dc, kind)(model, size=size, epsilon=epsilon, **extra)
+    found: dc.Mechanism = getattr(dc.mechanisms, kind)(model, size=size, epsilon=epsilon, **extra)
     return found
 
 
