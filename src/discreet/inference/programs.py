@@ -27,7 +27,7 @@ def infer_program(
     if any(each is not None for each in refused):
         raise DeclarationError(
             "prior, strengths and own go with plain tables; a program has priors of its own: "
-            "model=dc.programs.Poisson(rate='Gamma(4, 3)'). Nothing was read."
+            "model=dc.models.programs.Poisson(rate='Gamma(4, 3)'). Nothing was read."
         )
     if bool(releases) == bool(populations):
         raise DeclarationError(
