@@ -61,7 +61,7 @@ def test_tables_that_windows_do_not_hold_are_read_by_themselves(monkeypatch: pyt
     drawn = MadeUpTables.of(one.model, one.size, 5, 3, 24)
     outputs = drawn.outputs(one, 3)
     usual = ManyStudies.read(one, outputs, drawn.places).widths(0.9)
-    monkeypatch.setattr(many_tables, "_MARGIN", 4.0)
+    monkeypatch.setattr(many_tables, "MARGIN", 4.0)
     assert ManyStudies.read(one, outputs, drawn.places).widths(0.9) == pytest.approx(usual, rel=1e-10)
 
 
