@@ -7,13 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.reading import Case
-from discreet.reading.counts import count_sums, low_frequencies
-from discreet.reading.counts.cell_windows import CellWindows, log_prior
-from discreet.reading.counts.count_sums import CellWeights
-from discreet.reading.counts.latent_counts import LatentCounts
-from discreet.reading.counts.low_frequencies import MOST_WAVES, LowFrequencies
+from discreet.reading import Case, known_sum
+from discreet.reading.counts import latent_counts
+from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
+from discreet.reading.counts.windows import CellWindows, log_prior
 from discreet.reading.engines.tables import TablesEngine
+from discreet.reading.known_sum import MOST_WAVES
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -94,8 +93,8 @@ def test_gaussian_windows_give_what_a_sum_over_all_counts_gives(alpha: float) ->
 def test_what_narrow_windows_lose_is_at_most_what_they_say(
     monkeypatch: pytest.MonkeyPatch, alpha: float, margin: float
 ) -> None:
-    monkeypatch.setattr(count_sums, "_MARGIN", margin)
-    monkeypatch.setattr(count_sums, "LOST", np.inf)
+    monkeypatch.setattr(latent_counts, "MARGIN", margin)
+    monkeypatch.setattr(latent_counts, "LOST", np.inf)
     values = made_up(4, 300, 0.5, 8)
     weights = laplace(values, 0.5, alpha)
     counts = read(weights, values, 2.0, 300)
@@ -108,9 +107,9 @@ def test_windows_are_widened_until_they_lose_nothing(monkeypatch: pytest.MonkeyP
     values = made_up(4, 300, 0.5, 8)
     weights = laplace(values, 0.5, 0.4)
     usual = read(weights, values, 2.0, 300)
-    monkeypatch.setattr(count_sums, "_MARGIN", 3.0)
+    monkeypatch.setattr(latent_counts, "MARGIN", 3.0)
     widened = read(weights, values, 2.0, 300)
-    assert max(usual.lost, widened.lost) <= 1e-12
+    assert max(usual.known.lost[0], widened.known.lost[0]) <= 1e-12
     assert np.abs(on_all_counts(widened) - on_all_counts(usual)).max() < 1e-12
 
 
@@ -119,31 +118,30 @@ def test_no_window_and_no_transform_grows_with_the_number_of_records() -> None:
     for total in (10**4, 10**6, 10**9, 10**12):
         values = np.array([total // 2, total // 3, total - total // 2 - total // 3])
         counts = read(laplace(values, 0.5, 2.0), values, 2.0, total)
-        sizes.append((counts.marginals.shape, counts.length))
+        sizes.append((counts.marginals.shape, counts.known._circle.length, counts.known._wide.length))
         assert counts.lost <= 1e-12
     assert len(set(sizes)) == 1
 
 
-def test_a_circle_that_is_too_short_is_lengthened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_circle_that_is_too_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     values = made_up(400, 4000, 0.5, 3)
     weights = laplace(values, 0.5, 1.0)
     usual = read(weights, values, 2.0, 4000)
-    monkeypatch.setattr(count_sums, "_TAIL", 0.01)
+    monkeypatch.setattr(known_sum, "FOLDED", 5.0)
     short = read(weights, values, 2.0, 4000)
-    assert short.length < usual.length
-    assert np.abs(short.marginals - usual.marginals).max() < 1e-14
-    monkeypatch.setattr(count_sums, "_ALIASED", 1e30)
-    wrong = read(weights, values, 2.0, 4000)
-    assert np.abs(wrong.marginals - usual.marginals).max() > 1e-14  # without the certificate it is wrong
+    assert short.known._circle.length < usual.known._circle.length
+    off = np.abs(short.marginals - usual.marginals).max()
+    assert 1e-12 < off < short.lost
+    assert usual.lost < 1e-12
 
 
 def by_full_transform(counts: LatentCounts) -> Floats:
     """Leave each cell out of the product of whole transforms."""
-    weights, length = counts._weights, counts.length
+    weights, length = counts.known.tilted.weights[0], 8 * counts.known._wide.length
     spectra = np.fft.rfft(weights, length, axis=1)
     before = np.cumprod(np.concatenate([np.ones((1, spectra.shape[1])), spectra[:-1]]), axis=0)
     after = np.cumprod(np.concatenate([np.ones((1, spectra.shape[1])), spectra[:0:-1]]), axis=0)[::-1]
-    behind = (counts._rest - np.arange(weights.shape[1])) % length
+    behind = (counts.known._rest[0] - np.arange(weights.shape[1])) % length
     joint = weights * np.maximum(0, np.fft.irfft(before * after, length, axis=1)[:, behind])
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
@@ -153,19 +151,20 @@ def test_low_frequencies_give_what_all_frequencies_give(cells: int, rate: float)
     values = made_up(cells, 100_000, rate, cells)
     counts = read(laplace(values, rate, 1.5), values, 1 / rate, 100_000)
     assert np.abs(counts.marginals - by_full_transform(counts)).max() < 1e-15
-    mass = np.fft.irfft(np.fft.rfft(counts._weights, counts.length, axis=1).prod(axis=0), counts.length)
-    assert counts.mass == pytest.approx(mass[counts._rest % counts.length], rel=1e-12)
+    known = counts.known
+    circle, mass = known._circle, float(known.mass[0])
+    law = np.fft.irfft(np.fft.rfft(known.tilted.weights[0], 2**19, axis=1).prod(axis=0), 2**19)
+    assert mass == pytest.approx(law[known._rest[0]], rel=1e-12)
     if cells > 64:
-        assert counts.low.count < counts.length / 4
-        assert counts.low.left_out <= 1e-16 * counts.mass
+        assert circle.count < circle.length / 4
+        assert np.max(circle.left_out) <= 1e-16 * mass
 
 
 @pytest.mark.parametrize("cells", [3, 10, 64])
 def test_few_cells_are_read_by_whole_transforms(cells: int) -> None:
     values = made_up(cells, 1000, 0.5, cells)
     counts = read(laplace(values, 0.5, 1.0), values, 2.0, 1000)
-    counts.marginals  # noqa: B018
-    assert "low" not in vars(counts)
+    assert counts.known._circle.count == counts.known._circle.length // 2 + 1
 
 
 @pytest.mark.parametrize("known", [3, 70, 97])
@@ -178,9 +177,10 @@ def test_sums_of_many_cells_are_those_of_whole_transforms_whatever_else_is_known
 
     counts = read(CellWeights(np.ones(100), log_kernel), values, 1 / 0.3, 20_000)
     for places in (np.arange(80), np.arange(20, 100), np.arange(5), np.arange(95, 100), np.arange(0, 100, 3)):
-        spectra = np.fft.rfft(counts._weights[places], counts.length, axis=1).prod(axis=0)
-        wanted = np.fft.irfft(spectra, counts.length)
-        assert np.abs(counts._law(counts._spectrum(places)) - np.maximum(0, wanted)).max() < 1e-14
+        sums = counts.known
+        length = sums._wide.length
+        wanted = np.fft.irfft(np.fft.rfft(sums.tilted.weights[0, places], length, axis=1).prod(axis=0), length)
+        assert np.abs(sums._law_of(np.isin(np.arange(100), places).astype(int)) - np.maximum(0, wanted)).max() < 1e-14
     assert np.abs(counts.marginals - by_full_transform(counts)).max() < 1e-14
 
 
@@ -210,16 +210,17 @@ def test_cells_that_share_a_noisy_count_are_read_as_if_they_did_not() -> None:
 def test_a_bound_on_what_is_left_out_holds() -> None:
     values = made_up(200, 20_000, 0.5, 5)
     counts = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
-    product = np.abs(np.fft.rfft(counts._weights, counts.length, axis=1).prod(axis=0))
-    low = LowFrequencies(counts._weights, counts.length, counts._spread, np.ones(len(counts._weights), dtype=np.int64))
-    assert 2 / counts.length * product[low.count :].sum() <= low.left_out + 1e-300
+    circle = counts.known._circle
+    product = np.abs(np.fft.rfft(counts.known.tilted.weights[0], circle.length, axis=1).prod(axis=0))
+    assert circle.count < len(product)
+    assert 2 / circle.length * product[circle.count :].sum() <= np.max(circle.left_out) + 1e-300
 
 
 def test_evidence_is_at_most_its_bound() -> None:
     for alpha in (0.01, 0.3, 1.0, 10.0):
         values = made_up(30, 2000, 0.5, 6)
         counts = read(laplace(values, 0.5, alpha), values, 2.0, 2000)
-        assert counts.log_sum <= counts.log_bound
+        assert counts.log_sum <= counts.known.log_bound[0]
 
 
 @pytest.mark.parametrize("alpha", [0.02, 0.5, 1.0, 7.0])
@@ -245,12 +246,11 @@ def test_windows_shared_by_priors_hold_the_weights_and_bound_the_mass_outside(ki
         weights = CellWeights(alpha, kind(noisy, 0.7, 1.0).log_kernel)
         slow = weights(rows[:, None], first[:, None] + steps)
         slow[first[:, None] + steps > last[:, None]] = -np.inf
-        np.testing.assert_allclose(found := shared.log_weights(alpha), slow, atol=1e-10)
+        np.testing.assert_allclose(shared.log_weights(alpha), slow, atol=1e-10)
         products, scales = shared.weights(alpha)
         np.testing.assert_allclose(products, np.exp(slow - scales[:, None]), rtol=1e-10)
         for tilt in (-0.2, 0.0, 0.2):
-            tilted = np.exp(found + tilt * (first[:, None] + steps))
-            bounds = shared.outside(alpha, tilt, (tilted[:, 0], tilted[rows, last - first]))
+            bounds = np.exp(shared.beyond(alpha).log_outside(np.array(tilt)) + tilt * first)
             everything = np.exp(weights(rows[:, None], np.arange(total + 1)[None, :]) + tilt * np.arange(total + 1))
             assert (bounds >= (everything * ~inside).sum(axis=1) * (1 - 1e-12)).all()
             assert bounds.min() < np.inf
@@ -259,9 +259,9 @@ def test_windows_shared_by_priors_hold_the_weights_and_bound_the_mass_outside(ki
 def test_many_waves_are_left_for_whole_transforms(monkeypatch: pytest.MonkeyPatch) -> None:
     values = made_up(150, 20_000, 0.5, 5)
     usual = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
-    monkeypatch.setattr(low_frequencies, "MOST_WAVES", 10)
+    monkeypatch.setattr(known_sum, "MOST_WAVES", 10)
     whole = read(laplace(values, 0.5, 1.0), values, 2.0, 20_000)
-    assert whole.low.are_many
+    assert whole.known._circle.count == whole.known._circle.length // 2 + 1
     assert np.abs(whole.marginals - usual.marginals).max() < 1e-15
     assert whole.log_sum == pytest.approx(usual.log_sum, abs=1e-12)
     (sums, chances), (others, wanted) = whole.sum_of(np.arange(100)), usual.sum_of(np.arange(100))
@@ -280,7 +280,7 @@ def test_windows_too_wide_for_waves_and_transforms_are_refused_before_anything_i
 def test_equal_cells_are_worked_out_once_and_read_as_each_by_itself(
     cells: int, alpha: float, waves: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(low_frequencies, "MOST_WAVES", waves)
+    monkeypatch.setattr(known_sum, "MOST_WAVES", waves)
     generator = np.random.default_rng([19, cells])
     counts = generator.multinomial(40 * cells, generator.dirichlet(np.full(cells, 0.3)))
     noisy = counts + np.rint(generator.laplace(scale=3, size=cells)).astype(np.int64)
@@ -288,11 +288,11 @@ def test_equal_cells_are_worked_out_once_and_read_as_each_by_itself(
     weights, total = laplace(noisy, 0.3, alpha), int(counts.sum())
     alone = LatentCounts(weights, noisy, noisy, 1 / 0.3, total)
     shared = LatentCounts(weights, noisy, noisy, 1 / 0.3, total, noisy)
-    assert len(shared._weights) == len(np.unique(noisy)) < cells == len(alone._weights)
+    assert len(shared.known.times) == len(np.unique(noisy)) < cells == len(alone.known.times)
     np.testing.assert_array_equal(shared.first, alone.first)
     np.testing.assert_allclose(shared.marginals, alone.marginals, rtol=1e-10, atol=1e-14)
     assert shared.log_sum == pytest.approx(alone.log_sum, abs=1e-11)
-    assert shared.log_bound == pytest.approx(alone.log_bound, abs=1e-10)
+    assert shared.known.log_bound == pytest.approx(alone.known.log_bound, abs=1e-10)
     group = generator.permutation(cells)[: cells // 2 + 1]
     for one, two in zip(shared.sum_of(group), alone.sum_of(group), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-15)
@@ -308,6 +308,7 @@ def test_a_release_with_ties_is_read_by_kinds_of_cells() -> None:
     )
     found = dc.infer(release).readings[0].counts
     assert isinstance(found, LatentCounts)
-    assert len(found._weights) == 4
+    assert len(found.known.times) == 4
     alone = LatentCounts(laplace(noisy, 0.5, 0.5), noisy, noisy, 2.0, 180)
-    np.testing.assert_allclose(found.marginals @ np.arange(found._width), alone.marginals @ np.arange(alone._width))
+    steps = np.arange(found.marginals.shape[1])
+    np.testing.assert_allclose(found.marginals @ steps, alone.marginals @ steps)

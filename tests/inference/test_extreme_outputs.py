@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.reading import Case, engine_for, why_unreadable
 from discreet.reading.case import MOST_NUMBERS
-from discreet.reading.counts.count_sums import SPARE
 from discreet.reading.counts.cube import FARTHEST, CubeKernel
+from discreet.reading.counts.latent_counts import SPARE
 from discreet.reading.engines.cube import CubeEngine
 from discreet_papers import as_published
 

@@ -1,6 +1,7 @@
 """Margins of a table as posteriors of their own: from own sums, and from one joint reading."""
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ COUNTS = (90, 80, 12, 8, 70, 80, 20, 30, 80, 80, 30, 20)
 
 def release(prior: object = None, seed: int = 8, kind: str = "GeometricHistogram", **extra: object) -> dc.Release:
     model = dc.Categories(tuple(LEVELS), LEVELS, prior=prior, outside={name: own[0] for name, own in LEVELS.items()})  # type: ignore[arg-type]
-    mechanism = dc.Mechanism.registered()[kind](model, size=600, epsilon="0.5", **extra)
+    made: Any = dc.Mechanism.registered()[kind]
+    mechanism = made(model, size=600, epsilon="0.5", **extra)
     return dc.simulate(mechanism, COUNTS, dc.SeededBits(seed), label="wards")
 
 

@@ -9,8 +9,7 @@ from scipy.special import logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.counts import pair_rows
-from discreet.reading.counts.count_sums import CellWeights
-from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
 
 Kernel = Callable[[Counts, Counts], Floats]

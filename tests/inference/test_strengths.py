@@ -1,5 +1,7 @@
 """Strengths of a prior share their work: bounds hold, and what is not read has no share."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,8 @@ def release(kind: str, cells: int, size: int, epsilon: str, prior: object = 1) -
     model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)  # type: ignore[arg-type]
     counts = generator.multinomial(size, generator.dirichlet(np.full(cells, 0.3)))
     extra = {"delta": "1e-6"} if kind.endswith("GaussianHistogram") else {}
-    mechanism = dc.Mechanism.registered()[kind](model, size=size, epsilon=epsilon, **extra)
+    made: Any = dc.Mechanism.registered()[kind]
+    mechanism = made(model, size=size, epsilon=epsilon, **extra)
     return dc.simulate(mechanism, counts, dc.SeededBits(cells))
 
 

@@ -9,13 +9,12 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network_records import counts_of, made_up_records, made_up_tables
-from discreet.reading import Case
+from discreet.reading import Case, known_sum
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import RowMemory, WindowedClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
-from discreet.reading.counts.row_windows import RowWindows
-from discreet.reading.counts.window_sums import WindowSums
+from discreet.reading.counts.row_windows import RowWindows, known_row
 from discreet.reading.counts.windows import CellWindows, Seen, log_prior_windows
 from discreet.reading.engines.naive_bayes import NaiveBayesEngine, whole, windowed
 from discreet_papers import as_published
@@ -102,7 +101,7 @@ def test_the_law_inside_and_the_draws_of_a_row_are_those_of_direct_sums(name: st
 def test_what_windows_leave_out_is_never_more_than_its_bound(alpha: float, tilt: float) -> None:
     size = 2_000
     for noise in (laplace([900, -30, 2_100, 5], 0.3), gaussian([900, 10, 1_990, 3], 60.0)):
-        windows = CellWindows(np.full(4, alpha), [noise], size, margin=6.0)
+        windows = CellWindows.around([noise], size, margin=6.0)
         counts = np.arange(size + 1)
         logs = log_prior_windows(np.full(4, alpha), np.zeros(4, dtype=np.int64), size + 1)
         logs = (
@@ -111,14 +110,14 @@ def test_what_windows_leave_out_is_never_more_than_its_bound(alpha: float, tilt:
         outside = (counts < windows.first[:, None]) | (counts > windows.last[:, None])
         assert outside.any(axis=1).all()
         lost = logsumexp(np.where(outside, logs, -np.inf), axis=1)
-        bound = windows.log_outside(tilt)
+        bound = windows.beyond(np.full(4, alpha)).log_outside(np.array(tilt))
         assert (bound >= lost - 1e-9).all()
         assert alpha != 1 or tilt != 0 or (bound <= lost + 1).all()  # and not far above
 
 
 def test_windows_that_are_too_narrow_say_so_and_are_widened() -> None:
     alpha, seen, size = np.ones(3), [laplace([3_000, 3_000, 3_000], 0.05)], 10_000
-    narrow = WindowSums(CellWindows(alpha, seen, size, margin=4.0), 8_950, 9_050, 9_000.0)
+    narrow = known_row(CellWindows.around(seen, size, margin=4.0), alpha, 8_950, 9_050)
     assert narrow.errors.min() > 1e-3
     twin = whole_row(alpha, seen, size, 9_000.0).log_sums[8_950:9_051]
     assert (np.abs(np.expm1(narrow.log_sums - twin)) <= narrow.errors).all()
@@ -155,19 +154,22 @@ def test_what_lies_beyond_a_window_of_class_counts_is_never_more_than_its_bound(
             assert tilt != 0 or narrow.log_outside(tilt, own) <= lost + 80
 
 
-def test_of_many_cells_low_frequencies_are_enough_and_of_few_cells_all_are_kept() -> None:
+def test_of_many_cells_low_frequencies_are_enough_and_of_few_cells_all_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(23)
     for cells, few in ((3, False), (10, False), (64, False), (65, True), (300, True)):
         noisy, alpha, size = rng.integers(0, 40, cells), np.ones(cells), 30_000
-        windows = CellWindows(alpha, [laplace(noisy.tolist(), 0.3)], size)
+        windows = CellWindows.around([laplace(noisy.tolist(), 0.3)], size)
         total = int(noisy.sum()) + 9
-        sums = WindowSums(windows, total - 20, total + 20, float(total))
-        assert (sums.frequencies is not None) is few
-        slow = WindowSums(windows, total - 20, total + 20, float(total))
-        slow.frequencies = None
-        np.testing.assert_allclose(sums.log_sums, slow.log_sums, rtol=1e-13)
-        for one, two in zip(sums.marginals(total), slow.marginals(total), strict=True):
-            np.testing.assert_allclose(one.values, two.values, atol=1e-14)
+        sums = known_row(windows, alpha, total - 20, total + 20)
+        assert (sums._circle.count < sums._circle.length // 2 + 1) is few
+        with monkeypatch.context() as patched:
+            patched.setattr(known_sum, "MOST_WAVES", 0)
+            slow = known_row(windows, alpha, total - 20, total + 20)
+            np.testing.assert_allclose(sums.log_sums, slow.log_sums, rtol=1e-13)
+            np.testing.assert_allclose(sums.marginals, slow.marginals, atol=1e-14)
+            np.testing.assert_allclose(sums.means_given, slow.means_given, rtol=1e-10)
 
 
 def network(classes: int, levels: int, features: int = 4) -> dc.Network:

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from math import log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ MODULE = sys.modules["discreet.planning.expected_accuracy"]
 def mechanism(cells: int, size: int, epsilon: str, prior: object = 1, kind: str = "GeometricHistogram") -> dc.Mechanism:
     model = dc.Categories("x", levels=tuple(range(cells)), prior=prior, outside=0)  # type: ignore[arg-type]
     extra = {} if kind in ("GeometricHistogram", "DiscreteLaplaceCounts") else {"delta": "1e-6"}
-    found: dc.Mechanism = dc.Mechanism.registered()[kind](model, size=size, epsilon=epsilon, **extra)
+    made: Any = dc.Mechanism.registered()[kind]
+    found: dc.Mechanism = made(model, size=size, epsilon=epsilon, **extra)
     return found
 
 
@@ -61,7 +63,7 @@ def test_tables_that_windows_do_not_hold_are_read_by_themselves(monkeypatch: pyt
     drawn = MadeUpTables.of(one.model, one.size, 5, 3, 24)
     outputs = drawn.outputs(one, 3)
     usual = ManyStudies.read(one, outputs, drawn.places).widths(0.9)
-    monkeypatch.setattr(many_tables, "_MARGIN", 4.0)
+    monkeypatch.setattr(many_tables, "MARGIN", 4.0)
     assert ManyStudies.read(one, outputs, drawn.places).widths(0.9) == pytest.approx(usual, rel=1e-10)
 
 

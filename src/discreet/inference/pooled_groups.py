@@ -22,8 +22,7 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Work
-from discreet.reading.counts.count_sums import CellWeights
-from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
 from discreet.reading.own_sums import summed_measurements
 from discreet.reading.patience import require
 from discreet.releases import Release

@@ -132,7 +132,15 @@ class TiltedStack:
     variance: Floats
 
 
-def stack_tilted_to(logs: Floats, total: float, *, absolute: float, relative: float) -> TiltedStack:
+def stack_tilted_to(
+    logs: Floats,
+    total: float | Floats | Counts,
+    *,
+    absolute: float,
+    relative: float,
+    times: Counts | None = None,
+    limits: tuple[Floats, Floats] | None = None,
+) -> TiltedStack:
     """Return what `tilted_to` gives for each table of a stack (tables, rows, values 0, 1, ...), all at once.
 
     Many small tables cost about as much as one, as every step of Newton's method is taken for all of them together.
@@ -140,8 +148,11 @@ def stack_tilted_to(logs: Floats, total: float, *, absolute: float, relative: fl
     middle = (logs.shape[-1] - 1) / 2
     powers = _powers(logs.shape[-1])
     centred = powers[:, 1]
-    tilt, origin = np.zeros(len(logs)), np.zeros(len(logs))
-    low, high, farthest = np.full(len(logs), -np.inf), np.full(len(logs), np.inf), 1.0
+    tilt, origin, farthest = np.zeros(len(logs)), np.zeros(len(logs)), 1.0
+    low, high = (np.full(len(logs), -np.inf), np.full(len(logs), np.inf)) if limits is None else limits
+    if limits is not None:
+        tilt = np.clip(tilt, low, high)
+    cells = logs.shape[1] if times is None else float(times.sum())
     weights, peaks = _formed_stack(logs, origin, centred)
     for _ in range(_MOST_STEPS):
         if (np.abs(tilt - origin) * middle > _MOST_EXPONENT).any():
@@ -151,8 +162,9 @@ def stack_tilted_to(logs: Floats, total: float, *, absolute: float, relative: fl
         moments = weights @ (factors[:, :, None] * powers)
         sums = moments[..., 0]
         means = moments[..., 1] / sums
-        variance = np.maximum(0.0, (moments[..., 2] / sums - means**2).sum(axis=1))
-        miss = means.sum(axis=1) + (middle * logs.shape[1] - total)
+        own = moments[..., 2] / sums - means**2
+        variance = np.maximum(0.0, own.sum(axis=1) if times is None else own @ times)
+        miss = (means.sum(axis=1) if times is None else means @ times) + (middle * cells - total)
         wrong = np.abs(miss) > absolute + relative * np.sqrt(variance)
         if not wrong.any():
             break

@@ -28,7 +28,7 @@ from discreet.planning.work_ahead import planning
 from discreet.progress import shown
 from discreet.randomness import SeededBits
 from discreet.reading import Exactness, exactness_of, why_unreadable
-from discreet.reading.counts.count_sums import MANY
+from discreet.reading.known_sum import MANY
 from discreet.reading.patience import require
 from discreet.releases import simulate
 

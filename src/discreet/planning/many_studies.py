@@ -22,9 +22,9 @@ from discreet.models import Categories
 from discreet.randomness import SeededBits
 from discreet.reading import Case
 from discreet.reading.case import Observed
-from discreet.reading.counts.count_sums import MANY
 from discreet.reading.counts.many_tables import ManyTables
 from discreet.reading.engines.tables import log_prior_total
+from discreet.reading.known_sum import MANY
 from discreet.reading.own_cells import pairs_through
 from discreet.reading.own_sums import summed_measurements
 from discreet.reading.readings import TableReading

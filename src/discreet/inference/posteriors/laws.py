@@ -16,7 +16,7 @@ from discreet.mathematics.distributions import BetaMixture, CountDistribution, S
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.summaries import batch_of
-from discreet.reading.counts.count_sums import LOST
+from discreet.reading.counts.latent_counts import LOST
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 

@@ -22,9 +22,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.tilting import stack_tilted_to
-from discreet.reading.cells.coefficients import KnownSum
 from discreet.reading.cells.product import ProductLikelihood, in_blocks, log_factorials
+from discreet.reading.known_sum import KnownSum, TotalLaw
 
 MOST_STEPS = 1e9
 """How many products of two numbers one value with its gradient may take."""
@@ -126,14 +125,10 @@ class GivenLikelihood:
             with np.errstate(divide="ignore"):
                 logs[..., steps] = np.maximum(logs[..., steps], np.log(series) + scales)
         logs += self.lifts
-        rest = self.size - int(first.sum())
-        law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
-        known = KnownSum(law.weights, rest, np.sqrt(law.variance))
-        mass = known.mass
-        possible = (mass > 0) & ~(gone & (first > 0)).any(axis=1)
-        values = self._constant + np.log(np.where(possible, mass, 1.0)) - law.tilt * rest
-        values += law.log_sums.sum(axis=1) + np.where(gone, 0.0, rows) @ first
-        return np.where(possible, values, -inf), _Groups(stretched, law.weights, known)
+        known = KnownSum(logs, first[self.places].sum(axis=1), TotalLaw.known(self.size), near=_NEAR)
+        values = self._constant + known.log_mass + np.where(gone, 0.0, rows) @ first
+        possible = ~(gone & (first > 0)).any(axis=1)
+        return np.where(possible, values, -inf), _Groups(stretched, known)
 
     @property
     def _constant(self) -> float:
@@ -145,22 +140,22 @@ class GivenLikelihood:
         expected, first = np.empty(rows.shape), self.whole.first
         ratios = groups.ratios(self.places)
         for cell, own in enumerate(self.places.T):
-            centre = (groups.laws * ratios[:, :, cell]).sum(axis=-1)
+            centre = (groups.known.tilted.weights * ratios[:, :, cell]).sum(axis=-1)
             expected[:, own] = first[own] + centre + groups.known.expect(ratios[:, :, cell] - centre[..., None])
         return values, np.where((values > -inf)[:, None], expected, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """For every stretch, the weights of cells and their products within groups; the laws of the groups' sizes."""
+    """For every stretch, the weights of cells and their products within groups; the sizes of the groups given n."""
 
     stretched: Sequence[tuple[Floats, Floats]]
-    laws: Floats
     known: KnownSum
 
     def ratios(self, places: Counts) -> Floats:
         """Return the mean step of every cell given the size of its group: (tables, groups, cells, sizes)."""
-        found = np.zeros((*self.laws.shape[:2], places.shape[1], self.laws.shape[2]))
+        tables, groups, width = self.known.tilted.weights.shape
+        found = np.zeros((tables, groups, places.shape[1], width))
         for weights, series in self.stretched:
             means = np.array([[_means(table[own]) for own in places] for table in weights])
             inside = np.broadcast_to((series > 0)[:, :, None], means.shape)

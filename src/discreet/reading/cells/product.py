@@ -17,10 +17,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.tilting import TiltedStack, stack_tilted_to
-from discreet.reading.cells.coefficients import KnownSum
-from discreet.reading.counts.count_sums import CellWeights
-from discreet.reading.counts.latent_counts import LatentCounts
+from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
+from discreet.reading.known_sum import KnownSum, TotalLaw
 
 _NEAR = 0.05  # standard deviations by which the mean of the sum may differ from the known size
 _BLOCK = 60_000  # numbers computed at once: more would leave the cache
@@ -59,8 +57,8 @@ class ProductLikelihood:
     def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
         return in_blocks(log_probabilities.reshape(-1, len(self.first)), self.base.size)
 
-    def tilted(self, rows: Floats) -> tuple[TiltedStack, KnownSum, Floats]:
-        """Return the tilted laws of all cells for rows of log p, and what else was added to log P."""
+    def known(self, rows: Floats) -> tuple[KnownSum, Floats]:
+        """Return the counts given the size for rows of log p, and what else is added to log P."""
         steps, rest, start = np.arange(self.base.shape[1]), self.size - int(self.first.sum()), log(self.size)
         gone = rows == -inf
         is_gone = gone.any()
@@ -68,31 +66,25 @@ class ProductLikelihood:
         logs = self.base + (slopes + start)[..., None] * steps
         if is_gone:
             logs[gone, 1:] = -inf  # impossible cells hold no records
-        law = stack_tilted_to(logs, rest, absolute=1e-9, relative=_NEAR)
-        shift = slopes @ self.first - (law.tilt + start) * rest
-        return law, KnownSum(law.weights, rest, np.sqrt(law.variance)), shift
+        shift = np.asarray(self.constant + slopes @ self.first - start * rest)
+        return KnownSum(logs, self.first, TotalLaw.known(self.size), near=_NEAR), shift
 
-    def _told(self, rows: Floats) -> tuple[Floats, TiltedStack, KnownSum]:
-        """Return log P(z | p), -inf where p is impossible or rounding destroyed it, and the laws behind it."""
-        law, known, shift = self.tilted(rows)
-        mass = known.mass
-        possible = (mass > 0) & (np.isfinite(rows) | (self.first == 0)).all(axis=1)
-        logs = np.log(np.where(possible, mass, 1.0)) + law.log_sums.sum(axis=1) + shift
-        return np.where(possible, self.constant + logs, -inf), law, known
+    def _told(self, rows: Floats) -> tuple[Floats, KnownSum]:
+        """Return log P(z | p), -inf where p is impossible or rounding destroyed it, and the counts behind it."""
+        known, shift = self.known(rows)
+        possible = (np.isfinite(rows) | (self.first == 0)).all(axis=1)
+        return np.where(possible, known.log_mass + shift, -inf), known
 
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
-        values, law, known = self._told(rows)
-        steps = np.arange(self.base.shape[1])
-        means = law.weights @ steps  # sums of positive numbers: a tiny mean keeps its digits
-        expected = self.first + means + known.expect(steps - means[..., None])
-        return values, np.where((values > -inf)[:, None], expected, 0.0)
+        values, known = self._told(rows)
+        return values, np.where((values > -inf)[:, None], known.mean, 0.0)
 
     def covariance_times(self, log_probabilities: Floats, vector: Floats) -> Floats:
         """Return Cov[k | z, p] v for one row of log p."""
-        values, law, known = self._told(log_probabilities[None])
+        values, known = self._told(log_probabilities[None])
         if values[0] == -inf:
             return np.zeros(len(vector))
-        found: Floats = known.covariance_times(np.arange(self.base.shape[1]) - law.means[..., None], vector)[0]
+        found: Floats = known.covariance_times(vector)[0]
         return found
 
     def draw_counts(self, log_probabilities: Floats, count: int, generator: np.random.Generator) -> Counts:

@@ -18,7 +18,6 @@ from discreet.mathematics.tilting import tilted_to
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.naive_bayes import BEYOND, ClassCounts
-from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Seen, Windowed
 
 _NEGLIGIBLE = 38.0  # class counts this many nats below the sum of all are left out
@@ -88,16 +87,17 @@ def _within(
 
 def _is_enough(found: Sequence[CubeClass], own: Sequence[OwnFactor], size: int) -> bool:
     """Tell whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
-    return WindowSums(ClassCounts(found, own), size, size, float(size)).outside <= BEYOND
+    return ClassCounts(found, own).known(size).outside_share <= BEYOND
 
 
 def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> tuple[list[Counts], float]:
     """Return the counts of each class whose upper bound is not negligible, and the log share of all beyond the look."""
     upper = ClassCounts([CubeClass(look.kernel, look.upper, look.ends) for look in looks], own)
     lower = ClassCounts([CubeClass(look.kernel, look.lower, look.ends) for look in looks], own)
-    least = float(WindowSums(lower, size, size, float(size)).log_sums[0])
+    least = float(lower.known(size).log_sums[0])
     steps, rest = np.arange(upper.logs.shape[1]), size - int(upper.first.sum())
-    steepest = min(50.0, 0.9 * upper.steepest)
+    most = upper.tilts[1]
+    steepest = min(50.0, 0.9 * most)
     best = tilted_to(upper.logs, steps, rest, absolute=1e-6, relative=0.01, steepest=steepest).tilt
     bounds, beyond = np.full_like(upper.logs, np.inf), np.full(len(looks), np.inf)
     for share in _TILTS:
@@ -105,8 +105,8 @@ def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: flo
         sums = logsumexp(upper.logs + tilt * steps, axis=1)
         others = sums.sum() - sums
         bounds = np.minimum(bounds, upper.logs + tilt * (steps - rest) + others[:, None])
-        if abs(tilt) < upper.steepest:
-            beyond = np.minimum(beyond, upper.log_outside(tilt) - tilt * rest + others)
+        if abs(tilt) < most:
+            beyond = np.minimum(beyond, upper.log_outside(np.array([tilt]))[0] - tilt * rest + others)
     floor = least - _NEGLIGIBLE - np.log(upper.logs.size)
     kept = [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
     return kept, float(beyond.max()) - least

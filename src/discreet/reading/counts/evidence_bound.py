@@ -15,7 +15,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import weights_tilted_to
 from discreet.reading.case import Case
-from discreet.reading.counts.cell_windows import CellWindows
+from discreet.reading.counts.windows import CellWindows
 from discreet.reading.engines.tables import log_prior_total
 
 _MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
@@ -107,6 +107,5 @@ class _Bounds:
             times=times,
         )
         self._tilt = balanced.tilt
-        ends = balanced.weights[:, 0], balanced.weights[np.arange(len(alpha)), windows.last - windows.first]
-        outside = windows.outside(alpha, balanced.tilt, ends)
-        return float(times @ (balanced.log_sums + np.log1p(outside))) - balanced.tilt * rest
+        outside = windows.beyond(alpha).log_outside(np.array(balanced.tilt))
+        return float(times @ np.logaddexp(balanced.log_sums, outside)) - balanced.tilt * rest

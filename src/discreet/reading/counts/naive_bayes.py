@@ -24,8 +24,8 @@ from discreet.reading.counts.row_windows import TOO_FAR
 from discreet.reading.counts.splits import split_by_totals
 from discreet.reading.counts.states import States, log_chances, represented
 from discreet.reading.counts.table_counts import Split, TableCounts
-from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import Windowed, log_prior_constant_of
+from discreet.reading.known_sum import KnownSum, TotalLaw
 
 BEYOND = 1e-14
 """The share of the posterior that windows of class counts may leave out."""
@@ -34,7 +34,7 @@ _ROUNDS = 12  # rounds of widening and cutting
 
 
 class ClassCounts:
-    """Weights of all class counts on their windows, as `WindowSums` asks for them."""
+    """Weights of all class counts on their windows, and bounds on what lies beyond these."""
 
     def __init__(self, classes: Sequence[ClassReading], own: Sequence[OwnFactor]) -> None:
         self._classes, self._own = classes, own
@@ -46,13 +46,25 @@ class ClassCounts:
             line[: len(row)] = row
 
     @property
-    def steepest(self) -> float:
-        """Return the largest tilt at which all that lies beyond the windows is bounded."""
-        return min(each.steepest(f) for each, f in zip(self._classes, self._own, strict=True))
+    def tilts(self) -> tuple[float, float]:
+        """Return the tilts between which all that lies beyond the windows is bounded."""
+        steepest = min(each.steepest(f) for each, f in zip(self._classes, self._own, strict=True))
+        return -steepest, steepest
 
-    def log_outside(self, tilt: float) -> Floats:
-        """Return for each class the log of a bound on what lies beyond its window."""
-        return np.array([each.log_outside(tilt, f) for each, f in zip(self._classes, self._own, strict=True)])
+    def log_outside(self, tilt: Floats) -> Floats:
+        """Return for each class (columns) the log of a bound on what lies beyond its window, for every tilt."""
+        pairs = list(zip(self._classes, self._own, strict=True))
+        return np.array([[each.log_outside(by, f) for each, f in pairs] for by in tilt.tolist()])
+
+    def known(self, size: int) -> KnownSum:
+        """Return the class counts given that they sum to n."""
+        return KnownSum(self.logs[None], self.first[None], TotalLaw.known(size), outside=self)
+
+    def laws(self, known: KnownSum) -> list[Windowed]:
+        """Return P(n_y = t | z) of every class on its window."""
+        widths = (self.last - self.first + 1).tolist()
+        triples = zip(self.first.tolist(), known.marginals[0], widths, strict=True)
+        return [Windowed(first, row[:width]) for first, row, width in triples]
 
 
 class NaiveBayesCounts(TableCounts):
@@ -103,7 +115,8 @@ class NaiveBayesCounts(TableCounts):
 
     def class_split(self, inside: Bools) -> Split:
         """Return the law of how many records belong to one of some classes."""
-        return split_by_totals([1.0], [self._row.law_inside(inside, self.size)], [self.size])
+        counts, law = self._row.marginal(inside.astype(np.int64))
+        return split_by_totals([1.0], [Windowed(int(counts[0]), law)], [self.size])
 
     def feature_split(self, feature: int, place: int, inside: Bools) -> Split:
         """Return the law of (n_y, k), k the records of one class whose feature has one of some levels.
@@ -134,7 +147,7 @@ class NaiveBayesCounts(TableCounts):
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]
 
 
-Certified = tuple[list[ClassReading], WindowSums, list[Windowed], float]
+Certified = tuple[list[ClassReading], KnownSum, list[Windowed], float]
 
 
 def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int) -> Certified:
@@ -147,15 +160,15 @@ def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int)
         counts = ClassCounts(classes, own)
         if not np.isfinite(counts.logs).any(axis=1).all():
             break
-        row = WindowSums(counts, size, size, float(size))
-        if row.errors[0] < 1 and row.outside <= BEYOND:
-            chances = row.marginals(size)
+        row = counts.known(size)
+        if row.outside_share <= BEYOND:
+            chances = counts.laws(row)
             errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
             if sum(errors) > _ERROR:
                 pairs = zip(classes, errors, strict=True)
                 classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
                 continue
-            if row.errors[0] <= BEYOND:
+            if row.lost[0] <= BEYOND:
                 return classes, row, _known(chances, classes), float(row.errors[0]) + sum(errors)
         wider = [each.wider() for each in classes]
         if all(_ends(new) == _ends(old) for new, old in zip(wider, classes, strict=True)):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.reading.case import MOST_NUMBERS
-from discreet.reading.counts.window_sums import WindowSums
 from discreet.reading.counts.windows import MARGIN, CellWindows, Seen, Windowed, log_prior_constant_of
+from discreet.reading.known_sum import KnownSum, TotalLaw
 
 _WIDEST = 64.0  # multiple of the first margin from which a wider window changes nothing
 _OUTSIDE = 1e-16  # what windows may leave out, relative to the largest probability of a total
@@ -55,14 +55,14 @@ class RowWindows:
         self._parts = [self._sums(a, b - 1) for a, b in pairwise(edges)]
         self._known_bounds: dict[float, LogBound] = {}
 
-    def _sums(self, low: int, high: int) -> WindowSums:
+    def _sums(self, low: int, high: int) -> KnownSum:
         margin = MARGIN
         while True:
-            windows = CellWindows(self.alpha, self._seen, self._size, margin)
-            if windows.logs.size > MOST_NUMBERS:
+            windows = CellWindows.around(self._seen, self._size, margin)
+            if windows.width * len(windows.first) > MOST_NUMBERS:
                 raise DiscreetError(TOO_FAR)
-            found = WindowSums(windows, low, high, (low + high) / 2)
-            if found.outside <= _OUTSIDE or margin >= _WIDEST * MARGIN:
+            found = known_row(windows, self.alpha, low, high)
+            if found.outside_share <= _OUTSIDE or margin >= _WIDEST * MARGIN:
                 return found
             margin *= 1.5
 
@@ -84,15 +84,16 @@ class RowWindows:
     @cached_property
     def _narrow(self) -> CellWindows:
         """Return windows of the first margin: any will do for a bound, and the wider they are, the less steep it is."""
-        return CellWindows(self.alpha, self._seen, self._size, MARGIN)
+        return CellWindows.around(self._seen, self._size)
 
     def _log_bound(self, share: float) -> LogBound:
-        windows = self._narrow
-        tilt = share * min(windows.steepest, 600 / windows.logs.shape[1])
-        logs = windows.logs + tilt * np.arange(windows.logs.shape[1])
+        windows, beyond = self._narrow, self._narrow.beyond(self.alpha)
+        low, high = beyond.tilts
+        tilt = share * min(float(high), -float(low), 600 / windows.width)
+        logs = windows.log_weights(self.alpha) + tilt * np.arange(windows.width)
         peaks = logs.max(axis=1)
         inside = peaks + np.log(np.exp(logs - peaks[:, None]).sum(axis=1))
-        sums = float(np.logaddexp(inside, windows.log_outside(tilt)).sum())
+        sums = float(np.logaddexp(inside, beyond.log_outside(np.array(tilt))).sum())
         return LogBound(sums + tilt * int(windows.first.sum()), tilt)
 
     def log_constants(self, totals: Counts) -> Floats:
@@ -108,7 +109,7 @@ class RowWindows:
     def probabilities(self) -> Floats:
         """Return the expected probability of each level (columns) given every total (rows)."""
         totals = np.arange(self.low, self.high + 1.0)
-        means = np.concatenate([part.means for part in self._parts], axis=1)
+        means = np.concatenate([part.means_given for part in self._parts], axis=1)
         return np.asarray((self.alpha + means.T) / (self.alpha.sum() + totals)[:, None])
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> Counts:
@@ -122,4 +123,17 @@ class RowWindows:
 
     def law_inside(self, inside: NDArray[np.bool_], total: int) -> Windowed:
         """Return the law of how many of so many records have one of some levels."""
-        return self._parts[int(np.searchsorted(self._edges, total, side="right")) - 1].law_inside(inside, total)
+        part = self._parts[int(np.searchsorted(self._edges, total, side="right")) - 1]
+        counts, law = part.marginal(inside.astype(np.int64), total)
+        return Windowed(int(counts[0]), law)
+
+
+def known_row(windows: CellWindows, alpha: Floats, low: int, high: int) -> KnownSum:
+    """Return the counts of one row for totals low, ..., high, tilted to the middle of these."""
+    return KnownSum(
+        windows.log_weights(alpha)[None],
+        windows.first[None],
+        TotalLaw.any_of(low, high),
+        outside=windows.beyond(alpha),
+        centre=(low + high) / 2,
+    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.reading.counts.count_sums import LOST
+from discreet.reading.counts.latent_counts import LOST
 from discreet.reading.counts.states import DROPPED, blocks, likely
 from discreet.reading.counts.table_counts import Split
 from discreet.reading.counts.windows import Windowed

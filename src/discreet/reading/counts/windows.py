@@ -11,14 +11,21 @@ So nothing here grows with the number of records, and nothing is left out that w
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
 
+LogKernel = Callable[[Counts, Counts], Floats]
+"""The log kernel of arrays of cells at arrays of counts."""
+
+_LONGEST = 4_000_000  # counts whose prior is summed in one pass
+_TAME = 100.0  # nats between the largest and the smallest prior of a count: products with it lose nothing
 MARGIN = 45.0
 """How many nats a window at first extends beyond the noisy numbers; it is widened where that is not enough."""
 
@@ -55,55 +62,144 @@ class Seen:
 
 
 class CellWindows:
-    """The log weights of the cells of one row on windows: `logs[x, s]` at the count first[x] + s, -inf beyond last."""
+    """Windows first_i, ..., last_i of 0, ..., total for cells with a log kernel; all are as wide as the widest.
 
-    def __init__(self, alpha: Floats, seen: Sequence[Seen], size: int, margin: float = MARGIN) -> None:
-        values = np.stack([np.clip(each.values, 0, size) for each in seen])
+    The kernel does not know the prior, so several strengths of a prior share one table of it. `log_kernel` is asked
+    for all cells at once, each (rows) at some counts (columns).
+    """
+
+    def __init__(self, log_kernel: LogKernel, first: Counts, last: Counts, total: int) -> None:
+        self.first, self.last, self._log_kernel, self.total = first, last, log_kernel, total
+        self.width = int((last - first).max()) + 1
+
+    @classmethod
+    def around(cls, seen: Sequence[Seen], total: int, margin: float = MARGIN) -> "CellWindows":
+        """Return windows that reach some nats beyond what was seen of the cells of a row."""
+        values = np.stack([np.clip(each.values, 0, total) for each in seen])
         reach = np.ceil(margin * np.min([each.reach for each in seen], axis=0)).astype(np.int64) + 2
-        self.alpha, self.size, self.seen = alpha, size, seen
-        self.first = np.clip(values.min(axis=0) - reach, 0, size)
-        self.last = np.clip(values.max(axis=0) + reach, 0, size)
-        counts = self.first[:, None] + np.arange(int((self.last - self.first).max()) + 1)
-        logs = self._kernel(counts) + log_prior_windows(alpha, self.first, counts.shape[1])
-        self.logs = np.where(counts <= self.last[:, None], logs, -np.inf)
-        self._right, self._left = self._edges()
+        first, last = np.clip(values.min(axis=0) - reach, 0, total), np.clip(values.max(axis=0) + reach, 0, total)
 
-    def _kernel(self, counts: Counts) -> Floats:
-        return np.asarray(sum(each.log_kernel(counts) for each in self.seen))
+        def log_kernel(_: Counts, counts: Counts) -> Floats:
+            return np.asarray(sum(each.log_kernel(counts) for each in seen))
 
-    def _edges(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Return for either end the log of a weight, and of the ratio from one count to the next further out."""
+        return cls(log_kernel, first, last, total)
+
+    @cached_property
+    def _kernel(self) -> Floats:
+        """Return log g_i(first_i + step), nothing beyond a cell's last count."""
+        counts = self.first[:, None] + np.arange(self.width)
+        last = self.last[:, None]
+        found = np.array(self._log_kernel(np.arange(len(self.first))[:, None], np.minimum(counts, last)))
+        found[counts > last] = -np.inf
+        return found
+
+    @cached_property
+    def _edges(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the log kernel at either end, and by how much it changes with the step beyond; -inf if all is held."""
         ends = np.stack([self.first - 1, self.first, self.last, self.last + 1], axis=1)
-        before, first, last, after = self._kernel(ends).T
-        rows = np.arange(len(self.first))
-        growth = np.maximum(0.0, np.log((self.alpha + self.last) / (self.last + 1)))
-        right = self.logs[rows, self.last - self.first], after - last + growth
-        priors = log_prior_windows(self.alpha, self.first, 1)[:, 0]
-        left = first + np.maximum(0.0, priors), before - first
-        open_right, open_left = self.last < self.size, self.first > 0
-        return (
-            (np.where(open_right, right[0], -np.inf), np.where(open_right, right[1], -np.inf)),
-            (np.where(open_left, left[0], -np.inf), np.where(open_left, left[1], -np.inf)),
+        before, first, last, after = self._log_kernel(
+            np.arange(len(self.first))[:, None], np.clip(ends, 0, self.total)
+        ).T
+        left, right = (self.first > 0) & (first > -np.inf), (self.last < self.total) & (last > -np.inf)
+        with np.errstate(invalid="ignore"):
+            falls = np.where(left, before - first, -np.inf), np.where(right, after - last, -np.inf)
+        return np.where(left, first, -np.inf), falls[0], np.where(right, last, -np.inf), falls[1]
+
+    @cached_property
+    def _factors(self) -> tuple[Floats, Floats]:
+        """Return the kernel, each row divided by its largest number, and the logarithm of that."""
+        peaks = self._kernel.max(axis=1)
+        return np.exp(self._kernel - peaks[:, None]), peaks
+
+    def log_weights(self, alpha: Floats) -> Floats:
+        """Return log f_i(first_i + step); the prior is computed once if all cells have the same."""
+        if (alpha == 1).all():
+            return self._kernel.copy()
+        prior = self._one_prior(alpha)
+        logs = log_prior_windows(alpha, self.first, self.width) if prior is None else self._by_rows(prior)
+        logs += self._kernel
+        return logs
+
+    def weights(self, alpha: Floats) -> tuple[Floats, Floats]:
+        """Return f_i(first_i + step), each row divided by a scale, and the logarithms of the scales.
+
+        Where all cells have the same, tame prior, only its own factors are new: the kernel's are shared.
+        """
+        prior = self._one_prior(alpha)
+        if prior is not None and (highest := prior.max()) - prior.min() < _TAME:
+            factors, peaks = self._factors
+            found = self._by_rows(np.exp(prior - highest))
+            found *= factors
+            return found, peaks + highest
+        logs = self.log_weights(alpha)
+        peaks = logs.max(axis=1)
+        logs -= peaks[:, None]
+        return np.exp(logs, out=logs), peaks
+
+    def _one_prior(self, alpha: Floats) -> Floats | None:
+        """Return the log prior of all counts from the first one of all on; nothing if cells or windows lie apart."""
+        lowest, highest = int(self.first.min()), int(self.last.max())
+        if (alpha != alpha[0]).any() or highest - lowest >= min(self._kernel.size, _LONGEST):
+            return None
+        return np.asarray(log_prior_windows(alpha[:1], np.array([lowest]), highest - lowest + self.width)[0])
+
+    def _by_rows(self, of_counts: Floats) -> Floats:
+        """Return each cell's window of numbers that are given for all counts from the first one of all on."""
+        found: Floats = sliding_window_view(of_counts, self.width)[self.first - int(self.first.min())]
+        return found
+
+    def beyond(self, alpha: Floats) -> "Beyond":
+        """Return what lies outside the windows, at most."""
+        left, falls, right, drops = self._edges
+        growth = np.maximum(0.0, np.log((alpha + self.last) / (self.last + 1)))
+        start = right + log_prior(alpha, self.last)
+        return Beyond(
+            left + np.maximum(0.0, log_prior(alpha, self.first)), falls, start, drops + growth, self.last - self.first
         )
 
+
+@dataclass(frozen=True, eq=False)
+class Beyond:
+    """Geometric series above all weights outside windows: logs of a start and of the ratio, left and right of them.
+
+    `span` is how far the last count of a window is from the first. Arrays may have tables along a first axis.
+    """
+
+    left: Floats
+    left_ratio: Floats
+    right: Floats
+    right_ratio: Floats
+    span: Counts
+
+    def by_tables(self, tables: int) -> "Beyond":
+        """Return the same with the cells of so many tables apart."""
+        return Beyond(*(getattr(self, each.name).reshape(tables, -1) for each in fields(self)))
+
     @property
-    def steepest(self) -> float:
-        """Return the largest tilt in either direction at which all that lies outside is still finite."""
-        return float(min(-self._right[1].max(), -self._left[1].max()))
+    def tilts(self) -> tuple[Floats, Floats]:
+        """Return the tilts between which all that lies outside is finite."""
+        return np.asarray(self.left_ratio.max(axis=-1)), np.asarray(-self.right_ratio.max(axis=-1))
 
-    def log_outside(self, tilt: float) -> Floats:
-        """Return for each cell the log of an upper bound on sum f(k) e^(tilt (k - first)) over all k outside."""
-        width = self.last - self.first
-        right, left = self._right[0] + tilt * width, self._left[0]
-        return np.logaddexp(_series(right, self._right[1] + tilt), _series(left, self._left[1] - tilt))
+    def log_outside(self, tilt: Floats) -> Floats:
+        """Return the log of an upper bound on sum f(k) e^(tilt (k - first)) over all k outside, for each tilt."""
+        by = np.asarray(tilt)[..., None]
+        right = log_series(self.right + by * self.span, self.right_ratio + by)
+        return np.logaddexp(right, log_series(self.left, self.left_ratio - by))
 
 
-def _series(start: Floats, log_ratio: Floats) -> Floats:
+def log_series(start: Floats, log_ratio: Floats) -> Floats:
     """Return log sum_(j >= 1) e^(start + j log_ratio), infinite where the ratio is one or more; nothing if no start."""
     inside = np.minimum(log_ratio, -1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
         total = start + np.where(np.isneginf(inside), -np.inf, inside - np.log(-np.expm1(inside)))
     return np.where(np.isneginf(start), -np.inf, np.where(log_ratio >= 0, np.inf, total))
+
+
+def log_prior(alpha: Floats, counts: Counts) -> Floats:
+    """Return log P_a(k) = log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
+    if (alpha == 1).all():
+        return np.zeros(np.broadcast(alpha, counts).shape)
+    return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
 
 
 def log_prior_windows(alpha: Floats, first: Counts, width: int) -> Floats:
@@ -117,9 +213,9 @@ def log_prior_windows(alpha: Floats, first: Counts, width: int) -> Floats:
     """
     if (alpha == 1).all():
         return np.zeros((len(alpha), width))
-    anchor = log_gamma_ratio(first + 1.0, alpha - 1) - gammaln(alpha)
-    steps = np.log1p((alpha - 1)[:, None] / (first[:, None] + 1.0 + np.arange(width - 1)))
-    return np.asarray(np.cumsum(np.concatenate([anchor[:, None], steps], axis=1), axis=1))
+    logs = np.log1p((alpha[:, None] - 1) / np.maximum(first[:, None] + np.arange(width), 1))
+    logs[:, 0] = log_prior(alpha, first)
+    return np.asarray(np.cumsum(logs, axis=1, out=logs))
 
 
 def log_prior_constant_of(alpha: float | Floats, totals: Counts) -> Floats:

@@ -12,16 +12,15 @@ from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
-from discreet.reading.counts.count_sums import MANY, SPARE, CellWeights
-from discreet.reading.counts.latent_counts import LatentCounts, alike
+from discreet.reading.counts.latent_counts import SPARE, CellWeights, LatentCounts, alike
 from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
 from discreet.reading.engines.enumeration import EnumerationEngine, few_records
+from discreet.reading.known_sum import MANY, MOST_WAVES
 from discreet.reading.readings import EXACTLY, TableReading
 
 _RARE = 46.1  # nats: outputs of a smaller probability than 1e-20 may be refused
 _WAVES = 400.0  # about the most frequencies of many cells that matter
-_MOST_WAVES = 20_000_000  # as in `low_frequencies`: beyond this, whole transforms are taken
 _FACTORS = 45.0  # a window reaches this many nats beyond a noisy count, and twice as far now and then
 
 
@@ -41,7 +40,7 @@ class TablesEngine(Engine, place=10):
         cells = len(case.model.cells)
         width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
-        is_low = cells > MANY and _WAVES * width <= _MOST_WAVES
+        is_low = cells > MANY and _WAVES * width <= MOST_WAVES
         each = 8 * _WAVES * width if is_low else 100 * length * np.log2(length + 2)
         operations = 100 * cells * width + cells * each
         widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
