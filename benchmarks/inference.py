@@ -165,6 +165,18 @@ def strengths() -> None:
         )
 
 
+def known_sums() -> None:
+    """10,000 cells through much noise: cells of few kinds, cells that all differ, and nine priors near the best."""
+    cells, size = 10_000, 100_000
+    published, different = release(cells, size, "0.1", 1.0), tuple(1 + 1e-6 * cell for cell in range(cells))
+    equal, apart = Case.of([published]), Case.of([published], different)
+    near = strengthened(equal, [0.9 + 0.025 * step for step in range(9)])
+    words = "known sum of 10,000 cells, epsilon 0.1"
+    line(f"{words}: few kinds", min(cpu(partial(read_marginals, equal)) for _ in range(3)))
+    line(f"{words}: all different", min(cpu(partial(read_marginals, apart)) for _ in range(3)))
+    line(f"{words}: nine priors", min(cpu(partial(strength_marginals, near)) for _ in range(3)))
+
+
 def sums() -> None:
     model = dc.Categories("x", levels=tuple("abcd"), outside="a")
     compose([dc.GeometricHistogram(model, size=9, epsilon="0.1")], "1e-6")  # loads what composes
@@ -189,5 +201,5 @@ def noise() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for part in (intervals, large_tables, planning, strengths, sums, noise):
+    for part in (intervals, large_tables, planning, strengths, known_sums, sums, noise):
         part()

@@ -13,8 +13,7 @@ from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.reading import Case, engine_for
 from discreet.reading.counts import tree_edges
 from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
-from discreet.reading.counts.row_counts import log_prior_constant, log_prior_factors
-from discreet.reading.counts.windows import Seen
+from discreet.reading.counts.windows import Seen, log_prior, log_prior_constant_of
 from discreet.reading.engines.binary_trees import BinaryTreesEngine
 from discreet.reading.engines.trees import TreesEngine
 from discreet_papers import as_published
@@ -67,7 +66,13 @@ def log_weight(tables: list[BinaryTable], counts: Tables, priors: list[tuple[np.
 
 
 def log_weights(tables: list[BinaryTable], every: list[Tables], size: int) -> np.ndarray:
-    priors = [(log_prior_factors(table.alpha, size), log_prior_constant(table.alpha, size)) for table in tables]
+    priors = [
+        (
+            log_prior(table.alpha[:, None], np.arange(size + 1)),
+            log_prior_constant_of(float(table.alpha.sum()), np.arange(size + 1)),
+        )
+        for table in tables
+    ]
     return np.array([log_weight(tables, each, priors) for each in every])
 
 

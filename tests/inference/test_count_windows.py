@@ -64,7 +64,7 @@ def on_all_counts(counts: LatentCounts) -> Floats:
     return found
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.7, 1.0, 3.5])
+@pytest.mark.parametrize("alpha", [0.05, 0.7, 1.0, 3.5, 400.0])
 @pytest.mark.parametrize(
     ("noisy", "rate"),
     [([40, 220, 40], 0.5), ([-200, 300, 190], 0.5), ([-350, -20, 640], 1.0), ([5, 0, 7, 290], 2.0)],
@@ -76,6 +76,19 @@ def test_windows_give_what_a_sum_over_all_counts_gives(noisy: list[int], rate: f
     wanted, log_sum = slow_marginals(weights, 300)
     assert np.abs(on_all_counts(counts) - wanted).max() < 2e-13
     assert counts.log_sum == pytest.approx(log_sum, abs=1e-11)
+
+
+@pytest.mark.parametrize("noisy", [[-900, 2000, 1000, 400], [900, 2000, 1000, 400], [5, 0, 7, 2900]])
+def test_windows_that_a_strong_prior_leaves_no_good_tilt_are_widened(noisy: list[int]) -> None:
+    """The prior rises faster than the noise falls: where the bound holds, rounding hides the total."""
+    values = np.array(noisy)
+    for rate in (0.05, 0.2, 0.3):
+        strong = laplace(values, rate, 400.0)
+        counts = read(strong, values, 1 / rate, 3000)
+        assert counts.lost < 1e-11
+        wide = LatentCounts(strong, np.zeros(4, dtype=np.int64), np.full(4, 3000), 1 / rate, 3000)
+        assert counts.log_sum == pytest.approx(wide.log_sum, abs=1e-9)
+        assert np.abs(on_all_counts(counts) - on_all_counts(wide)).max() < 1e-12
 
 
 @pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0])

@@ -17,11 +17,11 @@ from discreet.reading.counts.class_windows import RowMemory, WindowedClass, clas
 from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.cube_classes import cube_classes
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.shared_radius import DistanceRow
 from discreet.reading.counts.states import blocks, likely, represented
 from discreet.reading.counts.whole_class import WholeClass, laws_inside
-from discreet.reading.counts.windows import Seen, Windowed
+from discreet.reading.counts.windows import Seen, Windowed, log_prior, log_prior_constant_of
 from discreet.reading.measured import own_factors
 from discreet.reading.nearest import nearest_counts
 
@@ -63,8 +63,10 @@ def test_drawn_rows_follow_the_exact_law() -> None:
 
 def test_prior_factors_are_the_dirichlet_multinomial_law() -> None:
     alpha = np.array([0.4, 1.0, 2.5])
-    row = RowCounts(log_prior_factors(alpha, 30), 15.0)
-    np.testing.assert_allclose(row.log_sums + log_prior_constant(alpha, 30), 0.0, atol=1e-12)
+    row = RowCounts(log_prior(alpha[:, None], np.arange(30 + 1)), 15.0)
+    np.testing.assert_allclose(
+        row.log_sums + log_prior_constant_of(float(alpha.sum()), np.arange(30 + 1)), 0.0, atol=1e-12
+    )
 
 
 ALPHA = np.array([[1, 2.0], [0.5, 1.5], [40, 40]])
@@ -163,7 +165,7 @@ def test_a_split_of_a_class_is_the_joint_law_of_both_counts() -> None:
     classes = [WholeClass([f], [alpha], 2.0, own) for f, own in zip(factors, log_class, strict=True)]
     counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 3, size)
     rows = [[enumerated(f, n) for n in range(size + 1)] for f in factors]
-    constant = log_prior_constant(alpha, size)
+    constant = log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))
     joint, both = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
     for totals in compositions(size, 3):
         weight = np.exp(sum(log_class[y, n] + constant[n] + logsumexp(rows[y][n][1]) for y, n in enumerate(totals)))
@@ -237,9 +239,9 @@ def test_class_counts_that_are_left_out_are_negligible() -> None:
     classes = [(generator.integers(-90, 90, 5), rate, np.ones((5, 2))) for _ in range(3)]
     kernel = -0.1 * np.abs(np.array([[90], [250], [60]]) - np.arange(size + 1.0))
     weights = np.stack([cube_class(*each, size).log_weights.values for each in classes])
-    full = RowCounts(kernel + log_prior_factors(np.ones(3), size) + weights, float(size))
+    full = RowCounts(kernel + log_prior(np.ones((3, 1)), np.arange(size + 1)) + weights, float(size))
     counts = cube_counts(classes, [90, 250, 60], 0.1, size)
-    constant = log_prior_constant(np.ones(3), size)[size]
+    constant = log_prior_constant_of(float(np.ones(3).sum()), np.arange(size + 1))[size]
     assert counts.log_evidence == pytest.approx(full.log_sums[size] + constant, abs=1e-12)
     for found, wanted in zip(counts.class_chances, full.marginals(size), strict=True):
         np.testing.assert_allclose(found.values, wanted[found.first : found.last + 1], atol=1e-14)
@@ -316,7 +318,7 @@ def test_distances_of_a_row_are_what_enumeration_finds(noisy: tuple[int, ...]) -
     size, most = 5, 14
     alpha = np.linspace(0.5, 2.0, len(noisy))
     row = DistanceRow(np.array(noisy), alpha, size, most)
-    factors = log_prior_factors(alpha, size)
+    factors = log_prior(alpha[:, None], np.arange(size + 1))
     for total in range(size + 1):
         counts, logs = enumerated(factors, total)
         distances = np.abs(counts - np.array(noisy)).sum(axis=1)
@@ -324,7 +326,7 @@ def test_distances_of_a_row_are_what_enumeration_finds(noisy: tuple[int, ...]) -
         found = np.zeros(most + 1)
         found[parity::2] = law
         wanted = np.bincount(distances, np.exp(logs), most + 1)[: most + 1]
-        scale = np.exp(row.log_scale[total] - log_prior_constant(alpha, size)[total])
+        scale = np.exp(row.log_scale[total] - log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))[total])
         np.testing.assert_allclose(found * scale, wanted, atol=1e-12)
 
 

@@ -11,6 +11,7 @@ its means are off by one standard deviation, and if its intervals are half as wi
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from math import sqrt
 from typing import Any
 
@@ -19,7 +20,8 @@ import pytest
 
 import discreet as dc
 from discreet import mechanisms
-from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.posterior import posterior_of
+from discreet.kinds import SOLVERS
 from discreet.mechanisms import with_fields
 from discreet.models import NumberSums, NumberTable, WeightedSums, Weights
 from discreet.models.programs import Poisson
@@ -90,8 +92,8 @@ SETTINGS: dict[str, Setting] = {
 
 def solvers() -> dict[str, type[Engine]]:
     """Return the solvers of the library itself."""
-    dc.Mechanism.registered()  # which loads everything
-    return {solver.__name__: solver for solver in Engine.registered if solver.__module__.startswith("discreet.")}
+    homes = [name.rpartition(".") for _, name, _ in SOLVERS]
+    return {name: getattr(import_module(module), name) for module, _, name in homes}
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +119,7 @@ def studies_of(solver: Engine, setting: Setting, believed: Any = None) -> list[S
             case = replace(case, observed=(Observed(believed, case.observed[0].output, "believed"),))
         assert solver.misfit(case) is None
         reading = solver.read(case)
-        shown = next(Posterior.registered[kind] for kind in type(reading).__mro__ if kind in Posterior.registered)
+        shown = posterior_of(type(reading))
         rows = shown(case.model, [release], [reading]).rows(LEVEL)
         place = 0 if setting.is_valid_only else number % len(rows)
         row = rows[place]

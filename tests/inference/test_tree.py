@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.reading import Case
-from discreet.reading.counts.row_counts import log_prior_constant, log_prior_factors
 from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
+from discreet.reading.counts.windows import log_prior, log_prior_constant_of
 from discreet.reading.engines.trees import TreesEngine
 
 Tables = list[np.ndarray]
@@ -29,7 +29,10 @@ def all_tables(nodes: list[TreeNode], size: int, place: int = 0, above: Tables |
 def log_weight(nodes: list[TreeNode], tables: Tables, size: int) -> float:
     total = 0.0
     for node, table in zip(nodes, tables, strict=True):
-        factors, constant = log_prior_factors(node.alpha, size), log_prior_constant(node.alpha, size)
+        factors, constant = (
+            log_prior(node.alpha[:, None], np.arange(size + 1)),
+            log_prior_constant_of(float(node.alpha.sum()), np.arange(size + 1)),
+        )
         for noise, row in zip(node.log_noise, table, strict=True):
             total += constant[row.sum()] + sum(factors[x, k] + noise[x, k] for x, k in enumerate(row))
     return total

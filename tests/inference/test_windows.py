@@ -13,9 +13,9 @@ from discreet.reading import Case, known_sum
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import RowMemory, WindowedClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.counts.row_counts import RowCounts, log_prior_constant, log_prior_factors
+from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.row_windows import RowWindows, known_row
-from discreet.reading.counts.windows import CellWindows, Seen, log_prior_windows
+from discreet.reading.counts.windows import CellWindows, Seen, log_prior, log_prior_constant_of, log_prior_windows
 from discreet.reading.engines.naive_bayes import NaiveBayesEngine, whole, windowed
 from discreet_papers import as_published
 
@@ -37,7 +37,9 @@ def gaussian(noisy: list[int], variance: float) -> Seen:
 def whole_row(alpha: np.ndarray, seen: list[Seen], size: int, centre: float) -> RowCounts:
     """Return the slow twin: every count of every cell, convolved directly."""
     counts = np.broadcast_to(np.arange(size + 1), (len(alpha), size + 1))
-    return RowCounts(log_prior_factors(alpha, size) + sum(each.log_kernel(counts) for each in seen), centre)
+    return RowCounts(
+        log_prior(alpha[:, None], np.arange(size + 1)) + sum(each.log_kernel(counts) for each in seen), centre
+    )
 
 
 ROWS: dict[str, tuple[float, list[Seen], int]] = {
@@ -62,7 +64,7 @@ def test_a_row_on_windows_is_what_direct_sums_over_all_counts_give(name: str) ->
     alpha = np.full(len(seen[0].values), share)
     totals = np.arange(180, 230)
     row, twin = RowWindows(alpha, seen, size, 180, 229, parts=10), whole_row(alpha, seen, size, 205.0)
-    wanted = twin.log_sums[totals] + log_prior_constant(alpha, size)[totals]
+    wanted = twin.log_sums[totals] + log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))[totals]
     sound = row.errors < 1e-10  # elsewhere the row itself says that it does not know
     assert sound.sum() >= 35
     np.testing.assert_allclose(row.log_weights[sound], wanted[sound], rtol=1e-13, atol=2e-10)
@@ -79,7 +81,7 @@ def test_the_law_inside_and_the_draws_of_a_row_are_those_of_direct_sums(name: st
     alpha, inside, draws = np.full(levels, share), np.arange(levels) < 1 + levels // 3, 20_000
     row, twin = RowWindows(alpha, seen, size, 180, 229, parts=3), whole_row(alpha, seen, size, 205.0)
     counts = np.broadcast_to(np.arange(size + 1), (levels, size + 1))
-    factors = log_prior_factors(alpha, size) + sum(each.log_kernel(counts) for each in seen)
+    factors = log_prior(alpha[:, None], np.arange(size + 1)) + sum(each.log_kernel(counts) for each in seen)
     parts = [RowCounts(factors[where], 100.0).log_sums for where in (inside, ~inside)]
     logs = parts[0][:211] + parts[1][210::-1]
     wanted = np.exp(logs - logsumexp(logs))
@@ -131,7 +133,7 @@ def test_a_total_far_from_the_tilt_is_not_known_until_the_range_is_cut() -> None
     alpha, seen, size = np.ones(3), [gaussian([500, 300, 200], 4.0)], 2_000
     once, often = (RowWindows(alpha, seen, size, 1_000, 1_100, parts) for parts in (1, 16))
     twin = whole_row(alpha, seen, size, 1_070.0)
-    wanted = twin.log_sums[1_000:1_101] + log_prior_constant(alpha, size)[1_000:1_101]
+    wanted = twin.log_sums[1_000:1_101] + log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))[1_000:1_101]
     assert once.errors.max() == 1.0
     assert often.errors.max() < 1e-9
     np.testing.assert_allclose(often.log_weights, wanted, atol=1e-8)

@@ -91,6 +91,18 @@ def test_every_total_of_a_range_has_its_sum_its_means_and_its_error() -> None:
             np.testing.assert_allclose(found.means_given[:, place], means, atol=100 * found.errors[place])
 
 
+def test_a_group_never_holds_more_than_the_total_it_is_asked_for() -> None:
+    """Of a range of totals the first: rounding may not put records where there are none."""
+    logs = -0.2 * np.abs(np.arange(80) - np.array([[[20], [30]]]))
+    found = KnownSum(logs, np.zeros((1, 2), dtype=np.int64), TotalLaw.any_of(12, 90), centre=51)
+    for total in (12, 30, 90):
+        for group in (np.array([1, 0]), np.array([0, 1])):
+            sums, chances = found.marginal(group, total)
+            assert max(0, total - 79) <= sums[0] <= sums[-1] <= total
+            wanted = np.exp(logs[0, group.argmax(), sums] + logs[0, group.argmin(), total - sums])
+            np.testing.assert_allclose(chances, wanted / wanted.sum(), atol=1e-11)
+
+
 def laplace(cells: int, rate: float) -> Floats:
     return np.tile(-rate * np.abs(np.arange(201) - 100.0), (1, cells, 1))
 

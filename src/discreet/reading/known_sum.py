@@ -50,12 +50,12 @@ FOLDED = 44.0
 _LEFT_OUT = 1e-17  # share of the largest probability that frequencies left out may hold
 _ROUNDING = 4e-16  # rounding error of one transform or product, relative to the largest
 _RATES = np.array([5.0, 9.0, -5.0, -9.0])  # x of Chernoff's bound, in standard deviations of the sum
-_STEEPEST = 50.0
 _EDGE = 0.02  # share by which tilts stay away from those at which what lies outside is infinite
 _MOST_EXPONENT = 300.0
 _SHORT = 600  # a circle of this length costs less than finding out whether a shorter one would do
 _BLOCK = 2_000_000  # numbers that are worked on together
 _HELD = 128  # cells of which draws hold the laws of what is before them
+_HIDDEN = 1e-3  # a total of a probability this far below the largest is too far from the mean to be read
 _TINY = 1e-150  # stands for a transform that is zero: products with it vanish, and may be divided by it
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from the ends of laws
 
@@ -157,11 +157,10 @@ class KnownSum:
         """Return tilts between which what lies outside is finite; all are allowed where there are none."""
         if self._outside is None:
             return None
-        low, high = (
-            np.clip(np.broadcast_to(tilts, self._rest.shape), -_STEEPEST, _STEEPEST) for tilts in self._outside.tilts
-        )
-        low, high = low + _EDGE * np.abs(low), high - _EDGE * np.abs(high)
-        return np.where(low < high, low, -_STEEPEST), np.where(low < high, high, _STEEPEST)
+        low, high = (np.broadcast_to(np.asarray(tilts, dtype=float), self._rest.shape) for tilts in self._outside.tilts)
+        low = low + _EDGE * np.where(np.isfinite(low), np.abs(low), 0.0)
+        high = high - _EDGE * np.where(np.isfinite(high), np.abs(high), 0.0)
+        return np.where(low < high, low, -np.inf), np.where(low < high, high, np.inf)
 
     @cached_property
     def _spreads(self) -> Floats:
@@ -343,9 +342,12 @@ class KnownSum:
 
     @cached_property
     def lost(self) -> Floats:
-        """Return what windows leave out, beside the probability of the total; infinite where that is not known."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.left_outside < self.mass, self.left_outside / self.mass, np.inf)
+        """Return what windows leave out, beside the probability of the total; infinite where that is not known.
+
+        It is not where no tilt with a finite bound brings the mean near the total, so that rounding hides the latter.
+        """
+        known = (self.left_outside < self.mass) & (self.mass * (1 + 4 * self._spreads) > _HIDDEN)
+        return np.where(known, self.left_outside / np.where(known, self.mass, 1.0), np.inf)
 
     @property
     def outside_share(self) -> float:
@@ -407,10 +409,16 @@ class KnownSum:
 
     def marginal(self, group: Counts, total: int | None = None) -> tuple[Counts, Floats]:
         """Return the possible sums of so many cells of every row, and their probabilities given a total or its law."""
+        if total is None and group.sum() == 1:
+            row = int(group.argmax())
+            return self._trimmed(self.first[0, row] + np.arange(self.width), self.marginals[0, row], _TRIM)
         circle, middle = self._wide, int(self.means[0] @ group)
         steps = middle - circle.length // 2 + np.arange(circle.length)
-        most = self._rest[0] + len(self.total.log_weights) - 1
-        steps = steps[(steps >= 0) & (steps <= min((self.width - 1) * int(group.sum()), most))]
+        own = (self.width - 1) * int(group.sum())
+        low, high = self._rest[0], self._rest[0] + len(self.total.log_weights) - 1
+        if total is not None:
+            low = high = total - self._base[0]
+        steps = steps[(steps >= max(0, low - (self.longest - own))) & (steps <= min(own, high))]
         weights = (
             self._law_of(group)[steps % circle.length]
             * self._rest_law(self.times - group, total)[-steps % circle.length]
@@ -646,7 +654,8 @@ class _Circle:
         """Return what rounding may add to any probability of a sum of all cells, and of all but one, to first order.
 
         The transform of every cell is off by d = 4e-16 and every product by d of itself, and so the product of all by
-        d prod |phi| (1 + sum_i 1 / |phi_i|), and that of all but one by this over the smallest |phi_i|.
+        d prod |phi| (1 + sum_i 1 / |phi_i|), and that of all but cell c by d prod |phi| / |phi_c| (1 + sum_(i != c)
+        1 / |phi_i|), which is largest for the smallest |phi_c|.
         """
         tables = len(self._weights)
         least, shares = np.full((tables, self.count), np.inf), np.ones((tables, self.count))
@@ -654,8 +663,8 @@ class _Circle:
             sizes = np.maximum(np.abs(spectra), _ROUNDING)
             least = np.minimum(least, sizes.min(axis=1))
             shares += np.einsum("r,brf->bf", self._times[part].astype(float), 1 / sizes)
-        both = np.abs(self.product) * shares * self.doubled * (_ROUNDING / self.length)
-        return both.sum(axis=1), (both / least).sum(axis=1)
+        sizes = np.abs(self.product) * self.doubled * (_ROUNDING / self.length)
+        return (sizes * shares).sum(axis=1), (sizes / least * (shares - 1 / least)).sum(axis=1)
 
 
 @lru_cache(maxsize=64)

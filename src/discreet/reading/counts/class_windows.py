@@ -1,7 +1,7 @@
 """One class of a naive Bayes network on a window of class counts: what its tables say about each, and beyond.
 
 Given the class count t, the rows of all features are independent, and W(t) = prod_i c_i(t) S_i(t) with S_i the weight
-of row i (see `known_sum`) and c_i(t) = t! Gamma(A_i) / Gamma(t + A_i). Every row narrows the class count, so the more
+of row i (see `KnownSum`) and c_i(t) = t! Gamma(A_i) / Gamma(t + A_i). Every row narrows the class count, so the more
 features there are, the smaller is the window. What lies beyond it is bounded: S_i(t) <= e^(-lambda t) prod_x F_x for
 EVERY lambda, and c_i(t) <= max(1, c_i(n)), so with lambda_i > 0 right of the window, and < 0 left of it, the class
 weights beyond are below a geometric series of ratio e^-(sum_i lambda_i).

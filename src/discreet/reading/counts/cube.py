@@ -24,7 +24,7 @@ from discreet.errors import DiscreetError
 from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.states import States, blocks, represented
-from discreet.reading.counts.windows import Windowed, log_prior_constant_of, log_prior_windows
+from discreet.reading.counts.windows import Windowed, log_prior, log_prior_constant_of, log_prior_windows
 
 _NEGLIGIBLE = 41.0
 _KEPT = 4096  # class counts whose radii are kept
@@ -149,7 +149,7 @@ class CubeKernel:
         near = np.clip(np.floor(mode), 0, count)[:, None] + np.array([-1, 0, 1, 2])
         ends = np.broadcast_to([0.0, float(count)], (len(no), 2))
         places = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
-        logs = _log_prior(yes, places) + _log_prior(no, count - places)
+        logs = log_prior(yes[:, None], places) + log_prior(no[:, None], count - places)
         return np.asarray(logs.max(axis=1) + self._log_constant(count))
 
     def laws(self, count: int, radius: int) -> Laws:
@@ -290,13 +290,6 @@ class CubeClass(ClassReading):
             found = np.searchsorted(sums, marks[:, feature] * sums[np.maximum(ends - 1, 0)], side="right")
             drawn[:, feature] = laws.first[feature] + order[np.minimum(found, np.maximum(ends - 1, 0))]
         return drawn
-
-
-def _log_prior(alpha: Floats, counts: Counts) -> Floats:
-    """Return log P_a(k) for each kind of feature (rows) at single counts (columns)."""
-    if (alpha == 1).all():
-        return np.zeros(counts.shape)
-    return np.stack([log_prior_windows(alpha, column, 1)[:, 0] for column in counts.T], axis=1)
 
 
 def log_sum(logs: Floats) -> float:

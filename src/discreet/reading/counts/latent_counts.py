@@ -64,7 +64,7 @@ class LatentCounts:
             first, last = np.maximum(low - margin, 0), np.minimum(high + margin, total)
             found = self._within(kind_weight, np.minimum(first, last), np.maximum(first, last), times)
             lost = np.inf if found is None else float(found.lost[0])
-            if found is not None and lost <= LOST:
+            if found is not None and (lost <= LOST or ((first == 0).all() and (last == total).all())):
                 break
             missing = np.log(lost / LOST) + 2 if lost < 1e-6 else np.inf
             margin += min(margin, int(np.ceil(missing * reach)) + 1) if missing < np.inf else margin

@@ -9,10 +9,8 @@ around a stated centre of totals. What lies 10^-290 below that underflows to zer
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mathematics.tilting import tilted_to
 
 _LEAST = 1e-290  # weights below are zero: products of two of them would be anyway
@@ -106,18 +104,6 @@ def groups(values: Counts) -> list[tuple[int, Counts]]:
     found, starts = np.unique(values[order], return_index=True)
     parts = np.split(order, starts[1:])
     return [(int(value), part) for value, part in zip(found, parts, strict=True)]
-
-
-def log_prior_factors(alpha: Floats, most: int) -> Floats:
-    """Return log Gamma(a_x + k) / (k! Gamma(a_x)) for each level (rows) and k = 0, ..., most."""
-    steps = np.arange(most + 1.0)
-    return np.asarray(log_gamma_ratio(steps + 1, alpha[:, None] - 1) - gammaln(alpha)[:, None])
-
-
-def log_prior_constant(alpha: Floats, most: int) -> Floats:
-    """Return log t! Gamma(a) / Gamma(t + a), a = sum alpha, which makes the prior factors of a total t sum to one."""
-    total = float(alpha.sum())
-    return np.asarray(gammaln(total) - log_gamma_ratio(np.arange(most + 1.0) + 1, total - 1))
 
 
 def _convolved(first: Floats, second: Floats) -> Floats:

@@ -14,7 +14,7 @@ sixteenth of the noise.
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
@@ -22,6 +22,7 @@ from discreet.models.network import Network
 from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.table_counts import TableCounts
+from discreet.reading.counts.windows import log_prior
 
 _PARTS = 16  # steps per standard deviation in which counts are resolved
 _REACH = 6.0  # standard deviations beyond which no count is tried
@@ -54,8 +55,7 @@ class ApproximateRow:
         tops = np.clip(self._fitted + _REACH * self._deviation, self._low + self._step, None)
         most = int((tops - self._low).sum() // self._step) + 1
         counts = self._low[:, None] + np.arange(most + 1.0) * self._step + (self._step - 1) / 2
-        priors = log_gamma_ratio(counts + 1, self._alpha[:, None] - 1) - gammaln(self._alpha)[:, None]
-        logs = priors - ((counts - self._fitted[:, None]) / self._deviation) ** 2 / 2
+        logs = log_prior(self._alpha[:, None], counts) - ((counts - self._fitted[:, None]) / self._deviation) ** 2 / 2
         centre = float((np.clip(self._fitted, 0, None) - self._low).sum() / self._step)
         return RowCounts(np.where(counts <= tops[:, None], logs, -np.inf), float(np.clip(centre, 0, most)))
 

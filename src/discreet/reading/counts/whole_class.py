@@ -11,9 +11,9 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.reading.counts.class_reading import Bools, ClassReading
-from discreet.reading.counts.row_counts import RowCounts, log_prior_constant
+from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.states import States, represented
-from discreet.reading.counts.windows import Windowed
+from discreet.reading.counts.windows import Windowed, log_prior_constant_of
 
 
 class WholeClass(ClassReading):
@@ -36,7 +36,9 @@ class WholeClass(ClassReading):
     def log_weights(self) -> Windowed:
         """Return log prod_i sum_k DirichletMultinomial(k | t) prod_x K_ix(k_x) for each class count."""
         pairs = zip(self._rows, self.alpha, strict=True)
-        sums = sum(row.log_sums + log_prior_constant(alpha, self.size) for row, alpha in pairs)
+        sums = sum(
+            row.log_sums + log_prior_constant_of(float(alpha.sum()), np.arange(self.size + 1)) for row, alpha in pairs
+        )
         return Windowed(0, np.asarray(sums + self._log_totals))
 
     def states(self, chances: Windowed) -> States:

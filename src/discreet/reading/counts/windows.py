@@ -195,7 +195,7 @@ def log_series(start: Floats, log_ratio: Floats) -> Floats:
     return np.where(np.isneginf(start), -np.inf, np.where(log_ratio >= 0, np.inf, total))
 
 
-def log_prior(alpha: Floats, counts: Counts) -> Floats:
+def log_prior(alpha: Floats, counts: Counts | Floats) -> Floats:
     """Return log P_a(k) = log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
     if (alpha == 1).all():
         return np.zeros(np.broadcast(alpha, counts).shape)

@@ -16,9 +16,8 @@ from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import KnownRows, RowMemory, WindowedClass, class_windows
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.counts.row_counts import log_prior_factors
 from discreet.reading.counts.whole_class import WholeClass
-from discreet.reading.counts.windows import MARGIN
+from discreet.reading.counts.windows import MARGIN, log_prior
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
 from discreet.reading.measured import log_constant, log_noise, measured_tables, own_factors, rough_margins, seen_tables
 from discreet.reading.readings import EXACTLY, NetworkReading
@@ -116,7 +115,12 @@ def whole(case: Case, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
     target, features = model.variables[0].name, model.variables[1:]
 
     def factors(y: int) -> list[Floats]:
-        own = zip((log_prior_factors(a[y], size) for a in alpha), features, range(1, 1 + len(alpha)), strict=True)
+        own = zip(
+            (log_prior(a[y][:, None], np.arange(size + 1)) for a in alpha),
+            features,
+            range(1, 1 + len(alpha)),
+            strict=True,
+        )
         return [p + noise[v.name][y] + sum(each.cells(place, y) for each in drawn) for p, v, place in own]
 
     middles = centres[target].tolist()
