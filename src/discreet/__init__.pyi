@@ -139,7 +139,6 @@ from discreet.models import programs as programs
 from discreet.models import read_bif as read_bif
 from discreet.planning import Audit as Audit
 from discreet.planning import Certificate as Certificate
-from discreet.planning import ExactAccuracy as ExactAccuracy
 from discreet.planning import Optimum as Optimum
 from discreet.planning import Ranking as Ranking
 from discreet.planning import Suggestion as Suggestion

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from discreet.planning.accuracy import accuracy
 
 import discreet as dc
-from discreet.planning.accuracy import accuracy
 from discreet.planning.compare import Ranking, compare
 from discreet.show.charts import distance_chart, ranking_chart, render
 

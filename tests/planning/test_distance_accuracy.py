@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from discreet.planning.distance_accuracy import distance_accuracy
 
 import discreet as dc
-from discreet.planning.distance_accuracy import distance_accuracy
 
 
 def model_of(cells: int) -> dc.Categories:

@@ -6,6 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.planning.accuracy import accuracy
+from discreet.planning.beta_quantiles import mixture_quantiles
+from discreet.planning.exact_accuracy import (
+    possible_outputs,
+)
+from discreet.planning.simulated_accuracy import simulated_accuracy
 from scipy.integrate import quad
 from scipy.special import betainc, digamma, gammaln
 from scipy.stats import binom
@@ -20,12 +26,6 @@ from discreet.mechanisms.hellinger_first import FirstHellingerGlobal as Hellinge
 from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.planning.accuracy import accuracy
-from discreet.planning.beta_quantiles import mixture_quantiles
-from discreet.planning.exact_accuracy import (
-    possible_outputs,
-)
-from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.records.counting import Statistics
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))

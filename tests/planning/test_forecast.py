@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from discreet.planning.forecast import Forecasts, forecast
 from scipy.special import gammaln, polygamma
 from scipy.stats import poisson
 
 import discreet as dc
 from discreet.command_line import main
-from discreet.planning.forecast import Forecasts, forecast
 from discreet.reading import why_unreadable
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)

@@ -6,10 +6,10 @@ from math import log
 
 import numpy as np
 import pytest
+from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
 
 import discreet as dc
 import discreet.planning
-from discreet.planning.many_studies import MadeUpTables, ManyStudies, are_read_together, joint_means
 from discreet.releases import Release
 
 MODULE = sys.modules["discreet.planning.expected_accuracy"]

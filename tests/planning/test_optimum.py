@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.planning.accuracy import accuracy
 from scipy.optimize import linprog
 
 import discreet as dc
@@ -15,7 +16,6 @@ from discreet.mechanisms.hellinger_first import FirstHellingerReciprocal as Hell
 from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as HellingerSmooth
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.planning.accuracy import accuracy
 from discreet.planning.bounds import (
     counted_tail_bound,
     least_normaliser,

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from discreet.planning.exact_accuracy import possible_outputs
 
 import discreet as dc
 from discreet.certificates.enumeration import compositions
 from discreet.command_line.holding import plan
 from discreet.mechanisms import HellingerGlobal, PermuteAndFlip
 from discreet.planning import accuracy, expected_accuracy
-from discreet.planning.exact_accuracy import possible_outputs
 from discreet.reading.strengths import read_learnt
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-import discreet as dc
 from discreet.planning.regression_accuracy import expected_coefficients, expected_effect
 from discreet.planning.rehearsal import rehearsal
+
+import discreet as dc
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 MODEL = dc.LinearRegression("days", ["age", WARD], {"age": (0, 100), "days": (0, 60)}, missing="middle")

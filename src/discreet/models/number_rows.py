@@ -28,9 +28,11 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
             inside = bdtr(np.minimum(np.floor(below[1:-1]), total), int(total), share)
             first = int((inside < low).sum())
             last = model.count - 1 - int((inside > high).sum())
-            middle, one = (edges[cell] + edges[cell + 1]) / 2, 1.0 if model.is_whole else 0.0
+            inside_cell = float(np.clip((share * total - below[cell]) / max(counts[cell], 1.0), 0, 1))
+            point, one = edges[cell] + inside_cell * (edges[cell + 1] - edges[cell]), 1.0 if model.is_whole else 0.0
+            point = min(np.floor(point), edges[cell + 1] - 1) if model.is_whole else point
             wide = edges[max(last, first) + 1] - edges[first]
-            found += [(middle, edges[cell + 1] - edges[cell] - one), (middle, wide - one)]
+            found += [(point, edges[cell + 1] - edges[cell] - one), (point, wide - one)]
     if "distribution" in model.asks:
         for place in model.shown_edges:
             part = float(below[place] / total)

@@ -1,6 +1,5 @@
 """Choose before you spend, and check before you trust: suggestions, expected accuracy, verification and audits."""
 
-from discreet.planning.accuracy import accuracy
 from discreet.planning.audit import Audit, audit, epsilon_lower_bound
 from discreet.planning.bounds import (
     counted_tail_bound,
@@ -12,11 +11,9 @@ from discreet.planning.bounds import (
 from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.certificate import Certificate
 from discreet.planning.compare import Ranked, Ranking, compare
-from discreet.planning.distance_accuracy import DistanceAccuracy, distance_accuracy
 from discreet.planning.distinguish import Distinguishing, distinguish
-from discreet.planning.exact_accuracy import ExactAccuracy
-from discreet.planning.expected_accuracy import Accuracy, accuracy_curve, epsilon_for, expected_accuracy, size_for
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
+from discreet.planning.plan import Accuracy, Curve, PlannedRow, accuracy, accuracy_curve, solve_for_width
 from discreet.planning.spending import ledger_totals
 from discreet.planning.suggest import Suggestion, suggest
 from discreet.planning.verify import verify
@@ -25,10 +22,10 @@ __all__ = [
     "Accuracy",
     "Audit",
     "Certificate",
-    "DistanceAccuracy",
+    "Curve",
     "Distinguishing",
-    "ExactAccuracy",
     "Optimum",
+    "PlannedRow",
     "Ranked",
     "Ranking",
     "Suggestion",
@@ -39,18 +36,15 @@ __all__ = [
     "cell_variances",
     "compare",
     "counted_tail_bound",
-    "distance_accuracy",
     "distinguish",
-    "epsilon_for",
     "epsilon_lower_bound",
-    "expected_accuracy",
     "least_normaliser",
     "ledger_totals",
     "mean_cell_variance",
     "minimax_optimum",
     "optimum",
-    "size_for",
     "size_only_tail_bound",
+    "solve_for_width",
     "suggest",
     "tail_bound_for_all_data",
     "tail_probability",

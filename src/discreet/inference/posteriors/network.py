@@ -30,11 +30,14 @@ from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.models.elimination import Event, chance_of, joint_chances, most_probable
+from discreet.models.model import MadeUp
 from discreet.models.network_events import both, levels_of, read_event
 from discreet.reading.counts.states import log_chances
 from discreet.reading.readings import NetworkReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
+
+_CLASSIFIED = 500  # new records of a simulated study that are classified
 
 
 class NetworkPosterior(NetworkDraws, shows=NetworkReading):
@@ -90,6 +93,22 @@ class NetworkPosterior(NetworkDraws, shows=NetworkReading):
             means, draws, shapes = self.mean_tables(), self.standard_parameters, self.standard_shapes
             self._known_entries[level] = table_entries(self.model, means, draws, shapes, level, self.mean_errors())
         return self._known_entries[level]
+
+    def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
+        """Return how often new records would be classified correctly, and with exact counts, if there is a class."""
+        if self.model.target is None:
+            return {}
+        from discreet.models.network_records import known_tables, made_up_records, tables_by_row
+
+        records = made_up_records(self.model, tables_by_row(self.model, made.truth), _CLASSIFIED, generator)
+        target, *others = self.model.variables
+        found = []
+        for tables in (self.mean_tables(), known_tables(self.model, made.statistics, 0.9)[0]):
+            logs = np.log(tables[target.name]).reshape(1, -1)
+            for column in others:
+                logs = logs + np.log(tables[column.name]).reshape(-1, len(column.levels)).T[records[column.name]]
+            found.append(float(np.mean(logs.argmax(axis=1) == records[target.name])))
+        return {"classified": found[0], "classified_exactly": found[1]}
 
     def graph(self, level: float = 0.9) -> Graph:
         """Return the network and its tables, for a picture of both."""

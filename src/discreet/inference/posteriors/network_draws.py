@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
+from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,8 +21,8 @@ from discreet.reading.readings import NetworkReading
 from discreet.records.values import text_of
 from discreet.releases import Release
 
-DRAWS = 4_000
-"""The number of draws from which questions are answered."""
+DRAWS, _ROUGH_DRAWS = 4_000, 500
+"""The number of draws from which questions are answered; and in a plan."""
 _SEED = 0
 
 
@@ -29,6 +30,7 @@ class NetworkDraws(EventPosterior[Network]):
     """What draws a network's posterior gives; its tables have axes (draws, rows of parents, levels) in here."""
 
     subject = "a network"
+    standard_draws = DRAWS
 
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
@@ -40,6 +42,13 @@ class NetworkDraws(EventPosterior[Network]):
         self.log_evidences = np.array([reading.log_evidence for reading in readings]) + self._log_weights
         only = len(self.readings) == 1  # with a single reading, its evidence does not matter and need not be known
         self.shares = np.ones(1) if only else np.exp(self.log_evidences - logsumexp(self.log_evidences))
+
+    @property
+    def roughly(self) -> Self:
+        """Return the same with rows from fewer draws."""
+        made = type(self)(self.model, self.releases, self.readings)
+        made.standard_draws = _ROUGH_DRAWS
+        return made
 
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
         """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
@@ -64,7 +73,7 @@ class NetworkDraws(EventPosterior[Network]):
     @cached_property
     def standard_shapes(self) -> Tables:
         """Return the draws of Dirichlet parameters from which questions are answered."""
-        return self._shapes(DRAWS, _SEED)[0]
+        return self._shapes(self.standard_draws, _SEED)[0]
 
     @cached_property
     def predictive_tables(self) -> Tables:
@@ -94,7 +103,7 @@ class NetworkDraws(EventPosterior[Network]):
     @cached_property
     def standard_parameters(self) -> Tables:
         """Return the draws of probabilities from which questions are answered."""
-        return self.parameters(DRAWS, _SEED)
+        return self.parameters(self.standard_draws, _SEED)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
