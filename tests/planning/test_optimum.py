@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.planning.accuracy import accuracy
 from scipy.optimize import linprog
 
 import discreet as dc
@@ -24,6 +23,7 @@ from discreet.planning.bounds import (
     tail_probability,
 )
 from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
+from discreet_papers.exact_sums.accuracy import accuracy
 
 
 def model_of(*prior: float) -> dc.Categories:

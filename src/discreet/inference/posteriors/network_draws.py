@@ -30,7 +30,8 @@ class NetworkDraws(EventPosterior[Network]):
     """What draws a network's posterior gives; its tables have axes (draws, rows of parents, levels) in here."""
 
     subject = "a network"
-    standard_draws = DRAWS
+    rough_draws: int | None = None
+    """From how many draws rows come in a plan; None for the usual number."""
 
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
@@ -47,7 +48,7 @@ class NetworkDraws(EventPosterior[Network]):
     def roughly(self) -> Self:
         """Return the same with rows from fewer draws."""
         made = type(self)(self.model, self.releases, self.readings)
-        made.standard_draws = _ROUGH_DRAWS
+        made.rough_draws = _ROUGH_DRAWS
         return made
 
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
@@ -73,7 +74,7 @@ class NetworkDraws(EventPosterior[Network]):
     @cached_property
     def standard_shapes(self) -> Tables:
         """Return the draws of Dirichlet parameters from which questions are answered."""
-        return self._shapes(self.standard_draws, _SEED)[0]
+        return self._shapes(self.rough_draws or DRAWS, _SEED)[0]
 
     @cached_property
     def predictive_tables(self) -> Tables:
@@ -103,7 +104,7 @@ class NetworkDraws(EventPosterior[Network]):
     @cached_property
     def standard_parameters(self) -> Tables:
         """Return the draws of probabilities from which questions are answered."""
-        return self.parameters(self.standard_draws, _SEED)
+        return self.parameters(self.rough_draws or DRAWS, _SEED)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

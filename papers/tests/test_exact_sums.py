@@ -6,12 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from discreet.planning.accuracy import accuracy
-from discreet.planning.beta_quantiles import mixture_quantiles
-from discreet.planning.exact_accuracy import (
-    possible_outputs,
-)
-from discreet.planning.simulated_accuracy import simulated_accuracy
 from scipy.integrate import quad
 from scipy.special import betainc, digamma, gammaln
 from scipy.stats import binom
@@ -27,6 +21,12 @@ from discreet.mechanisms.hellinger_first import FirstHellingerSmooth as Hellinge
 from discreet.mechanisms.permute_and_flip import FirstPermuteAndFlip, PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.records.counting import Statistics
+from discreet_papers.exact_sums.accuracy import accuracy
+from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
+from discreet_papers.exact_sums.exact_accuracy import (
+    possible_outputs,
+)
+from discreet_papers.exact_sums.simulated_accuracy import simulated_accuracy
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 
