@@ -291,7 +291,7 @@ def test_what_is_planned_without_a_log_score_is_valid_json(tmp_path: Path) -> No
         "plan", study_of(tmp_path, NODE, DELTA, mechanism="NetworkSampling.tempered"), "--epsilon", "2", "--json"
     )
     assert code == 0
-    assert json.loads(words, parse_constant=lambda name: pytest.fail(name))["rows"][0]["log_score"] is None
+    assert json.loads(words, parse_constant=lambda name: pytest.fail(name))["points"][0]["log_score"] is None
 
 
 def test_a_suggestion_has_its_reason() -> None:

@@ -32,7 +32,10 @@ ODD = dc.Categories(
     },
     outside={"<b>group</b>": "<script>", "ok": True},
 )
-WIDTHS = [{"epsilon": epsilon, "width": 0.03 + 0.01 / epsilon, "exact_width": 0.03, "mc_error": 1e-3} for epsilon in (1, 0.1, 0.3)]
+WIDTHS = [
+    {"epsilon": epsilon, "width": 0.03 + 0.01 / epsilon, "exact_width": 0.03, "mc_error": 1e-3}
+    for epsilon in (1, 0.1, 0.3)
+]
 
 
 def release(model: dc.Categories, counts: list[int], epsilon: str, label: str = "Survey", seed: int = 60) -> dc.Release:

@@ -19,7 +19,7 @@ class _Commands(CommandsOnDemand):
         "plan": Command(
             "discreet.command_line.planning",
             "plan",
-            "Show how accurate a question will be, before any budget is spent.",
+            "Show how accurate questions will be, before any budget is spent.",
         ),
         "rehearse": Command(
             _HOLDING, "rehearse", "Try out a question on made-up data, with the same sampler and the same inference."

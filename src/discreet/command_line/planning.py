@@ -157,7 +157,7 @@ def _plan_one(
             "Nothing was planned."
         )
     if width is not None:
-        check_width(width)
+        check_width(mechanism, width)
     require_quick(mechanism, patience)
     count = studies or studies_for(mechanism)
     epsilons = named.values(written)

@@ -32,7 +32,7 @@ from discreet.errors import (
 from discreet.exact import Exact, exact, whole
 from discreet.inference._infer import infer, infer_many
 from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
+from discreet.inference.posteriors.row import DAYS, Row
 from discreet.markup import html_table
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Mechanism, with_fields
@@ -53,6 +53,7 @@ POINT = 4e9
 CURVE = 5 * POINT
 """Operations of a curve: further points are left out."""
 _STUDY, _NUMBER = 3e7, 1.5e6  # operations that every study takes, whatever is read, and every number of it
+_TABLES = 8e7  # operations that rows of a network take, which are drawn
 _QUICK = 6e10  # operations that somebody waits for at a screen
 _MOST_ROWS = 48  # rows that are looked at in each study
 _MOST_STEPS, _MOST_MAKING = 40, 1e9  # of a search: steps, and operations of making up one study of the largest size
@@ -192,7 +193,7 @@ def work_of_study(mechanism: Mechanism) -> float:
     case = Case.before(mechanism)
     engine = engine_for(case)
     reading = 0.0 if engine is None else engine.work(case).operations * engine.share_of_many
-    making = float(mechanism.model.made_up_work(mechanism.size)[0])
+    making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
     return _STUDY + _NUMBER * numbers_of(mechanism.model) + reading + drawing(mechanism, 1, 1) + making
 
 
@@ -430,15 +431,12 @@ def solve_for_width(
     Sizes are searched up to ten million, or to what can be simulated (`largest_size`), epsilons up to 100.
     """
     require_mechanism(mechanism, "A width is that")
-    check_width(width)
+    check_width(mechanism, width)
     count = max(LEAST_STUDIES, studies_for(mechanism) // 2)
 
     def excess(value: float) -> float:
         changed = {"epsilon": exact(f"{value:.6g}", "epsilon")} if vary == "epsilon" else {"size": int(value)}
-        found = accuracy(with_fields(mechanism, **changed), level, count, patience=patience)
-        if found.unit == PROBABILITY and width >= 1:
-            raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
-        return log(found.width / width)
+        return log(accuracy(with_fields(mechanism, **changed), level, count, patience=patience).width / width)
 
     if vary == "epsilon":
         return _crossing(excess, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
@@ -451,10 +449,12 @@ def solve_for_width(
     return None if found is None else float(np.ceil(found))
 
 
-def check_width(width: float) -> None:
+def check_width(mechanism: Mechanism, width: float) -> None:
     """Refuse a width that no interval has."""
     if not 0 < width < inf:
         raise DeclarationError(f"The width of an interval must be above 0; got {width}.")
+    if width >= 1 and (mechanism.model.is_table or mechanism.model.conditionals):
+        raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
 
 
 def largest_size(mechanism: Mechanism) -> float:
