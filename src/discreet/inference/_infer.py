@@ -2,7 +2,9 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
+from zlib import crc32
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior, posterior_of
@@ -63,9 +65,10 @@ def infer(
 def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     """Return the posteriors of simulated releases by one mechanism, each read by itself: for plans.
 
-    They are those of `infer`, but solvers that draw may draw less (`Engine.solve_many`), and so may rows (`roughly`).
+    They are those of `infer`, but solvers that draw may draw less (`Engine.solve_many`), and so may rows (`roughly`);
+    each from a seed of its own, so that errors of few draws average out.
     """
-    cases = [Case.of([release]) for release in releases]
+    cases = [replace(Case.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
     if cases[0].model.is_prior_open:
         readings = [read_learnt(case) for case in cases]
     else:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Self
+from zlib import crc32
 
 import numpy as np
 from scipy.special import logsumexp
@@ -23,7 +24,6 @@ from discreet.releases import Release
 
 DRAWS, _ROUGH_DRAWS = 4_000, 500
 """The number of draws from which questions are answered; and in a plan."""
-_SEED = 0
 
 
 class NetworkDraws(EventPosterior[Network]):
@@ -32,6 +32,8 @@ class NetworkDraws(EventPosterior[Network]):
     subject = "a network"
     rough_draws: int | None = None
     """From how many draws rows come in a plan; None for the usual number."""
+    seed = 0
+    """The seed of the draws from which questions are answered."""
 
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
@@ -48,7 +50,7 @@ class NetworkDraws(EventPosterior[Network]):
     def roughly(self) -> Self:
         """Return the same with rows from fewer draws."""
         made = type(self)(self.model, self.releases, self.readings)
-        made.rough_draws = _ROUGH_DRAWS
+        made.rough_draws, made.seed = _ROUGH_DRAWS, crc32(repr(self.releases[0].output).encode())
         return made
 
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
@@ -74,7 +76,7 @@ class NetworkDraws(EventPosterior[Network]):
     @cached_property
     def standard_shapes(self) -> Tables:
         """Return the draws of Dirichlet parameters from which questions are answered."""
-        return self._shapes(self.rough_draws or DRAWS, _SEED)[0]
+        return self._shapes(self.rough_draws or DRAWS, self.seed)[0]
 
     @cached_property
     def predictive_tables(self) -> Tables:
@@ -104,7 +106,7 @@ class NetworkDraws(EventPosterior[Network]):
     @cached_property
     def standard_parameters(self) -> Tables:
         """Return the draws of probabilities from which questions are answered."""
-        return self.parameters(self.rough_draws or DRAWS, _SEED)
+        return self.parameters(self.rough_draws or DRAWS, self.seed)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

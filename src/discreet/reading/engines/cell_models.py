@@ -64,7 +64,7 @@ class CellModelsEngine(Engine, place=28):
         found = []
         for case in cases:
             target = self.target(case)
-            points = points_of(target, case.model.bound, share=self.share_of_many)
+            points = points_of(target, case.model.bound, seed=case.seed, share=self.share_of_many)
             found.append(ModelReading(case.model, target, points, target.likelihood.method))
         return found
 
