@@ -27,7 +27,6 @@ import discreet as dc
 from discreet.guarantees import compose
 from discreet.noise.halving import halved_noise
 from discreet.noise.laplace_kernel import balanced
-from discreet.planning.expected_accuracy import _mean_width, _study
 from discreet.randomness import bernoulli_exponential, discrete_gaussian
 from discreet.reading import Case, read
 from discreet.reading.readings import TableReading
@@ -132,10 +131,6 @@ def strength_marginals(cases: list[Case]) -> object:
     return each(marginals, read_strengths(cases))
 
 
-def studies(mechanism: dc.Mechanism) -> object:
-    return [_study(mechanism, 0.9, number, 1, 1) for number in range(60)]
-
-
 def planning() -> None:
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study.toml"
@@ -146,8 +141,7 @@ def planning() -> None:
     model = dc.Categories("x", levels=tuple(range(12)), prior=1, outside=0)
     for epsilon in ("0.1", "1"):
         one = dc.GeometricHistogram(model, size=2000, epsilon=epsilon)
-        slow, fast = cpu(partial(studies, one)), cpu(partial(_mean_width, one, 0.9, 60))
-        line(f"mean width of 60 studies, 12 cells, epsilon {epsilon}", fast, "(goal 7 times)", slow)
+        line(f"accuracy of 60 studies, 12 cells, epsilon {epsilon}", cpu(partial(dc.accuracy, one, 0.9, 60)), "")
 
 
 def strengths() -> None:

@@ -19,7 +19,7 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models import Network
 from discreet.models.elimination import chance_of
-from discreet.planning import audit, expected_accuracy, verify
+from discreet.planning import accuracy, audit, verify
 from discreet.reading import Case
 from discreet.reading.engines.naive_bayes import whole, windowed
 from discreet.releases import Release
@@ -96,12 +96,8 @@ def refusals() -> None:
         ("audit of 300 cells, epsilon .001", dc.GeometricHistogram(wide, 10**6, "0.001"), audit),
         ("audit of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), audit),
         ("verify of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), verify),
-        (
-            "plan of FamilyGaussians, 10^12 records",
-            dc.mechanisms.FamilyGaussians(graph, 10**12, 1, "1e-6"),
-            expected_accuracy,
-        ),
-        ("plan of LaplaceUpdates, 10^12 records", as_published.LaplaceUpdates(graph, 10**12, 1), expected_accuracy),
+        ("plan of FamilyGaussians, 10^12 records", dc.mechanisms.FamilyGaussians(graph, 10**12, 1, "1e-6"), accuracy),
+        ("plan of LaplaceUpdates, 10^12 records", as_published.LaplaceUpdates(graph, 10**12, 1), accuracy),
     ]
     for name, mechanism, verb in asked:
         refused(verb, mechanism)

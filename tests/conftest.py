@@ -48,7 +48,7 @@ def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("planning.audit", "_SLOW_DRAWS", 2),
         ("planning.audit", "_LEAST", 4),
         ("planning.twins", "MOST_COMPARISONS", 20_000),
-        ("planning.exact_accuracy", "MOST_OUTPUTS", 1_000),
+        ("planning.plan", "MOST_STUDIES", 4),
         ("guarantees.composition", "_FINEST", 1e-2),
         ("inference.posteriors.network", "DRAWS", 200),
     ):

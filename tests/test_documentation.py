@@ -1,12 +1,10 @@
 """Every Python example of README and docs runs, in order, in an empty folder, with warnings as errors."""
 
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from discreet.planning import accuracy_curve
 from page_examples import run_page
 
 PROJECT = Path(__file__).parent.parent
@@ -19,7 +17,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)")
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is verified or planned on a page is compared or simulated a little: both are tested elsewhere."""
     monkeypatch.setattr("discreet.planning.twins.MOST_COMPARISONS", 20_000)
-    monkeypatch.setattr("discreet.command_line.shares.accuracy_curve", partial(accuracy_curve, repeats=3))
+    monkeypatch.setattr("discreet.planning.plan.MOST_STUDIES", 4)
     monkeypatch.chdir(tmp_path)
     for _ in run_page(page):
         pass

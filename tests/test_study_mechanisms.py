@@ -6,7 +6,6 @@ Each step works or refuses in words; a raw exception fails the test.
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.command_line import main
 from discreet.models import Model
-from discreet.planning import accuracy_curve
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import ways_of
 from discreet_papers import as_published
@@ -157,8 +155,8 @@ def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_mechanism_goes_the_whole_road_from_a_study_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, keys: tuple[str, ...]
 ) -> None:
-    few = partial(accuracy_curve, repeats=3)  # made-up studies; how accurate they are is tested elsewhere
-    monkeypatch.setattr("discreet.command_line.shares.accuracy_curve", few)
+    for name, few in (("MOST_STUDIES", 3), ("LEAST_STUDIES", 2)):  # how accurate plans are is tested elsewhere
+        monkeypatch.setattr(f"discreet.planning.plan.{name}", few)
     path = study_of(tmp_path, *keys, mechanism=kind)
     question = dc.Study(path).question("q")
     assert type(question.mechanism).__name__ == kind.partition(".")[0]
@@ -306,7 +304,7 @@ def test_what_is_planned_without_a_log_score_is_valid_json(tmp_path: Path) -> No
         "plan", study_of(tmp_path, NODE, DELTA, mechanism="NetworkSampling.tempered"), "--epsilon", "2", "--json"
     )
     assert code == 0
-    assert json.loads(words, parse_constant=lambda name: pytest.fail(name))["rows"][0]["log_score"] is None
+    assert json.loads(words, parse_constant=lambda name: pytest.fail(name))["points"][0]["log_score"] is None
 
 
 def test_a_suggestion_has_its_reason() -> None:

@@ -111,8 +111,8 @@ def test_every_command_speaks_json(folder: Path) -> None:
     checked = as_json("check", "study.toml")
     assert checked["fits"] is True
     assert checked["columns"]["ward"]["outside"] == 2
-    planned = as_json("plan", "study.toml", "--epsilon", "0.5,2", "--sizes", "100")
-    assert [(row["epsilon"], row["size"]) for row in planned["rows"]] == [(0.5, 60), (2.0, 60), (1.5, 100)]
+    planned = as_json("plan", "study.toml", "--ask", "wards", "--epsilon", "0.5,2", "--sizes", "100")
+    assert [(row["epsilon"], row["size"]) for row in planned["points"]] == [(0.5, 60), (2.0, 60), (1.0, 100)]
     rehearsed = as_json("rehearse", "study.toml", "--ask", "wards")
     assert rehearsed["simulated"] is True
     assert sum(cell["truth"] for cell in rehearsed["rows"]) == pytest.approx(1)
@@ -155,7 +155,8 @@ def test_only_check_shows_records_and_says_so(folder: Path) -> None:
     assert "eyes only" in run("check", "study.toml").output
     assert CANARY in run("check", "study.toml").output
     for words in (
-        ("plan", "study.toml", "--epsilon", "1"),
+        ("plan", "study.toml"),
+        ("plan", "study.toml", "--ask", "wards", "--epsilon", "1"),
         ("rehearse", "study.toml"),
         ("publish", "study.toml", "--ask", "wards"),
         ("infer", "wards.release.json"),
@@ -189,8 +190,8 @@ BROKEN: list[tuple[str, str, str, tuple[str, ...], int, str]] = [
     ("survey.csv", "ward,fall", "wing,fall", ("publish", "study.toml", "--ask", "wards"), 4, "no column 'ward'"),
     ("survey.csv", "ward,fall\n", "", ("publish", "study.toml", "--ask", "wards"), 4, "no column 'ward'"),
     ("study.toml", "", "", ("publish", "study.toml", "--ask", "nothing"), 1, "no question"),
-    ("study.toml", "", "", ("plan", "study.toml", "--epsilon", "much"), 1, "--epsilon"),
-    ("study.toml", "", "", ("plan", "study.toml", "--width", "7"), 1, "width"),
+    ("study.toml", "", "", ("plan", "study.toml", "--ask", "wards", "--epsilon", "much"), 1, "--epsilon"),
+    ("study.toml", "", "", ("plan", "study.toml", "--ask", "wards", "--width", "7"), 1, "width"),
     ("study.toml", "", "", ("plan", "study.toml", "--sizes", "many"), 1, "--sizes"),
     ("study.toml", "", "", ("plan", "study.toml", "--epsilon", "1", "--plot", "x.gif"), 1, ".png"),
     ("study.toml", "", "", ("infer", "none.json"), 5, "no file"),

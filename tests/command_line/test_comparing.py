@@ -61,19 +61,22 @@ def released(mechanism: Any, counts: tuple[int, ...]) -> str:
 
 
 def test_the_ranking_is_shown_without_touching_data() -> None:
-    shown = run("plan", "study.toml", "--compare", "--plot", "ranking.json").output
+    words = ("plan", "study.toml", "--ask", "smoking", "--compare", "--studies", "8")
+    shown = run(*words, "--plot", "ranking.json").output
     assert "GeometricHistogram" in shown
-    assert "0.187714" in shown  # the floor
-    assert "Warning: HellingerGlobal" in shown
+    assert "Exact statistics: log score" in shown
     assert "5 records at epsilon = 1" in json.loads(Path("ranking.json").read_text())["title"]["text"]
-    document = as_json("plan", "study.toml", "--compare")
+    document = as_json(*words)
     assert document["question"] == "smoking"
-    assert document["floor"] == pytest.approx(0.187714, abs=1e-6)
-    assert document["entries"][0]["name"] == "GeometricHistogram"
+    scores = [entry["log_score"] for entry in document["entries"]]
+    assert scores == sorted(scores, reverse=True)
 
 
-def test_a_network_is_not_ranked() -> None:
-    assert "categories" in run("plan", "study.toml", "--ask", "net", "--compare", code=1).stderr
+def test_a_network_is_ranked_by_width() -> None:
+    found = as_json("plan", "study.toml", "--ask", "net", "--compare", "--studies", "2")
+    widths = [entry["width"] for entry in found["entries"]]
+    assert widths == sorted(widths)
+    assert "FamilyHistograms" in {entry["name"] for entry in found["entries"]}
 
 
 def test_a_mechanism_is_put_to_the_test_from_a_release() -> None:

@@ -175,10 +175,11 @@ def test_every_command_speaks_json_about_networks() -> None:
     checked = as_json("check", "study.toml")
     assert set(checked["columns"]) == {"cancer", "smoker", "cough"}
     planned = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "0.5,2", "--sizes", "500")
-    assert [(row["epsilon"], row["size"]) for row in planned["rows"]] == [(0.5, 80), (2.0, 80), (2.0, 500)]
+    assert [(row["epsilon"], row["size"]) for row in planned["points"]] == [(0.5, 80), (2.0, 80), (2.0, 500)]
     assert planned["mechanism"] == "CubeCounts"
-    assert 0 < planned["expected"]["non_private_width"] < planned["expected"]["width"] < 1
-    assert planned["expected"]["classified"] > 0.5
+    for point in planned["points"]:
+        assert 0 < point["exact_width"] < point["width"] < 1
+        assert point["facts"]["classified"] > 0.5
     rehearsed = as_json("rehearse", "study.toml", "--ask", "signs")
     assert rehearsed["simulated"] is True
     assert sum(row["truth"] for row in rehearsed["rows"]) == pytest.approx(3)
@@ -190,26 +191,25 @@ def test_every_command_speaks_json_about_networks() -> None:
     assert (read["target"], len(read["rows"])) == ("cancer", 6)
 
 
-def test_the_plan_says_what_noise_to_expect_why_and_what_is_not_planned(folder: Path) -> None:
+def test_the_plan_says_what_noise_to_expect_and_why(folder: Path) -> None:
     (folder / "clinic.csv").unlink()
-    chain = run("plan", "study.toml", "--ask", "chain", "--plot", "graph.png").output
+    chain = run("plan", "study.toml", "--ask", "chain", "--studies", "2", "--plot", "widths.png").output
     assert "could not be read exactly here" in chain
-    assert "is not planned here" in chain
-    assert "discreet rehearse STUDY --ask chain" in chain
-    assert (folder / "graph.png").exists()
+    assert "The noise of a count has the standard deviation" in " ".join(chain.split())
+    assert (folder / "widths.png").exists()
     signs = run("plan", "study.toml", "--ask", "signs").output
-    assert "new records classified correctly" in signs
-    assert "is not planned here" in run("plan", "study.toml", "--ask", "several").output
+    assert "New records will be classified correctly" in " ".join(signs.split())
     assert not (folder / "study.db").exists()
 
 
 def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
-    (row,) = as_json("plan", "study.toml", "--ask", "chain", "--epsilon", "0.25")["rows"]
+    words = ("plan", "study.toml", "--ask", "chain", "--studies", "2", "--epsilon", "0.25")
+    row = as_json(*words)["points"][0]["facts"]
     mechanism = dc.Study("study.toml").question("chain").mechanism
     other = dc.FamilyHistograms(mechanism.model, 80, "0.25")
     assert row["count_sd"] == other.count_sd()
-    assert row["class_sd"] is None
-    (cube,) = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "2")["rows"]
+    assert "class_sd" not in row
+    cube = as_json("plan", "study.toml", "--ask", "signs", "--epsilon", "2")["points"][0]["facts"]
     planned = dc.Study("study.toml").question("signs").mechanism
     as_json("publish", "study.toml", "--ask", "signs")
     assert dc.Release.from_json(Path("signs.release.json").read_text()).mechanism == planned
@@ -218,7 +218,7 @@ def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
     classes = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), 80, "0.772")
     noise = classes.noise.sample(20_000, dc.SeededBits(1))[:, 0]
     assert cube["class_sd"] == pytest.approx(noise.std(), rel=0.03)
-    assert "counts of the classes themselves" in run("plan", "study.toml", "--ask", "signs").output
+    assert "That of a class itself is" in run("plan", "study.toml", "--ask", "signs").output
 
 
 def test_a_rehearsal_shows_the_truth_beside_the_tables() -> None:
@@ -273,7 +273,7 @@ BROKEN: list[tuple[tuple[str, ...], int, str]] = [
     (("infer", "signs.release.json", "--level", "2"), 1, "between 0 and 1"),
     (("infer", "coughs.release.json", "--bif", "x.bif"), 1, "--bif is not available for a table of categories"),
     (("infer", "signs.release.json", "coughs.release.json"), 1, ""),
-    (("plan", "study.toml", "--ask", "signs", "--width", "0.1"), 1, "--width is not available"),
+    (("plan", "study.toml", "--ask", "signs", "--width", "-1"), 1, "must be above 0"),
     (("plan", "study.toml", "--ask", "signs", "--level", "7"), 1, "between 0 and 1"),
 ]
 

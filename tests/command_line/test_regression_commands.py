@@ -118,8 +118,8 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
 def test_the_whole_road_of_products_powers_and_an_intercept_alone(folder: Path, formula: str, names: list[str]) -> None:
     (folder / "study.toml").write_text(STUDY.replace("income ~ age + education", formula))
     assert "600 records, as declared" in run("check", "study.toml").output
-    planned = as_json("plan", "study.toml", "--ask", "pay")
-    assert [each["name"] for each in planned["coefficients"]] == names
+    planned = as_json("plan", "study.toml", "--ask", "pay", "--studies", "2")
+    assert [each["quantity"] for each in planned["points"][0]["rows"]] == names
     run("rehearse", "study.toml", "--ask", "pay")
     run("publish", "study.toml", "--ask", "pay")
     words = ("infer", "pay.release.json", "--plot", "pay.json", "--csv", "pay.out.csv", "--statement", "pay.html")
@@ -148,16 +148,13 @@ def test_a_plan_tells_widths_and_touches_no_data(folder: Path) -> None:
     found = as_json(
         "plan", "study.toml", "--ask", "pay", "--epsilon", "0.5,5", "--sizes", "6000", "--plot", "plan.json"
     )
-    widths = [row["width"] for row in found["rows"]]
+    widths = [point["width"] for point in found["points"]]
     assert widths[0] > widths[1]
-    assert all(row["non_private_width"] < row["width"] for row in found["rows"])
-    assert [each["name"] for each in found["coefficients"]] == ["intercept", "age", "education=college"]
+    assert all(point["width"] > point["exact_width"] - 3 * point["cost_error"] for point in found["points"])
+    assert [each["quantity"] for each in found["points"][0]["rows"]] == ["intercept", "age", "education=college"]
     assert (folder / "plan.json").exists()
-    shown = run("plan", "study.toml", "--ask", "pay", "--epsilon", "0.5").output
-    assert "(assumed: the median of its prior)" in " ".join(shown.split())
-    assert "too narrow" not in shown
-    assert "An effect is the change in the target" in shown
-    assert "--width is not available" in run("plan", "study.toml", "--ask", "pay", "--width", "0.1", code=1).stderr
+    shown = run("plan", "study.toml", "--ask", "pay", "--epsilon", "0.5", "--studies", "2").output
+    assert "when a feature goes from bound to bound" in " ".join(shown.split())
 
 
 def test_a_rehearsal_shows_the_made_up_truth() -> None:

@@ -28,9 +28,9 @@ def before(mechanism: Any, folder: Path) -> dict[str, Callable[[], object]]:
     return {
         "verify": lambda: dc.verify(mechanism),
         "audit": lambda: dc.audit(mechanism, draws=100),
-        "accuracy": lambda: dc.accuracy(mechanism, repeats=2),
+        "accuracy": lambda: dc.accuracy(mechanism, studies=2),
         "variances": lambda: cell_variances(mechanism),
-        "curve": lambda: list(accuracy_curve(mechanism, epsilons=(1,), repeats=1)),
+        "curve": lambda: accuracy_curve([mechanism], studies=2),
         "plan": lambda: dc.Plan([mechanism, mechanism], "1e-2").guarantee,
         "study question": lambda: asked(mechanism, folder),
     }

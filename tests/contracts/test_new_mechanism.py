@@ -17,11 +17,10 @@ import conftest
 from cumulative_counts import CumulativeCounts
 
 import discreet as dc
-from discreet.command_line import main, shares
-from discreet.planning import accuracy_curve
+from discreet.command_line import main
+from discreet.planning import plan
 from discreet.show import charts
 from discreet.show.statement import statement
-from functools import partial
 from click.testing import CliRunner
 from pathlib import Path
 
@@ -52,10 +51,8 @@ assert [row.quantity for row in posterior.rows()] == list(levels)
 assert all(row.low < row.mean < row.high for row in posterior.rows())
 assert charts.posterior_chart(posterior)["data"]
 assert "Pain after a week" in statement(release, posterior)
-try:
-    dc.accuracy(mechanism)
-except dc.DeclarationError as refusal:
-    assert "publishes something else" in str(refusal)
+planned = dc.accuracy(mechanism, studies=4)
+assert [row.quantity for row in planned.rows] == list(levels)
 
 # asked from a study, from the command line
 Path("pain.csv").write_text("pain\\n" + "\\n".join(records["pain"]) + "\\n")
@@ -75,7 +72,7 @@ epsilon = "2"
 mechanism = "CumulativeCounts"
 ''')
 assert dc.Study("study.toml").question("pain").mechanism == mechanism
-shares.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
+plan.MOST_STUDIES, plan.LEAST_STUDIES = 3, 2  # simulated studies; their accuracy is tested elsewhere
 publish = ["publish", "study.toml", "--ask", "pain", "--out", "pain.json"]
 for words in (["plan", "study.toml"], publish, ["verify", "pain.json"], ["infer", "pain.json"]):
     done = CliRunner().invoke(main, words)

@@ -53,8 +53,8 @@ assert "how likely is one of 3 tries of hits to succeed" in statement(release, p
 assert posterior.to_frame("pandas").shape[0] == 1 and "success in hits" in posterior._repr_html_()
 assert posterior.draws(5, seed=1)["p"].shape == (5,)
 
-planned = dc.planning.expected_accuracy(mechanism, repeats=20)
-assert 0 < planned.non_private_width < planned.width < 1
+planned = dc.accuracy(mechanism, studies=20)
+assert 0 < planned.exact_width < planned.width < 1
 
 # the slow twin: p on a fine grid, every total by itself
 totals, grid = np.arange(181), (np.arange(4000) + 0.5) / 4000
@@ -118,12 +118,11 @@ tries = 3
 epsilon = "2"
 """
 COMMANDS = """
-from functools import partial
 from click.testing import CliRunner
-from discreet.command_line import main, shares
-from discreet.planning import accuracy_curve
+from discreet.command_line import main
+from discreet.planning import plan
 
-shares.accuracy_curve = partial(accuracy_curve, repeats=3)  # made-up studies; their accuracy is tested elsewhere
+plan.MOST_STUDIES, plan.LEAST_STUDIES = 3, 2  # simulated studies; their accuracy is tested elsewhere
 for words in (
     "init hits.csv --out template.toml",
     "check study.toml",

@@ -15,7 +15,8 @@ import pytest
 
 import discreet as dc
 from counted_work import calls_of
-from discreet.planning import audit, expected_accuracy, verify
+from discreet.planning import accuracy, audit, verify
+from discreet.planning.plan import studies_for
 from discreet.planning.work_ahead import auditing, planning, verifying
 from discreet.reading import Case, Exactness, Work, engine_for
 from every_pair import CHAIN, COIN, CROSSED, FAMILIES, LINE, LOOP, NAIVE, counts_of, made
@@ -81,7 +82,7 @@ def test_an_edited_document_is_refused_by_little_work_or_read_by_windows(kind: s
         (verifying(mechanism), lambda: verify(mechanism)),
         (auditing(mechanism, mechanism.model, 200_000), lambda: audit(mechanism)),
     ]
-    verbs += [] if engine is None else [(planning([mechanism], 60), lambda: expected_accuracy(mechanism))]
+    verbs += [] if engine is None else [(planning([mechanism], studies_for(mechanism)), lambda: accuracy(mechanism))]
     for work, verb in verbs:
         if work.refusal is None:
             continue

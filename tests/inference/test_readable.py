@@ -48,12 +48,12 @@ def test_accuracy_and_variances_are_known_or_refused_in_words_for_every_mechanis
     for mechanism in [each for model in MODELS if (each := made(kind, model)) is not None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = known_or_refused(lambda: dc.planning.expected_accuracy(mechanism, repeats=2))  # noqa: B023
+            found = known_or_refused(lambda: dc.accuracy(mechanism, studies=2))  # noqa: B023
             variances = known_or_refused(lambda: dc.planning.cell_variances(mechanism))  # noqa: B023
         assert (found is None) == (why_unreadable(mechanism) is not None)
         if found is not None:
             assert 0 < found.width < np.inf
-            assert 0 < found.non_private_width < np.inf
+            assert 0 < found.exact_width < np.inf
             assert 0 <= found.error < np.inf
         assert all(0 < variance < np.inf for variance in (variances or {}).values())
         assert (

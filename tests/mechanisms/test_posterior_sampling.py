@@ -12,12 +12,13 @@ import discreet as dc
 from counted_work import calls_of
 from discreet.certificates import enumerate_neighbours
 from discreet.certificates.posterior_draw import gaussian_delta, two_cell_delta
+from discreet.exact import exact
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 from discreet.models.exponential import Exponential
 from discreet.models.normal_mean import NormalMean
 from discreet.models.poisson import Poisson
-from discreet.planning import accuracy_curve, epsilon_for
+from discreet.planning import accuracy_curve, solve_for_width
 from discreet.releases.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
@@ -359,9 +360,10 @@ def test_other_facts_mean_another_truncation() -> None:
 
 def test_planning_varies_epsilon_of_draws() -> None:
     mechanism = PosteriorSampling.tempered(COIN, size=100, epsilon="1", delta="1e-6")
-    widths = [each.width for each in accuracy_curve(mechanism, (1, 4), repeats=10)]
+    both = [with_fields(mechanism, epsilon=exact(each, "epsilon")) for each in (1, 4)]
+    widths = [each.width for each in accuracy_curve(both, studies=10).points]
     assert widths[0] > widths[1] > 0
-    found = epsilon_for(mechanism, 0.3, repeats=10)
+    found = solve_for_width(mechanism, 0.3)
     assert found is not None
     assert 0.5 < found < 8
 

@@ -7,9 +7,8 @@ import click
 import numpy as np
 
 from discreet.amounts import left_text, spent_text
-from discreet.command_line.holding import study_file
 from discreet.command_line.reading import read_document
-from discreet.command_line.screen import as_json, helpful, require_folder, say, show_json, working
+from discreet.command_line.screen import as_json, helpful, require_folder, say, show_json, study_file, working
 from discreet.errors import DeclarationError
 from discreet.guarantees.signatures import SigningKey
 from discreet.mathematics.distributions import CountDistribution

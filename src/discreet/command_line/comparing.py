@@ -9,56 +9,25 @@ from math import inf
 from pathlib import Path
 
 from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
-from discreet.errors import DeclarationError, DocumentError, VerificationError
-from discreet.exact import exact_text
+from discreet.errors import DocumentError, VerificationError
 from discreet.mechanisms import Mechanism
-from discreet.planning import Certificate, Ranking, audit, compare, verify
-from discreet.planning.compare import floor_in_words
-from discreet.planning.compare_numbers import NumberRanking
-from discreet.planning.compare_programs import ProgramRanking
-from discreet.planning.planned_reading import planned_reading
+from discreet.planning import Certificate, audit, compare, verify
 from discreet.releases.release import read_mechanism
 from discreet.show import charts
 from discreet.study import Question
 
 
-def compare_mechanisms(question: Question, level: float, plot: Path | None, as_json: bool) -> None:
+def compare_mechanisms(question: Question, level: float, studies: int | None, plot: Path | None, as_json: bool) -> None:
     """Rank the mechanisms that could publish a question."""
-    guarantee = question.mechanism.guarantee
+    mechanism, guarantee = question.mechanism, question.mechanism.guarantee
     with working("comparing all mechanisms", as_json):
-        ranking = compare(question.mechanism.model, question.mechanism.size, guarantee.epsilon, guarantee.delta, level)
+        ranking = compare(mechanism.model, mechanism.size, guarantee.epsilon, guarantee.delta, level, studies)
     if plot is not None:
-        if isinstance(ranking, ProgramRanking):
-            raise DeclarationError(
-                "--plot cannot be combined with --compare for a program or a family. Nothing was written."
-            )
         charts.render(charts.ranking_chart(ranking), plot)
     if as_json:
         return show_json({"question": question.name, **ranking.document()})
-    if isinstance(ranking, NumberRanking | ProgramRanking):
-        stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
-        title = f"{question.label}: {ranking.size} records at {stated}, the most informative first"
-        show_table(title, ranking.headings, ranking.rows())
-        return say(*ranking.remarks())
-    _show_ranking(ranking, question.label)
-    return say(planned_reading(question.mechanism))
-
-
-def _show_ranking(ranking: Ranking, label: str) -> None:
-    known = ranking.best.accuracy
-    stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
-    headings = ("mechanism", "log score", "share", f"{known.level:.0%} width", "distance", "remapped")
-    show_table(
-        f"{label}: {ranking.size} records at {stated}, the most informative mechanism first", headings, ranking.rows()
-    )
-    say(
-        f"Exact counts would have a log score of {known.non_private_log_score:.4f} nats and intervals of width "
-        f"{known.non_private_width:.4f}; shares are relative to that log score."
-    )
-    if ranking.floor is not None:
-        say(floor_in_words(ranking.floor))
-    say(*(f"Warning: {entry.name}: {entry.warning}." for entry in ranking.entries if entry.warning))
-    say(*(f"Left out: {name}: {why}" for name, why in ranking.left_out.items()))
+    show_table(f"{question.label}: {ranking.stated}, the most informative first", ranking.headings, ranking.rows())
+    return say(*ranking.remarks(), *([] if plot is None else [f"Wrote {plot}."]))
 
 
 def examine_file(path: Path, draws: int, plot: Path | None, patience: float, as_json: bool) -> None:

@@ -1,6 +1,5 @@
 """The epsilons that a plan compares, and how they are shown: under a metric, every number is given with its unit."""
 
-from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from discreet.errors import DeclarationError
@@ -8,7 +7,6 @@ from discreet.exact import exact
 from discreet.mechanisms import with_fields
 from discreet.study import Question
 
-USUAL = "0.05,0.1,0.2,0.5,1,2"
 _TIMES = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 
 
@@ -25,10 +23,10 @@ class Epsilons:
         self._ratio = Fraction(1) if self._metric is None else self._metric.epsilon / self._any_change
 
     def values(self, written: str | None) -> list[Fraction]:
-        """Return the epsilons to compare, for any change: as given; by default usual ones, or near the declared."""
-        if written is None and self._metric is not None:
+        """Return the epsilons to compare, for any change: as given; by default a quarter to four times the declared."""
+        if written is None:
             return [value for times in _TIMES if self._is_possible(value := times * self._any_change)]
-        return [exact(text, "--epsilon") / self._ratio for text in (written or USUAL).split(",")]
+        return [exact(text, "--epsilon") / self._ratio for text in written.split(",")]
 
     def _is_possible(self, value: Fraction) -> bool:
         try:
@@ -53,14 +51,9 @@ class Epsilons:
         """Say in full what the question declares under a metric, if it does."""
         return [] if self._metric is None else [f"Declared: {self._metric.words}"]
 
-    @property
-    def heads(self) -> tuple[str, ...]:
-        """Return the headings of `cells`."""
-        return (self.unit,) if self._metric is None else (self.unit, "any change")
-
-    def cells(self, epsilon: float) -> tuple[str, ...]:
-        """Return one value for a table; under a metric two, per unit and for any change whatever."""
-        return (f"{epsilon:g}",) if self._metric is None else (f"{self.declared(epsilon):.4g}", f"{epsilon:.4g}")
+    def head(self, epsilon: float) -> str:
+        """Return one value for the head of a column, as it is declared."""
+        return f"{self.declared(epsilon):.4g}"
 
     def declared(self, epsilon: float) -> float:
         """Return an epsilon for any change as the question would declare it."""
@@ -78,8 +71,3 @@ class Epsilons:
         if self._metric is None:
             return {}
         return {"epsilon_per_unit": self.declared(epsilon), "of": self._metric.known_metric.unit}
-
-
-def documents(epsilons: Epsilons, rows: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
-    """Return the rows of a document, each with epsilon per unit under a metric."""
-    return [dict(row) | epsilons.facts(float(str(row["epsilon"]))) for row in rows]

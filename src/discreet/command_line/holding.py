@@ -1,4 +1,4 @@
-"""The data holder's commands: init, check, plan, rehearse, publish."""
+"""The data holder's commands: init, check, rehearse, publish; `plan` has a file of its own."""
 
 import sys
 import warnings
@@ -16,40 +16,29 @@ from discreet.command_line.checking import (
     show_fit_of_columns,
     show_fit_of_numbers,
 )
-from discreet.command_line.comparing import compare_mechanisms
-from discreet.command_line.epsilons import USUAL, Epsilons
-from discreet.command_line.ledgers import show_totals
-from discreet.command_line.networks import chosen_by, gaps_of, no_posterior, plan_network
-from discreet.command_line.numbers import plan_number
-from discreet.command_line.programs import plan_program
+from discreet.command_line.planning import chosen_by, gaps_of, no_posterior
 from discreet.command_line.readings import show_reading
-from discreet.command_line.regressions import plan_regression
 from discreet.command_line.screen import (
     as_json,
     console,
     helpful,
-    patient,
     require_folder,
     say,
     show_json,
+    study_file,
     working,
 )
-from discreet.command_line.shares import plan_shares
 from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
-from discreet.exact import exact, exact_text
-from discreet.guarantees import Accountant, Amount
+from discreet.exact import exact_text
+from discreet.guarantees import Amount
 from discreet.guarantees.signatures import SigningKey
 from discreet.inference import Posterior
-from discreet.models.numbers import BoundedNumber
-from discreet.planning.rehearsal import rehearsal
-from discreet.reading import Case
+from discreet.planning.plan import rehearsal
 from discreet.records import read
-from discreet.show import charts
 from discreet.show.tables import document_of
 from discreet.study import Question, Study
 from discreet.study.template import template
 
-study_file = click.argument("study", type=click.Path(path_type=Path))
 _MADE_UP = "[bold yellow]A rehearsal on made-up data. The truth is shown because it is made up.[/]"
 EYES = "For the data holder's eyes only: what follows describes the records, and no noise protects it."
 
@@ -120,96 +109,6 @@ def check(study: Path, as_json: bool) -> None:
         show_fit_of_numbers(numbers, measured)
     if not size.fits:
         sys.exit(1)
-
-
-@click.command()
-@study_file
-@click.option("--ask", "name", help="The question to plan; by default the first one.")
-@click.option(
-    "--epsilon", "epsilons",
-    help=f"Values to compare, by default {USUAL}; with epsilon_per_unit: per unit, by default near the declared one.",
-)  # fmt: skip
-@click.option("--sizes", default="", help="Sample sizes to compare at the declared epsilon, such as 500,5000.")
-@click.option(
-    "--width", type=float, help="The interval width you want: says which epsilon, or how many records, would give it."
-)
-@click.option("--level", type=float, default=0.9, show_default=True, help="The credible level of the intervals.")
-@click.option("--compare", is_flag=True, help="Rank all mechanisms at the question's guarantee by what readers learn.")
-@click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")
-@patient
-@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
-@as_json
-@helpful
-def plan(
-    study: Path,
-    name: str | None,
-    epsilons: str | None,
-    sizes: str,
-    width: float | None,
-    level: float,
-    compare: bool,
-    batch: bool,
-    patience: float,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    """Show how accurate a question will be, before any budget is spent. The data are not touched.
-
-    For a network it shows how noisy the counts will be, which mechanism publishes them and why, and for naive Bayes how
-    accurate the tables will be; --plot draws the graph. For a regression it shows how wide the intervals of the
-    coefficients will be, for a number those of means or quantiles. With --batch: the total cost of all questions of the
-    study when they are published with `publish --batch`. With --compare: all mechanisms that could publish the question
-    under its guarantee, the most informative first.
-
-    \b
-    Example:  discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
-              discreet plan study.toml --ask smoking-2026 --compare --plot ranking.png
-              discreet plan study.toml --batch
-    """
-    require_folder(plot)
-    charts.require_ending(plot)
-    records = _sizes(sizes)
-    if batch:
-        return _show_batch(Study(study), plot, as_json)
-    question = _question(Study(study), name)
-    mechanism = question.mechanism
-    if question.only_claimed is not None:
-        raise DeclarationError(f"Cannot plan {question.name!r}: {question.only_claimed}.")
-    if question.no_posterior is not None:
-        return _plan_without_posterior(question, as_json)
-    if compare:
-        return compare_mechanisms(question, level, plot, as_json)
-    if not as_json:
-        say(*gaps_of(question))
-    named = Epsilons(question)
-    values = named.values(epsilons)
-    is_measured = Case.before(mechanism).is_measured
-    if question.model.program is not None:
-        return plan_program(question, values, records, as_json)
-    if isinstance(question.model, BoundedNumber):
-        return plan_number(question, named, values, records, level, width, plot, as_json)
-    if mechanism.count_sd() is not None or (is_measured and question.model.row_scales is not None):
-        if width is not None:
-            raise DeclarationError("--width is not available for this kind of question; run plan without it.")
-        show = plan_network if mechanism.count_sd() is not None else plan_regression
-        return show(question, values, records, level, plot, as_json)
-    return plan_shares(question, named, values, records, level, width, patience, plot, as_json)
-
-
-def _plan_without_posterior(question: Question, as_json: bool) -> None:
-    """Show what a question costs that is declared to have no reading, and so has no accuracy to predict."""
-    cost = question.mechanism.guarantee.for_rows(question.unit.rows)
-    if as_json:
-        facts = {"epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta)}
-        return show_json({"question": question.name, "reading": question.reading, "why": question.no_posterior} | facts)
-    return say(f"{question.label}: it costs {cost!r}.", *no_posterior(question))
-
-
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
-    except DeclarationError:
-        raise DeclarationError(f"--sizes takes whole numbers separated by commas; got {text!r}.") from None
 
 
 @click.command()
@@ -328,26 +227,6 @@ def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) ->
         f"Together: epsilon = {spent_text(charged.epsilon)}, delta = {spent_text(charged.delta)} ({charged.reason}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
     )
-
-
-def _show_batch(study: Study, plot: Path | None, as_json: bool) -> None:
-    with working("composing privacy losses", as_json):
-        totals = study.plan().totals(study.unit.rows)
-    if plot is not None:
-        charts.render(charts.composition_chart(totals, len(study.questions)), plot)
-    rule, epsilon = totals.best if study.accountant is Accountant.BASIC else ("zcdp", totals.zcdp)
-    if as_json:
-        return show_json({"questions": len(study.questions), "totals": totals.document(), "charged": rule})
-    show_totals(totals, f"{len(study.questions)} questions together", rule)
-    saved = totals.basic - epsilon if totals.basic < float("inf") else 0
-    if saved > 0:
-        say(f"As one plan they cost epsilon = {float(epsilon):g} ({rule}) instead of {float(totals.basic):g}.")
-    if not totals.delta:
-        say("With delta = 0, epsilons simply add up. Declare a delta in [budget], such as 1e-6, to see what it saves.")
-    say("A plan is charged once and published as a whole: discreet publish STUDY --batch")
-    if plot is not None:
-        say(f"Wrote {plot}.")
-    return None
 
 
 def _question(study: Study, name: str | None) -> Question:

@@ -16,7 +16,11 @@ class _Commands(CommandsOnDemand):
     on_demand: ClassVar = {
         "init": Command(_HOLDING, "init", "Write a commented study file from a table's column names alone."),
         "check": Command(_HOLDING, "check", "Compare the data with the declarations, for the data holder's eyes only."),
-        "plan": Command(_HOLDING, "plan", "Show how accurate a question will be, before any budget is spent."),
+        "plan": Command(
+            "discreet.command_line.planning",
+            "plan",
+            "Show how accurate questions will be, before any budget is spent.",
+        ),
         "rehearse": Command(
             _HOLDING, "rehearse", "Try out a question on made-up data, with the same sampler and the same inference."
         ),

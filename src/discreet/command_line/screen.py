@@ -40,6 +40,7 @@ Given = ParamSpec("Given")
 console = Console(highlight=False)
 complaints = Console(stderr=True, highlight=False)
 
+study_file = click.argument("study", type=click.Path(path_type=Path))
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 patient = click.option(
     "--patience", type=float, default=1.0, show_default=True, help="Allow this many times the usual work and memory."

@@ -2,13 +2,16 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
+from zlib import crc32
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior, posterior_of
 from discreet.models.model import Model
-from discreet.reading import Case, read, refusal_of
+from discreet.reading import Case, engine_for, read, refusal_of
 from discreet.reading.case import in_order
+from discreet.reading.patience import not_read
 from discreet.reading.published import Reading
 from discreet.reading.strengths import LEARNT, read_learnt, read_strengths, strengthened
 from discreet.releases import Release
@@ -57,6 +60,23 @@ def infer(
     if posterior.is_information_at_hand:
         _warn(posterior)
     return posterior.table if isinstance(prior, str) and prior == LEARNT else posterior
+
+
+def infer_many(releases: Sequence[Release]) -> list[Posterior]:
+    """Return the posteriors of simulated releases by one mechanism, each read by itself: for plans.
+
+    They are those of `infer`, but solvers that draw may draw less (`Engine.solve_many`), and so may rows (`roughly`);
+    each from a seed of its own, so that errors of few draws average out.
+    """
+    cases = [replace(Case.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
+    if cases[0].model.is_prior_open:
+        readings = [read_learnt(case) for case in cases]
+    else:
+        if (engine := engine_for(cases[0])) is None:
+            raise not_read(cases[0])
+        readings = [[reading] for reading in engine.solve_many(cases)]
+    triples = zip(cases, releases, readings, strict=True)
+    return [posterior_of(type(own[0]))(case.model, [release], own).roughly for case, release, own in triples]
 
 
 def _readings(case: Case, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:

@@ -24,13 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainccinv, ndtri
+from scipy.special import gammainccinv
 
 from discreet.arrays import Floats
 from discreet.documents import Document, document_of, plain_values
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
-from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked, Key
 from discreet.models.contributions import all_or_some
 from discreet.models.model import MadeUp, Model, Parameters
@@ -202,6 +201,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return tuple(self.reaches.values())
 
     @property
+    def scaled_unit(self) -> str:
+        """Return the target, with what an effect is."""
+        return f"{self.target}, when a feature goes from bound to bound"
+
+    @property
     def dimension(self) -> int:
         """Return the number d of coordinates of x, the intercept and the indicators of levels included."""
         return self.layout.dimension
@@ -302,23 +306,16 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the work of records that are drawn some at a time, each with all features."""
         return 2e3 * size * (1 + len(self.features)), 1e6
 
-    @property
-    def is_known_exactly(self) -> bool:  # type: ignore[override]  # as for all models, but not for all regressions
-        """Tell whether the variance of the noise is known; else `known_rows` take a typical one for it."""
-        return self.noise_prior is None
+    def planned_rows(self, count: int) -> Sequence[int]:
+        """Return the effects of the features, if there are any, without the intercept."""
+        return range(1, count) if count > 1 else range(count)
 
     def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
-        """Return the mean and the width of every coefficient, from exact moments and a typical variance."""
-        moments = self.layout.unpack(statistics.astype(float), size)
-        firm = moments.squares + self.typical_variance * float(self.prior_precision) * np.eye(self.dimension)
-        mean, covariance = np.linalg.solve(firm, moments.products), self.typical_variance * np.linalg.inv(firm)
-        return self.coefficient_rows(np.asarray(mean, dtype=float), np.asarray(covariance, dtype=float), level)
+        """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
+        from discreet.models.exact_lines import exact_coefficients
 
-    def coefficient_rows(self, mean: Floats, covariance: Floats, level: float) -> list[tuple[float, float]]:
-        """Return mean and width of each coefficient in the units of the table, from a normal law of w."""
-        jacobian = self.in_units(np.eye(self.dimension)) - self.in_units(np.zeros(self.dimension))
-        widths = 2 * ndtri(tails(level)[1]) * np.sqrt(np.diag(jacobian.T @ covariance @ jacobian))
-        return list(zip(self.in_units(mean).tolist(), widths.tolist(), strict=True))
+        laws = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
+        return [(law.mean, law.interval(level).width) for law in laws]
 
     def by_name(self, parameters: Parameters) -> dict[str, float]:
         return dict(zip(self.names, self.in_units(np.asarray(parameters)).tolist(), strict=True))

@@ -1,6 +1,12 @@
-"""Made-up records of a regression: coefficients from the prior, evenly spread features, and noise around the line."""
+"""Made-up records of a regression: coefficients from the prior, evenly spread features, and noise around the line.
+
+The deviation sigma of the noise is the declared one, or drawn from its prior given that it is at most .4 (of half the
+target's range): beyond that, bounds would clip what the model takes for normal. Coefficients are shrunk where the line
+would come closer than 2 sigma to a bound, or than .2, so that few records are clipped.
+"""
 
 import numpy as np
+from scipy.special import gammaincc, gammainccinv
 
 from discreet.arrays import Floats
 from discreet.models.linear_regression import LinearRegression
@@ -9,17 +15,29 @@ from discreet.models.moments import Wholes
 from discreet.models.number_bounds import Bounds
 
 _BATCH = 50_000
-_ROOM = 0.8  # made-up lines stay within this part of the target's range
+_ROOM, _LEAST_ROOM = 0.8, 0.2  # the part of the target's range within which made-up lines stay: at most, at least
+_MOST_NOISE = 0.4  # the largest sigma that is drawn from a prior, in half ranges
 
 
 def made_up_line(model: LinearRegression, size: int, generator: np.random.Generator) -> MadeUp:
     """Return moments of so many made-up records, and their coefficients in the units of the table."""
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
-    w *= min(1.0, _ROOM * np.sqrt(model.dimension) / np.abs(w).sum())
-    sigma = min(np.sqrt(model.typical_variance), (1 - _ROOM) / 2)
+    sigma = _noise(model, generator)
+    room = min(_ROOM, max(_LEAST_ROOM, 1 - 2 * sigma))
+    w *= min(1.0, room * np.sqrt(model.dimension) / np.abs(w).sum())
     parts = [min(_BATCH, size - start) for start in range(0, size, _BATCH)]
     moments = np.sum([_moments(model, part, w, sigma, generator) for part in parts], axis=0)
     return MadeUp(tuple(model.in_units(w).tolist()), moments)
+
+
+def _noise(model: LinearRegression, generator: np.random.Generator) -> float:
+    """Draw sigma: sigma^2 = c / g with g ~ Gamma(a), given that sigma is not too large, by its quantiles."""
+    if (prior := model.noise_prior) is None:
+        return float(np.sqrt(model.typical_variance))
+    shape, scale = float(prior.shape), float(prior.scale)
+    allowed = float(gammaincc(shape, scale / _MOST_NOISE**2))
+    drawn = float(gammainccinv(shape, max(1e-300, allowed * generator.random())))
+    return min(_MOST_NOISE, float(np.sqrt(scale / drawn)))
 
 
 def _moments(model: LinearRegression, size: int, w: Floats, sigma: float, generator: np.random.Generator) -> Wholes:

@@ -97,8 +97,6 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     """Whether it is the shares of a table of categories, and no program goes along with it."""
     has_own_rows: ClassVar[bool] = False
     """Whether rows of one table differ in their prior, as they do for readers with own records of a network."""
-    is_known_exactly: bool = True
-    """Whether `known_rows` are what exact statistics say; else they are rough, and no measure of what privacy costs."""
     protects: str = "one record"
     """Whose change moves the statistics by no more than one record's."""
 
@@ -176,6 +174,15 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def row_scales(self) -> tuple[float, ...] | None:
         """Return by what each row of a posterior is multiplied to have one unit for all; None if they have one."""
         return None
+
+    @property
+    def scaled_unit(self) -> str:
+        """Return that unit, in words."""
+        return ""
+
+    def planned_rows(self, count: int) -> Sequence[int]:
+        """Return over which of so many rows of a posterior a plan's mean is taken: all, if they have one unit."""
+        return range(count)
 
     @property
     @abstractmethod

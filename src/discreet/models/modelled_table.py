@@ -58,13 +58,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
             )
         return cls(table.columns, program_of(model, table.columns))
 
-    @classmethod
-    def forecast_of(cls, model: object) -> "ModelledTable":
-        """Return a table with a program; refuse any other model, as a forecast is about the program's parameters."""
-        if not isinstance(model, cls):
-            raise DeclarationError(f"A forecast needs a program; this mechanism publishes a {type(model).__name__}.")
-        return model
-
     def tables_too(self) -> dict[str, Categories]:
         """Return nothing: it is published as the table that it is, and in no other way."""
         return {}
@@ -138,7 +131,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     def made_up_work(self, size: int) -> tuple[float, float]:
         """Return about how many operations `made_up` and a reading of exact counts take."""
-        return 2e8, 1e6
+        return 3e7, 1e6
 
     def known_rows(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
@@ -146,11 +139,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
         laws = found.laws(self.bound.natural)
         low, high = tails(level)
         return [(law.mean, law.quantile(high) - law.quantile(low)) for law in laws]
-
-    @property
-    def row_scales(self) -> tuple[float, ...]:
-        """Return 1 for each row: they are no probabilities."""
-        return (1.0,) * len(self.bound.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,19 +159,22 @@ class _Known:
         return self.values(theta), slope + self.bound.pull_back(theta, np.tile(self.counts, (len(theta), 1)))
 
 
-def points_of(target: LogDensity, cells: Cells, most: int = MOST_DRAWS, seed: int = 0) -> WeightedPoints:
+def points_of(
+    target: LogDensity, cells: Cells, most: int = MOST_DRAWS, seed: int = 0, share: float = 1.0
+) -> WeightedPoints:
     """Return a posterior on a grid of one or two parameters, else by weighted draws: along a spread, or at the mode.
 
-    The same seed means the same random units, so that readings of two tables differ by the tables.
+    The same seed means the same random units, so that readings of two tables differ by the tables. `share` is which
+    part of the usual draws is made.
     """
     generator = np.random.default_rng(seed)
     if cells.spreads:
         proposal = along(target, cells.spreads[0], starts_of(cells)[0])
-        return by_draws(target, proposal, MANY_DRAWS, WORTH, most, generator)
+        return by_draws(target, proposal, int(share * MANY_DRAWS), share * WORTH, most, generator)
     peak = peak_of(target, starts_of(cells))
     if cells.dimension <= 2:
         return on_a_grid(target, peak, most)
-    return by_draws(target, peak, DRAWS, WORTH, most, generator)
+    return by_draws(target, peak, int(share * DRAWS), share * WORTH, most, generator)
 
 
 def starts_of(bound: Cells) -> list[Floats]:

@@ -51,6 +51,16 @@ def by_row(network: Network, tables: Tables) -> tuple[float, ...]:
     return tuple(float(chance) for family in network.families for chance in tables[family[-1]].ravel())
 
 
+def tables_by_row(network: Network, rows: tuple[float, ...]) -> Tables:
+    """Return the tables of which `by_row` gave these numbers."""
+    found, first = {}, 0
+    for family in network.families:
+        shape = network.shape(family)
+        found[family[-1]] = np.array(rows[first : first + prod(shape)]).reshape(-1, shape[-1])
+        first += prod(shape)
+    return found
+
+
 def known_rows(network: Network, counts: Counts, level: float) -> list[tuple[float, float]]:
     """Return mean and width of the interval of each number, in the order of a posterior's rows."""
     means, widths = known_tables(network, counts, level)

@@ -129,11 +129,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         kept = [(ask, of) for ask in self.asks for of in (among, POPULATION)]
         return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
-    @property
-    def row_scales(self) -> tuple[float, ...]:
-        """Return that rows have units of their own: sums and variances are told in terms of means."""
-        scales = {MEAN: (1.0, 1.0), VARIANCE: (1 / self.width, 1 / self.width), SUM: (1.0, 1.0)}
-        return tuple(scale for _ in self.groups for ask in self.asks for scale in scales[ask])
+    def planned_rows(self, count: int) -> range:
+        """Return the rows about the population of what is asked first: others have other units."""
+        return range(1, count, 2 * len(self.asks))
 
     def _plan(self) -> GroupPlan:
         return GroupPlan(self.measure, () if self.by is None else (self.by,), self.leaves_gaps_out, self.unit)

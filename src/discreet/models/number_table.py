@@ -278,11 +278,12 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         step = max(1, round(self.count / 8))
         return tuple(range(step, self.count, step))
 
-    @property
-    def row_scales(self) -> tuple[float, ...]:
-        """Return that shares and numbers have units of their own: shares are told as parts of the range."""
-        share = [self.width if words.startswith("share") else 1.0 for words in self.quantity_words for _ in range(2)]
-        return tuple(share) * len(self.groups)
+    def planned_rows(self, count: int) -> list[int]:
+        """Return the rows about the population of quantiles and means, or else of shares."""
+        numbers = len(self.quantiles) * (QUANTILES in self.asks)
+        each = len(self.quantity_words)
+        own = [place for place in range(each) if not numbers <= place < each - (MEAN in self.asks)] or range(each)
+        return [2 * (group * each + place) + 1 for group in range(len(self.groups)) for place in own]
 
     def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
         """Draw a population between the bounds for every group, and records from it."""

@@ -37,7 +37,7 @@ def cell_variances(mechanism: Mechanism) -> dict[str, float]:
     if parts is None:
         raise DeclarationError(
             f"{type(mechanism).__name__} does not measure cells or contrasts of tables, so its noise has no variance "
-            "in a cell. Use `expected_accuracy`, or a rehearsal."
+            "in a cell. Use `accuracy`, or a rehearsal."
         )
     fitted = fit(case.model, case.size, parts)
     families = [family for family, _ in case.model.conditionals] or list(fitted.tables)

@@ -1,178 +1,192 @@
-"""Which mechanism to use: all that can be published under one guarantee, ranked by what a reader will learn.
+"""Which mechanism to use: all that can publish a model under one guarantee, ranked by what a reader will learn.
 
-Mechanisms compete at the same stated (epsilon, delta). Those with a parameter that their guarantee leaves open get the
-best one of a few; those whose own guarantee is better than what is asked keep it. The order is that of the expected log
-score of the noise-aware reading, in nats beyond the prior: it rewards narrow intervals and coverage together, which the
-Hellinger distance of the papers does not. That distance is listed too, with its floor where there are few tables.
+Mechanisms compete at the same stated (epsilon, delta), on the same simulated studies (`plan`). Those with a parameter
+that their guarantee leaves open get the best one of a few; those whose own guarantee is better than what is asked keep
+it. Tables are ranked by the expected log score, which rewards narrow intervals and coverage together; where densities
+are not known, the mean width of intervals decides. A mechanism under a metric competes at its ordinary epsilon; what it
+promises for each unit is listed beside it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
-from typing import overload
+from fractions import Fraction
 
 from discreet.errors import DeclarationError, DiscreetError
-from discreet.exact import Exact, positive, probability, whole
+from discreet.exact import Exact, exact_text, positive, probability, whole
+from discreet.guarantees import Evidence
+from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
-from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.models.modelled_table import ModelledTable
-from discreet.models.numbers import BoundedNumber
 from discreet.models.readable_family import ReadableFamily
-from discreet.planning.accuracy import accuracy
-from discreet.planning.compare_numbers import NumberRanking, compare_numbers
-from discreet.planning.compare_programs import STUDIES as PROGRAM_STUDIES
-from discreet.planning.compare_programs import ProgramRanking, compare_programs
-from discreet.planning.distance_accuracy import distance_accuracy
-from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
-from discreet.planning.number_accuracy import STUDIES
-from discreet.planning.optimum import can_optimise, optimum
-from discreet.planning.rankings import Contender, Standings, aligned, check_publishable
+from discreet.notebook import Shown, with_picture
+from discreet.planning.plan import POINT, Accuracy, accuracy, work_of_study
 from discreet.progress import shown
-from discreet.reading import why_not_exact
 
-LITTLE, SMALL_SHARE = 0.2, 0.1
-
-
-@dataclass(frozen=True)
-class Ranked(Contender):
-    """A mechanism, its accuracy, and a warning if it hardly depends on the data."""
-
-    accuracy: ExactAccuracy
-    warning: str = ""
-
-    def figures(self) -> dict[str, object]:
-        return {**self.accuracy.document(), "warning": self.warning}
+_FEW = 8  # studies by which a free parameter is chosen, and of tables that are read by a family
 
 
 @dataclass(frozen=True)
-class Ranking(Standings[Ranked]):
-    """Mechanisms for one model, size and guarantee, the best one first.
+class Ranked:
+    """A mechanism of a ranking by its name, what to expect of it, and what else it promises."""
 
-    `floor` is a lower bound for the expected Hellinger distance of every private mechanism whose output is read as a
-    posterior of n records; it is known where there are few possible tables of counts.
-    """
+    name: str
+    mechanism: Mechanism
+    accuracy: Accuracy
+    besides: str = ""
 
-    floor: float | None = None
+    def document(self) -> dict[str, object]:
+        """Return name, guarantee and figures."""
+        guarantee = self.mechanism.guarantee
+        stated = {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}
+        return {"name": self.name, "guarantee": stated, "besides": self.besides, **self.accuracy.document()}
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the table: name, log score, its share of what exact counts tell, width, Hellinger distances."""
-        return [_row(entry) for entry in self.entries]
+
+@dataclass(frozen=True)
+class Ranking(Shown):
+    """Mechanisms for one model, size and guarantee, the best one first. `left_out` says why others are not here."""
+
+    size: int
+    epsilon: Fraction
+    delta: Fraction
+    entries: tuple[Ranked, ...]
+    left_out: dict[str, str]
+
+    @property
+    def best(self) -> Ranked:
+        """Return the first of the ranking."""
+        if not self.entries:
+            raise DeclarationError(
+                f"No mechanism can publish this under this guarantee: {'; '.join(self.left_out.values())}"
+            )
+        return self.entries[0]
+
+    def named(self, name: str) -> Ranked:
+        """Return the entry of a mechanism by its name."""
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        raise DeclarationError(f"{name!r} is not in this ranking, which holds {[e.name for e in self.entries]}.")
+
+    @property
+    def stated(self) -> str:
+        """Return the guarantee under which all compete."""
+        return f"{self.size} records, epsilon = {exact_text(self.epsilon)}, delta = {exact_text(self.delta)}"
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return "mechanism", "log score", "share", f"{self.best.accuracy.level:.0%} width", "Hellinger", "remapped"
+        """Return the headings of `rows`."""
+        known = self.best.accuracy
+        score = () if known.log_score is None else ("log score",)
+        return "mechanism", *score, f"{known.level:.0%} width", "error"
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table: name, log score where it is known, mean width and error, with Monte Carlo errors."""
+        return [_row(entry) for entry in self.entries]
 
     def remarks(self) -> list[str]:
-        """Say what exact counts would tell, which floor holds for all mechanisms, and what to keep in mind."""
+        """Say what exact statistics would tell, what else is promised, and who is left out."""
         known = self.best.accuracy
-        exact_counts = (
-            f"Exact counts: log score {known.non_private_log_score:.4f}, width {known.non_private_width:.4f}."
-        )
-        floor = [] if self.floor is None else [floor_in_words(self.floor)]
-        return [exact_counts, *floor, *(f"{entry.name}: {entry.warning}" for entry in self.entries if entry.warning)]
-
-    def __str__(self) -> str:
-        rows = [("", *self.headings[1:]), *self.rows()]
-        return "\n".join([self.stated, *aligned(rows), *self.remarks()])
+        score = "" if known.exact_log_score is None else f"log score {known.exact_log_score:.4f}, "
+        words = [
+            f"Exact statistics: {score}width {known.exact_width:.4g} ({known.unit}), error {known.exact_error:.3g}.",
+            known.method,
+        ]
+        words += [f"{entry.name} also promises: {entry.besides}" for entry in self.entries if entry.besides]
+        return words + [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
 
     def document(self) -> dict[str, object]:
-        return {**super().document(), "floor": self.floor}
+        """Return the whole ranking as a document."""
+        stated = {"epsilon": exact_text(self.epsilon), "delta": exact_text(self.delta)}
+        entries = [entry.document() for entry in self.entries]
+        return {"size": self.size, **stated, "entries": entries, "left_out": dict(self.left_out)}
 
+    def _repr_html_(self) -> str:
+        """Return picture and table for a notebook."""
+        page = html_table(self.stated, self.headings, self.rows(), words=1, notes=self.remarks())
+        return with_picture(page, "ranking_chart", self)
 
-def floor_in_words(floor: float) -> str:
-    """Say what the floor is."""
-    return (
-        f"No private mechanism whose output is read as a posterior of n records can have a distance below {floor:.6f}."
-    )
-
-
-@overload
-def compare(
-    model: Categories, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int = 100
-) -> Ranking: ...
-
-
-@overload
-def compare(
-    model: BoundedNumber, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int = STUDIES
-) -> NumberRanking: ...
-
-
-@overload
-def compare(
-    model: ReadableFamily, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int | None = None
-) -> ProgramRanking: ...
+    def __str__(self) -> str:
+        return "\n".join([self.stated, *_aligned([self.headings, *self.rows()]), *self.remarks()])
 
 
 def compare(
-    model: Model, size: int, epsilon: Exact, delta: Exact = 0, level: float = 0.9, repeats: int | None = None
-) -> Ranking | NumberRanking | ProgramRanking:
-    """Rank all mechanisms that may publish a histogram, a number, or a program's table, under (epsilon, delta).
-
-    Figures are exact sums where all outputs of a mechanism can be listed; otherwise `repeats` studies are simulated.
-    Mechanisms for a number are ranked by the expected width of intervals, those for a program or a family by the
-    posterior standard deviation.
-    """
-    if isinstance(model, ModelledTable | ReadableFamily):
-        return compare_programs(model, size, epsilon, delta, PROGRAM_STUDIES if repeats is None else repeats)
-    if isinstance(model, BoundedNumber):
-        return compare_numbers(model, size, epsilon, delta, level, STUDIES if repeats is None else repeats)
-    if not isinstance(model, Categories):
+    model: Model,
+    size: int,
+    epsilon: Exact,
+    delta: Exact = 0,
+    level: float = 0.9,
+    studies: int | None = None,
+    seed: int = 1,
+) -> Ranking:
+    """Rank all mechanisms that may publish a model under (epsilon, delta), on the same simulated studies."""
+    if not isinstance(model, Model):
         raise DeclarationError(
-            "compare ranks mechanisms for tables of categories (Categories) and for numbers (NumberSums, NumberTable); "
-            f"got a {type(model).__name__}."
+            f"compare ranks mechanisms for a model, such as Categories; got a {type(model).__name__}."
         )
-    repeats = 100 if repeats is None else repeats
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
-    entries, left_out = [], {}
+    number, entries, left_out = whole(size, "size"), list[Ranked](), dict[str, str]()
     known = Mechanism.registered()
-    for kind, made in shown(known.items(), "Comparing mechanisms", len(known)):
+    tables = model.tables_too() if isinstance(model, ModelledTable | ReadableFamily) else {}
+    offers = [
+        (f"{kind}{suffix}", made, own) for suffix, own in {"": model, **tables}.items() for kind, made in known.items()
+    ]
+    for name, made, own in shown(offers, "Comparing mechanisms", len(offers)):
+        if not made.accepts_model(own):
+            continue
         try:
-            if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
-                check_publishable(found, *asked)
-                entries.append(_ranked(kind, found, level, repeats))
+            rivals = list(made.competitors(own, number, *asked))
+            for rival in rivals:
+                _check_publishable(rival, *asked)
+            if rivals:  # else it needs more settings than these
+                best = _best(rivals, level, seed) if own is model else rivals[0]
+                entries.append(_ranked(name, best, None if own is model else model, level, studies, seed))
         except DiscreetError as problem:
-            left_out[kind] = str(problem)
-    entries.sort(key=lambda entry: -entry.accuracy.log_score)
-    floor = optimum(model, size, *asked).floor if can_optimise(model, size) else None
-    return Ranking(size, *asked, tuple(entries), left_out, floor)
+            left_out[name] = str(problem)
+    scores = [entry.accuracy.log_score for entry in entries]
+    is_scored = None not in scores
+    entries.sort(key=lambda each: (-(each.accuracy.log_score or 0.0) if is_scored else each.accuracy.width, each.name))
+    return Ranking(number, *asked, tuple(entries), left_out)
 
 
-def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
-    """Return the mechanism whose release tells most; if that cannot be computed, the first one, if any."""
-    first = next(mechanisms, None)
-    if first is None or first.free_parameter is None or possible_outputs(first) is None:
-        return first
-    return max([first, *mechanisms], key=_information)
+def _best(rivals: Sequence[Mechanism], level: float, seed: int) -> Mechanism:
+    """Return the mechanism of one kind whose release tells most, where a parameter is free and that is quickly found.
+
+    Else it is the first.
+    """
+    if rivals[0].free_parameter is None or _FEW * sum(map(work_of_study, rivals)) > POINT:
+        return rivals[0]
+    found = [(accuracy(rival, level, _FEW, seed), rival) for rival in rivals]
+    return min(found, key=lambda each: each[0].width if each[0].log_score is None else -each[0].log_score)[1]
 
 
-def _information(mechanism: Mechanism) -> float:
-    outputs = possible_outputs(mechanism)
-    return -inf if outputs is None else WrittenOut(mechanism, outputs).information()
+def _ranked(
+    name: str, mechanism: Mechanism, read_as: Model | None, level: float, studies: int | None, seed: int
+) -> Ranked:
+    free, metric = mechanism.free_parameter, mechanism.guarantee.metric
+    shown_name = name if free is None else f"{name}({free}={float(getattr(mechanism, free)):.4g})"
+    besides = "" if metric is None else metric.words
+    count = studies or (None if read_as is None else _FEW)
+    return Ranked(shown_name, mechanism, accuracy(mechanism, level, count, seed, model=read_as), besides)
 
 
-def _ranked(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Ranked:
-    if why_not_exact(mechanism) is not None and possible_outputs(mechanism) is None:
-        known = distance_accuracy(mechanism, repeats)
-        words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"
-        raise DeclarationError(f"No log score: there are too many tables for an exact reading; {words}.")
-    found, chosen = accuracy(mechanism, level, repeats), mechanism.free_parameter
-    name = kind if chosen is None else f"{kind}({chosen}={float(getattr(mechanism, chosen)):.4g})"
-    return Ranked(name, mechanism, found, _warning(found))
-
-
-def _warning(found: ExactAccuracy) -> str:
-    """Say that the output law is nearly the same for all data, if it is."""
-    if found.share < SMALL_SHARE:
-        return f"its output hardly depends on the data: it tells {found.share:.1%} of what exact counts tell"
-    if found.log_score < LITTLE:
-        return f"it tells {found.log_score:.2g} nats: what is read from it is mostly the prior"
-    return ""
+def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> None:
+    """Refuse what is merely claimed, or promises less than is asked."""
+    guarantee = mechanism.guarantee
+    if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:
+        raise DeclarationError(f"Its guarantee is not sufficient: {guarantee!r}.")
 
 
 def _row(entry: Ranked) -> tuple[str, ...]:
     found = entry.accuracy
-    score = f"{found.log_score:.4f}" + (f" +- {found.errors['log_score']:.2g}" if found.errors else "")
-    remapped = "-" if found.remapped_hellinger is None else f"{found.remapped_hellinger:.4f}"
-    return entry.name, score, f"{found.share:.1%}", f"{found.width:.4f}", f"{found.hellinger:.4f}", remapped
+    score = () if found.log_score is None else (f"{found.log_score:.3f} +- {found.log_score_error:.2g}",)
+    return entry.name, *score, f"{found.width:.4g} +- {found.mc_error:.2g}", f"{found.error:.3g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table: names to the left, figures to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        row[0].ljust(widths[0]) + "".join(f"  {cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    ]

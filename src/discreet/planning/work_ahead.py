@@ -23,7 +23,7 @@ _ROW = 2e4  # operations for each number of a kind of record that is replaced
 
 def verifying(mechanism: Mechanism) -> Work:
     """Return the work of comparing records at the real size and data sets of small twins, and of the law of noise."""
-    numbers = _numbers(mechanism.model)
+    numbers = numbers_of(mechanism.model)
     laws = sum(measured.noise.law_operations for measured in Case.before(mechanism).observed[0].measurements)
     words = f"checking {type(mechanism).__name__} with {numbers} counts"
     return Work(words, _TWINS + _ROW * 64 * numbers + laws, 64.0 * numbers)
@@ -31,7 +31,7 @@ def verifying(mechanism: Mechanism) -> Work:
 
 def auditing(mechanism: object, model: Model, draws: int) -> Work:
     """Return the work of this many draws; for mechanisms from elsewhere, the usual cost per draw is assumed."""
-    numbers = _numbers(model)
+    numbers = numbers_of(model)
     operations = draws * _NUMBER * numbers
     if isinstance(mechanism, Mechanism):
         operations = drawing(mechanism, draws, _DATA_SETS)
@@ -48,7 +48,7 @@ def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
     if observed.measurements:
         return draws * sum(measured.noise.draw_operations for measured in observed.measurements)
     law = sum(cost.operations for cost in observed.costs)
-    return draws * _NUMBER * _numbers(mechanism.model) + data_sets * law
+    return draws * _NUMBER * numbers_of(mechanism.model) + data_sets * law
 
 
 def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
@@ -72,7 +72,7 @@ def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
     return Work(words, operations / PLANNED, held)
 
 
-def _numbers(model: Model) -> int:
+def numbers_of(model: Model) -> int:
     """Return how many counts or moments a model has."""
     if model.tables:
         return sum(prod(len(column.levels) for column in table) for table in model.tables)

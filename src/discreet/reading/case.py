@@ -191,6 +191,7 @@ class Engine(ABC):
     reads_margins: ClassVar[bool] = False  # whether it also reads releases of margins of the case's tables
     reads_programs: ClassVar[bool] = False  # whether it reads only tables that have a program
     reads_own_rows: ClassVar[bool] = False  # whether rows of one table may have different priors
+    share_of_many: ClassVar[float] = 1.0  # about which part of the work of `read` a case of `solve_many` takes
     shares_rows: ClassVar[bool] = False  # whether `reader` reads rows with the same prior in several cases only once
 
     def __init_subclass__(cls, place: int | None = None) -> None:
@@ -209,6 +210,10 @@ class Engine(ABC):
     @abstractmethod
     def read(self, case: Case) -> Reading:
         """Return what a case that is not refused tells about the true counts, moments or parameters."""
+
+    def solve_many(self, cases: Sequence[Case]) -> Sequence[Reading]:
+        """Return readings of many simulated releases, for a plan; sampled ones may be rougher than `read`."""
+        return [self.read(case) for case in cases]
 
     def reader(self) -> Callable[[Case], Reading]:
         """Return a reader of several cases in turn: the same outputs under several priors."""

@@ -4,23 +4,18 @@ All of it takes and returns plain data, so that another process can do it, under
 """
 
 import json
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import cast
 
-import numpy as np
-
 from discreet.errors import DeclarationError, DiscreetError, DocumentError
 from discreet.exact import exact_text
 from discreet.inference import Posterior, infer
 from discreet.inference.posteriors.row import Row
-from discreet.planning import expected_accuracy, verify
-from discreet.planning.many_studies import are_read_together
-from discreet.planning.planned_reading import planned_reading
-from discreet.planning.planned_rows import PlannedRows, planned_rows
+from discreet.planning import accuracy, verify
+from discreet.planning.plan import require_quick
 from discreet.reading import why_unreadable
 from discreet.records.values import text_of
 from discreet.releases import Release
@@ -28,13 +23,10 @@ from discreet.serve.questions import read_declaration
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import csv_text, document_of, rows_with_truth
-from discreet.study import Question
 from discreet.study.declarations import Declarations
 from discreet.study.mechanisms import ways_of
 
 LEVEL = 0.9
-_STUDIES = 24  # made-up studies that a live plan reads, at most
-_SECONDS = 3.0  # of processor time, after which no further study is begun
 _MOST_ROWS = 12  # that a plan shows
 _POSTERIORS = 4  # that are kept, because people explore one release at many levels and by many groups
 Plain = dict[str, object]
@@ -58,7 +50,7 @@ def plan(study: Plain, keys: object) -> Plain:
 
 
 def width(study: Plain, keys: object) -> Plain:
-    """Return how wide the intervals of a question will be, from made-up studies: on average for shares, else by row."""
+    """Return how wide the intervals of a question will be, from simulated studies: the figures of `discreet plan`."""
     read = read_declaration(Declarations.from_document(study), keys)
     question = read.question
     if read.query is not None:
@@ -69,43 +61,15 @@ def width(study: Plain, keys: object) -> Plain:
     if question.no_posterior is not None:
         return {"width": None, "words": f"There will be no posterior: {question.no_posterior}."}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _of_shares(question) if are_read_together(question.mechanism) else _by_row(question)
+        require_quick(question.mechanism, 1.0)
+        found = accuracy(question.mechanism, LEVEL)
     except DiscreetError as problem:
         return {"width": None, "words": f"No width can be predicted: {problem}"}
-
-
-def _of_shares(question: Question) -> Plain:
-    found = expected_accuracy(question.mechanism, LEVEL, _STUDIES)
-    return {
-        "width": found.width, "exact_width": found.non_private_width, "level": LEVEL,
-        "words": f"A {LEVEL:.0%} interval of a share will be about {found.width:.3g} wide; exact counts would give "
-        f"{found.non_private_width:.3g}. {planned_reading(question.mechanism)}",
-    }  # fmt: skip
-
-
-def _by_row(question: Question) -> Plain:
-    """Return the widths of rows, averaged over as many made-up studies as there is time for, and at least one."""
-    until, found = time.process_time() + _SECONDS, list[PlannedRows]()
-    while not found or (len(found) < _STUDIES and time.process_time() < until):
-        found.append(planned_rows(question.mechanism, LEVEL, len(found)))
-    widths = np.mean([each.widths for each in found], axis=0)
-    exactly = np.mean([each.exact_widths for each in found], axis=0)
-    beside = [{"exact_width": float(known)} if question.model.is_known_exactly else {} for known in exactly]
-    rows = [
-        {"quantity": row.quantity, "given": row.given, "width": float(wide), "unit": row.unit_text} | known
-        for row, wide, known in zip(found[0].rows, widths, beside, strict=True)
-    ]
-    studies = "one made-up study" if len(found) == 1 else f"{len(found)} made-up studies"
-    left_out = (
-        "" if beside[0] else " Widths without privacy are not shown: for this question they are known too roughly."
-    )
-    return {
-        "width": float(widths[0]), "level": LEVEL, "rows": rows[:_MOST_ROWS],
-        "words": f"Expected widths of {LEVEL:.0%} intervals, from {studies} drawn from the prior and read as a release "
-        f"would be{f'; the first {_MOST_ROWS} of {len(rows)} rows' if len(rows) > _MOST_ROWS else ''}.{left_out}",
-    } | beside[0]  # fmt: skip
+    first = f"; the first {_MOST_ROWS} of {found.rows_of_all} rows" if found.rows_of_all > _MOST_ROWS else ""
+    return found.document() | {
+        "rows": [asdict(row) for row in found.rows[:_MOST_ROWS]],
+        "words": f"{found.sentence[0].upper()}{found.sentence[1:]}. {found.method[:-1]}{first}.",
+    }
 
 
 def reading(document: str, level: float, event: str | None, by: str | None, group: str | None = None) -> Plain:

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 
 import discreet as dc
+from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -33,7 +34,7 @@ def run(quick: bool) -> Outcome:
 def _row(size: int, epsilon: str, repeats: int) -> Row:
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     mechanism = dc.GeometricHistogram(coin, size, epsilon)
-    found = dc.accuracy(mechanism, LEVEL)
+    found = accuracy(mechanism, LEVEL)
     row: Row = {"records": size, "epsilon": float(epsilon), "plug_in": found.plain_coverage}
     row |= {"noise_aware": _covered(mechanism, repeats), "plug_in_width": found.plain_width}
     return row | {"noise_aware_width": found.width, "width_without_privacy": found.non_private_width}

@@ -1,7 +1,7 @@
 """Which mechanism wins where: all of them under one guarantee, and how near the best is to the best possible."""
 
 import discreet as dc
-from discreet.planning.compare import Ranked
+from discreet_papers.exact_sums.ranking import Summed, exact_ranking
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row
@@ -32,7 +32,7 @@ def run(quick: bool) -> Outcome:
 
 def _row(cells: int, size: int, epsilon: str) -> Row:
     model = dc.Categories("answer", levels=tuple("abc"[:cells]), outside="a")
-    ranking = dc.compare(model, size, epsilon, DELTA)
+    ranking = exact_ranking(model, size, epsilon, DELTA)
     best, second, *_ = ranking.entries
     papers = next(entry for entry in ranking.entries if entry.name.startswith("Hellinger"))
     floor = ranking.floor or float("nan")
@@ -43,7 +43,7 @@ def _row(cells: int, size: int, epsilon: str) -> Row:
     return row
 
 
-def _distance(entry: Ranked) -> float:
+def _distance(entry: Summed) -> float:
     return entry.accuracy.remapped_hellinger or entry.accuracy.hellinger
 
 

@@ -8,7 +8,8 @@ probabilities integrated out; `method` says how these were found.
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
+from discreet.models.model import MadeUp
 from discreet.models.network import Network
 from discreet.models.network_events import both, levels_of, read_event
 from discreet.reading.counts.states import log_chances
@@ -40,15 +42,20 @@ from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 from discreet.releases import Release
 
-DRAWS = 4_000
-"""The number of draws from which questions are answered."""
-_SEED = 0
+DRAWS, _ROUGH_DRAWS = 4_000, 500
+"""The number of draws from which questions are answered; and in a plan."""
+
+_CLASSIFIED = 500  # new records of a simulated study that are classified
 
 
 class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     """The posterior of the probabilities of a Bayesian network, with the noise accounted for."""
 
     subject = "a network"
+    rough_draws: int | None = None
+    """From how many draws rows come in a plan; None for the usual number."""
+    seed = 0
+    """The seed of the draws from which questions are answered."""
     answers = EventPosterior.answers | {"to_bif", "criticise", "predictions"}
 
     @cached_property
@@ -93,6 +100,22 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             means, draws, shapes = self.mean_tables(), self.standard_parameters, self.standard_shapes
             self._known_entries[level] = table_entries(self.model, means, draws, shapes, level, self.mean_errors())
         return self._known_entries[level]
+
+    def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
+        """Return how often new records would be classified correctly, and with exact counts, if there is a class."""
+        if self.model.target is None:
+            return {}
+        from discreet.models.network_records import known_tables, made_up_records, tables_by_row
+
+        records = made_up_records(self.model, tables_by_row(self.model, made.truth), _CLASSIFIED, generator)
+        target, *others = self.model.variables
+        found = []
+        for tables in (self.mean_tables(), known_tables(self.model, made.statistics, 0.9)[0]):
+            logs = np.log(tables[target.name]).reshape(1, -1)
+            for column in others:
+                logs = logs + np.log(tables[column.name]).reshape(-1, len(column.levels)).T[records[column.name]]
+            found.append(float(np.mean(logs.argmax(axis=1) == records[target.name])))
+        return {"classified": found[0], "classified_exactly": found[1]}
 
     def graph(self, level: float = 0.9) -> Graph:
         return Graph(self.model, lambda: self._entries(level))
@@ -351,6 +374,13 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         only = len(self.readings) == 1  # with a single reading, its evidence does not matter and need not be known
         self.shares = np.ones(1) if only else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
+    @property
+    def roughly(self) -> Self:
+        """Return the same with rows from fewer draws."""
+        made = type(self)(self.model, self.releases, self.readings)
+        made.rough_draws, made.seed = _ROUGH_DRAWS, crc32(repr(self.releases[0].output).encode())
+        return made
+
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
         """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
         generator = np.random.default_rng(seed)
@@ -374,7 +404,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     @cached_property
     def standard_shapes(self) -> Tables:
         """Return the draws of Dirichlet parameters from which questions are answered."""
-        return self._shapes(DRAWS, _SEED)[0]
+        return self._shapes(self.rough_draws or DRAWS, self.seed)[0]
 
     @cached_property
     def predictive_tables(self) -> Tables:
@@ -404,7 +434,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     @cached_property
     def standard_parameters(self) -> Tables:
         """Return the draws of probabilities from which questions are answered."""
-        return self.parameters(DRAWS, _SEED)
+        return self.parameters(self.rough_draws or DRAWS, self.seed)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:

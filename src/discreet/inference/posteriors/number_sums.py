@@ -86,11 +86,6 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def method(self) -> str:
         return self.reading.method
 
-    @property
-    def roughly(self) -> "NumberSumsPosterior":
-        """Return this reading: it is quick enough for planning."""
-        return self
-
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of each group: what was asked, among these records and in the population."""
         return self._rows(level)

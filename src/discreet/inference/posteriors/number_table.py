@@ -34,7 +34,7 @@ from discreet.releases import Release
 _TESTED = 400.0  # operations for each value of a cut's distribution
 _TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its law
 _RANKED = 700.0  # operations of these tests for each draw of noise
-_FOR_PLANS = 1023  # draws of noise where widths are planned
+_FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and operations beyond which they are
 
 
 class NumberTableEngine(Engine, place=10):
@@ -110,7 +110,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     @property
     def roughly(self) -> "NumberTablePosterior":
-        """Return the same reading by few draws of noise: for planning."""
+        """Return the same reading by few draws of noise, where its own tests take longer: for plans."""
+        if NumberTableEngine().work(Case.of(self.releases)).operations <= _QUICK:
+            return self
         reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
         return NumberTablePosterior(self.model, self.releases, [reading])
 

@@ -94,6 +94,11 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         rows = self.rows(level)
         return tuple(rows[place] for place in places)
 
+    @property
+    def roughly(self) -> Self:
+        """Return the same posterior with rows from fewer draws, where rows come from draws: for plans."""
+        return self
+
     def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
         """Return the log densities of the simulated truth of some rows, and what exact statistics would give.
 
@@ -101,6 +106,10 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         """
         unknown = np.full(len(places), nan)
         return unknown, unknown
+
+    def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
+        """Return further figures of a simulated study for a plan, by name: of a classifier, how often it is right."""
+        return {}
 
     @abstractmethod
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:

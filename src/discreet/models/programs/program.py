@@ -140,10 +140,6 @@ class Program(Documented, ABC):
         """Return a mechanism that publishes the table that this program needs, under pure epsilon."""
         return import_module("discreet.planning").suggest(self, size, epsilon).mechanism  # a room above this one
 
-    def forecast(self, size: int, epsilon: Exact, at: Mapping[str, float] | None = None) -> Any:
-        """Return the expected posterior standard deviations, before any budget is spent."""
-        return import_module("discreet.planning.forecast").forecast(self.mechanism(size, epsilon), at)
-
 
 def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...]:
     """Return some of the declared columns by their names; refuse one that is missing."""

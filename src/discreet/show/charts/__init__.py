@@ -9,7 +9,7 @@ from discreet.show.charts.budget import MOST_CHARGES, budget_chart, composition_
 from discreet.show.charts.criticism import MOST_CHECKS, criticism_chart
 from discreet.show.charts.drawing import Spec, render, require_ending
 from discreet.show.charts.network import MOST_VARIABLES, network_chart
-from discreet.show.charts.planning import audit_chart, distance_chart, ranking_chart
+from discreet.show.charts.planning import audit_chart, ranking_chart
 from discreet.show.charts.posterior import (
     AWARE,
     MOST_INTERVALS,
@@ -33,7 +33,6 @@ __all__ = [
     "comparison_chart",
     "composition_chart",
     "criticism_chart",
-    "distance_chart",
     "interval_chart",
     "network_chart",
     "posterior_chart",

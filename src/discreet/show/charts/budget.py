@@ -33,10 +33,13 @@ def width_chart(
 ) -> Spec:
     """Draw the expected width of an interval against epsilon, and the width that exact statistics would give.
 
-    Each row has the keys 'epsilon', 'width' and 'non_private'. Widths are shares unless a unit is named. `chosen` is
-    the epsilon that was decided on; a line marks it. `of` names what epsilon is counted in.
+    Each row has the keys 'epsilon', 'width', 'exact_width' and 'mc_error'; only these points are drawn, with a bar of
+    two Monte Carlo errors on both sides. Widths are shares unless a unit is named. `chosen` is the epsilon that was
+    decided on; a line marks it. `of` names what epsilon is counted in.
     """
-    values = [{key: float(row[key]) for key in ("epsilon", "width", "non_private")} for row in rows]
+    values = [{key: float(row[key]) for key in ("epsilon", "width", "exact_width", "mc_error")} for row in rows]
+    for row in values:
+        row |= {"low": max(0.0, row["width"] - 2 * row["mc_error"]), "high": row["width"] + 2 * row["mc_error"]}
     values.sort(key=lambda row: row["epsilon"])
     if not values or values[0]["epsilon"] <= 0:
         raise DeclarationError("A chart of widths needs at least one row, each with an epsilon above 0.")
@@ -48,19 +51,20 @@ def width_chart(
     if unit is not None:
         scale = {"title": lines_of(f"Expected width of the interval, {unit}", 44), "format": ",~r"}
     y = measured("width", axis={**scale, "tickCount": 5})
-    exact = measured("non_private")
-    point = {"filled": True, "fill": BLUE, "size": 70 if few else 25}
-    line = {"type": "line", "stroke": BLUE, "strokeWidth": 3, "interpolate": "monotone", "point": point}
+    exact = measured("exact_width")
+    point = {"type": "point", "filled": True, "fill": BLUE, "size": 70 if few else 25}
+    plain = {"type": "point", "filled": True, "fill": GREY, "shape": "diamond", "size": 50 if few else 20}
     private = words(align="left", dx=10, dy=-10, fill=BLUE, fontWeight="bold")
     known = words(align="left", dx=14, fill=GREY)
     layers = [
         *_chosen(chosen, x),
-        layer({"type": "line", "stroke": GREY, "strokeDash": [6, 4]}, {"x": x, "y": exact}),
-        layer(line, {"x": x, "y": y}),
+        layer(plain, {"x": x, "y": exact}),
+        layer({"type": "rule", "stroke": BLUE}, {"x": x, "y": measured("low"), "y2": {"field": "high"}}),
+        layer(point, {"x": x, "y": y}),
         layer(private, {"x": x, "y": y, "text": {"value": "with privacy"}}, values[:1]),
         layer(
             known,
-            {"x": x, "y": exact, "text": {"value": "exact counts" if unit is None else "exact sums"}},
+            {"x": x, "y": exact, "text": {"value": "exact counts" if unit is None else "exact statistics"}},
             values[-1:],
         ),
     ]

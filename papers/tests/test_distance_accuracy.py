@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.planning.distance_accuracy import distance_accuracy
+from discreet_papers.exact_sums.distance_accuracy import distance_accuracy
+from discreet_papers.exact_sums.ranking import exact_ranking
 
 
 def model_of(cells: int) -> dc.Categories:
@@ -36,5 +37,17 @@ def test_a_draw_that_says_nothing_is_marked_at_any_size() -> None:
 
 
 def test_a_ranking_says_what_is_known_without_a_log_score() -> None:
-    ranking = dc.compare(model_of(4), 600, 1, repeats=2)
+    ranking = exact_ranking(model_of(4), 600, 1, repeats=2)
     assert "its output hardly depends on the data" in ranking.left_out["HellingerGlobal"]
+
+
+def test_two_cells_are_ranked_by_exact_sums_above_the_floor() -> None:
+    coin = dc.Categories("x", levels=("no", "yes"), outside="no")
+    ranking = exact_ranking(coin, 20, 1)
+    assert ranking.floor is not None
+    assert ranking.floor == pytest.approx(0.147664, abs=1e-6)
+    assert ranking.entries[0].name == "GeometricHistogram"
+    for entry in ranking.entries:
+        assert entry.accuracy.remapped_hellinger is not None
+        assert entry.accuracy.remapped_hellinger >= ranking.floor
+    assert ranking.entries[0].accuracy.remapped_hellinger == pytest.approx(ranking.floor, abs=1e-6)

@@ -12,9 +12,23 @@ from scipy.special import betaln, xlog1py, xlogy
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.distributions.dirichlet import reaches_end, tails
 from discreet.mechanisms import Mechanism
-from discreet.planning.beta_quantiles import mixture_quantiles
-from discreet.planning.many_studies import own_pair
+from discreet.mechanisms.quantities import Measurement
+from discreet.reading import Case
+from discreet.reading.case import Observed
 from discreet.reading.own_cells import pairs_through
+from discreet.reading.own_sums import summed_measurements
+from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
+
+
+def own_pair(mechanism: Mechanism) -> Measurement | None:
+    """Return what is measured of one cell and of all others, if cells are read from their own sums."""
+    model = mechanism.model
+    if model.is_prior_declared or len(model.cells) == 2:
+        return None
+    zeros = np.zeros(len(model.cells), dtype=np.int64)
+    planned = Case(model, mechanism.size, (Observed(mechanism, zeros, "planned"),))
+    summed = summed_measurements(planned, np.minimum(np.arange(len(model.cells)), 1))
+    return None if summed is None else summed[0]
 
 
 def own_weights(mechanism: Mechanism, outputs: Counts, tables: Counts, laws: Floats, cell: int) -> Floats:

@@ -27,8 +27,8 @@ from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.divergences import kullback_leibler, log_affinities
 from discreet.mechanisms import Mechanism
-from discreet.planning.beta_quantiles import mixture_quantiles
-from discreet.planning.reader_widths import opened_widths, own_weights
+from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
+from discreet_papers.exact_sums.reader_widths import opened_widths, own_weights
 
 MOST_ENTRIES, MOST_OUTPUTS = 20_000_000, 200_000
 """A table P(z | k) with more entries or outputs is not written out; studies are made up instead."""

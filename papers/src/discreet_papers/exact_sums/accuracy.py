@@ -1,15 +1,15 @@
 """How accurate a release of a table will be: exact sums where a mechanism can be written out, else made-up studies.
 
-Of other models see `expected_accuracy`, which makes up whole studies of any model.
+Of other models see `discreet.accuracy`, which simulates whole studies of any model.
 """
 
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.mechanism import require_mechanism
-from discreet.planning.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
-from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.reading import why_not_exact
+from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
+from discreet_papers.exact_sums.simulated_accuracy import simulated_accuracy
 
 _REPEATS = 200
 
@@ -28,7 +28,7 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     if not mechanism.model.is_table:
         raise DeclarationError(
             f"accuracy works for counts of Categories; got a {type(mechanism.model).__name__}. For any other model "
-            "use discreet.planning.expected_accuracy, which simulates whole studies."
+            "use discreet.accuracy, which simulates whole studies."
         )
     if not mechanism.has_plain_counts:
         raise DeclarationError(
@@ -41,6 +41,6 @@ def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, 
     if (why := why_not_exact(mechanism)) is not None:
         raise DeclarationError(
             f"What a reader would learn from {type(mechanism).__name__} cannot be computed exactly: {why}. Try "
-            "discreet.planning.distance_accuracy, which tells how far its output lies from the exact posterior."
+            "distance_accuracy, which tells how far its output lies from the exact posterior."
         )
     return simulated_accuracy(mechanism, level, repeats, seed)

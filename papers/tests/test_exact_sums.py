@@ -17,15 +17,15 @@ from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.planning.accuracy import accuracy
-from discreet.planning.beta_quantiles import mixture_quantiles
-from discreet.planning.exact_accuracy import (
-    possible_outputs,
-)
-from discreet.planning.simulated_accuracy import simulated_accuracy
 from discreet.records.counting import Statistics
 from discreet_papers import as_published
 from discreet_papers.as_published.published_laplace import ClampedLaplace, RoundedLaplace
+from discreet_papers.exact_sums.accuracy import accuracy
+from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
+from discreet_papers.exact_sums.exact_accuracy import (
+    possible_outputs,
+)
+from discreet_papers.exact_sums.simulated_accuracy import simulated_accuracy
 from uncalibrated_hellinger import HellingerGlobal, HellingerSmooth
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))

@@ -13,12 +13,12 @@ from discreet.mathematics.distributions import BetaMixture, Interval
 from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
-from discreet.planning.exact_accuracy import ExactAccuracy
 from discreet.randomness import SeededBits
 from discreet.reading import Case, read
 from discreet.reading.case import Observed
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
+from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy
 
 _TRUTH = 1e9  # the prior of a reader who knows the truth
 _TAIL = np.array([1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.35, 0.5])

@@ -1,0 +1,355 @@
+"""`plan`: how accurate questions will be, before any budget is spent. One table, one document and one chart for all."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from discreet.command_line.comparing import compare_mechanisms
+from discreet.command_line.epsilons import Epsilons
+from discreet.command_line.ledgers import show_totals
+from discreet.command_line.screen import (
+    as_json,
+    helpful,
+    patient,
+    require_folder,
+    say,
+    show_json,
+    show_table,
+    study_file,
+    working,
+)
+from discreet.errors import DeclarationError, DiscreetError
+from discreet.exact import exact, exact_text
+from discreet.guarantees import Accountant
+from discreet.inference.posteriors.row import PROBABILITY
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mechanisms import with_fields
+from discreet.planning.plan import (
+    Accuracy,
+    Curve,
+    accuracy_curve,
+    check_width,
+    epsilons_that_fit,
+    largest_size,
+    require_quick,
+    solve_for_width,
+    studies_for,
+)
+from discreet.show import charts
+from discreet.study import Question, Study
+
+_MOST_ROWS = 12  # rows of a table; a document has all
+
+
+@click.command()
+@study_file
+@click.option("--ask", "name", help="The question to plan; by default all of them, each at its own epsilon.")
+@click.option("--epsilon", "epsilons", help="Values to compare, by default around the declared one; of --ask.")
+@click.option("--sizes", default="", help="Sample sizes to compare at the declared epsilon, such as 500,5000.")
+@click.option(
+    "--width", type=float, help="The interval width you want: says which epsilon, or how many records, would give it."
+)
+@click.option("--level", type=float, default=0.9, show_default=True, help="The credible level of the intervals.")
+@click.option(
+    "--studies", type=click.IntRange(min=2), help="How many studies to simulate; by default about a second's worth."
+)
+@click.option("--compare", is_flag=True, help="Rank all mechanisms at the question's guarantee by what readers learn.")
+@click.option("--batch", is_flag=True, help="Show what all questions cost together if they are fixed in advance.")
+@patient
+@click.option("--plot", type=click.Path(path_type=Path), help="Write a picture: .png, .svg or .json.")
+@as_json
+@helpful
+def plan(
+    study: Path,
+    name: str | None,
+    epsilons: str | None,
+    sizes: str,
+    width: float | None,
+    level: float,
+    studies: int | None,
+    compare: bool,
+    batch: bool,
+    patience: float,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Show how accurate questions will be, before any budget is spent. The data are not touched.
+
+    Studies are simulated from the model's prior, published and read as a release will be, and read again from their
+    exact statistics: the difference is what privacy costs. With --ask: one question at several epsilons or sizes. With
+    --compare: all mechanisms that could publish it under its guarantee, the most informative first. With --batch: the
+    total cost of all questions of the study when they are published with `publish --batch`.
+
+    \b
+    Example:  discreet plan study.toml
+              discreet plan study.toml --ask smoking-2026 --width 0.05 --plot plan.png
+              discreet plan study.toml --ask smoking-2026 --compare --plot ranking.png
+              discreet plan study.toml --batch
+    """
+    require_folder(plot)
+    charts.require_ending(plot)
+    tails(level)
+    records = _sizes(sizes)
+    declared = Study(study)
+    if batch:
+        return _show_batch(declared, plot, as_json)
+    if not declared.questions:
+        raise DeclarationError(f"{str(study)!r} declares no questions.")
+    if name is None and len(declared.questions) > 1:
+        if epsilons or records or compare or plot is not None or width is not None:
+            raise DeclarationError(
+                "--epsilon, --sizes, --width, --compare and --plot are about one question; name it with --ask: "
+                f"{', '.join(declared.questions)}. Nothing was planned."
+            )
+        return _plan_all(declared, level, studies, patience, as_json)
+    question = declared.question(name if name is not None else next(iter(declared.questions)))
+    if question.only_claimed is not None:
+        raise DeclarationError(f"Cannot plan {question.name!r}: {question.only_claimed}.")
+    if question.no_posterior is not None:
+        return _plan_without_posterior(question, as_json)
+    if compare:
+        return compare_mechanisms(question, level, studies, plot, as_json)
+    return _plan_one(question, epsilons, records, level, studies, width, patience, plot, as_json)
+
+
+def _plan_all(study: Study, level: float, studies: int | None, patience: float, as_json: bool) -> None:
+    """Show every question at its own epsilon, and what cannot be planned."""
+    documents = []
+    for question in study.questions.values():
+        try:
+            if (why := question.only_claimed or question.no_posterior or question.refusal) is not None:
+                raise DeclarationError(f"it cannot be read: {why}")
+            require_quick(question.mechanism, patience)
+            with working(f"simulating {question.name}", as_json):
+                curve = accuracy_curve([question.mechanism], level, studies, patience=patience)
+        except DiscreetError as problem:
+            documents.append({**_facts(question), "not_planned": str(problem)})
+            if not as_json:
+                say(f"{question.name}: not planned, {problem}")
+            continue
+        documents.append({**_facts(question), **curve.document()})
+        if not as_json:
+            (found,) = curve.points
+            _show_rows(f"{question.name}: {question.label}", found)
+            say(f"{found.stated}: {found.sentence}.", *_noise_words(found), "")
+    if as_json:
+        return show_json({"questions": documents})
+    return say("Other epsilons and sizes, and what a width needs: discreet plan STUDY --ask NAME")
+
+
+def _plan_one(
+    question: Question,
+    written: str | None,
+    sizes: Sequence[int],
+    level: float,
+    studies: int | None,
+    width: float | None,
+    patience: float,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Show one question at several epsilons or sizes, and what a desired width needs."""
+    mechanism, named = question.mechanism, Epsilons(question)
+    if question.refusal is not None:
+        raise DeclarationError(
+            f"{question.name!r} cannot be published as it is, because nobody could read it: {question.refusal}. "
+            "Nothing was planned."
+        )
+    if width is not None:
+        check_width(mechanism, width)
+    require_quick(mechanism, patience)
+    count = studies or studies_for(mechanism)
+    epsilons = named.values(written)
+    if written is None:
+        epsilons = [exact(each, "epsilon") for each in epsilons_that_fit(mechanism, epsilons, count)]
+    with working("simulating studies", as_json):
+        others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
+        curve = accuracy_curve(others, level, count, patience=patience)
+        others = [with_fields(mechanism, size=size) for size in sizes]
+        resized = accuracy_curve(others, level, studies, patience=patience) if others else Curve(())
+        wished = {} if width is None else _wished(question, width, level, patience)
+    if plot is not None:
+        _draw(question, named, curve, plot)
+    if as_json:
+        points = [each.document() | named.facts(each.epsilon) for each in (*curve.points, *resized.points)]
+        refused = [*curve.refused, *resized.refused]
+        unreadable = [{"epsilon": each.epsilon, "size": each.size, "why": each.why} for each in refused]
+        return show_json(_facts(question) | {"points": points, "unreadable": unreadable, "wished": wished})
+    say(*gaps_of(question))
+    _show_curve(question, named, curve)
+    if resized.points:
+        _show_sizes(question, resized)
+    stated = next((each for each in curve.points if each.epsilon == float(mechanism.guarantee.epsilon)), None)
+    found = stated or curve.points[-1]
+    say(*named.sentence, *(each.words for each in (*curve.refused, *resized.refused)))
+    say(f"{found.stated}: {found.sentence}.", found.method, *_noise_words(found), *_bounds_words(question))
+    if wished:
+        say(*_wishes(wished, named, question))
+    return say(*chosen_by(question), *([] if plot is None else [f"Wrote {plot}."]))
+
+
+def _facts(question: Question) -> dict[str, object]:
+    kind = type(question.mechanism).__name__
+    return {"question": question.name, "mechanism": kind, "reason": question.reason}
+
+
+def _show_rows(title: str, found: Accuracy) -> None:
+    rows = found.table()
+    heads = ("quantity", "unit", f"{found.level:.0%} width", "exact", "error (exact)")
+    show_table(title, heads, rows[:_MOST_ROWS], words=2)
+    _say_left_out(found)
+
+
+def _say_left_out(found: Accuracy) -> None:
+    if (more := found.rows_of_all - min(_MOST_ROWS, len(found.rows))) > 0:
+        say(f"{more} of {found.rows_of_all} rows are not shown.")
+
+
+def _show_curve(question: Question, named: Epsilons, curve: Curve) -> None:
+    """Show the width of every row at each epsilon, beside what exact statistics give."""
+    points, last = curve.points, curve.points[-1]
+    show_table(
+        f"{question.label}: expected {last.level:.0%} widths by {named.unit}, {last.size} records",
+        ("quantity", *(named.head(each.epsilon) for each in points), "exact"),
+        [
+            (row.name, *(_figure(each.rows[place].width) for each in points), _figure(row.exact_width))
+            for place, row in enumerate(last.rows[:_MOST_ROWS])
+        ]
+        + [
+            ("mean", *(_figure(each.width) for each in points), _figure(last.exact_width)),
+            ("Monte Carlo error", *(f"{each.mc_error:.1g}" for each in points), ""),
+        ],
+    )
+    _say_left_out(last)
+
+
+def _show_sizes(question: Question, curve: Curve) -> None:
+    """Show mean widths at other sizes, with exact statistics in brackets."""
+    show_table(
+        f"{question.label}: mean {curve.points[0].level:.0%} widths by number of records, exact in brackets",
+        tuple(str(each.size) for each in curve.points),
+        [tuple(f"{each.width:.4g} ({each.exact_width:.4g})" for each in curve.points)],
+        words=0,
+    )
+
+
+def _figure(width: float) -> str:
+    return f"{width:.3g}"
+
+
+def _noise_words(found: Accuracy) -> list[str]:
+    """Say what else is known: how noisy counts will be, and how well a classifier does."""
+    facts, words = found.facts, list[str]()
+    if "count_sd" in facts:
+        sd = facts["count_sd"]
+        words.append(
+            f"The noise of a count has the standard deviation {sd:.4g} within a row whose total is known, "
+            f"{sd / found.size:.2%} of all records."
+        )
+    if "class_sd" in facts:
+        words.append(f"That of a class itself is {facts['class_sd']:.4g}.")
+    if "classified" in facts:
+        right, known = facts["classified"], facts["classified_exactly"]
+        words.append(f"New records will be classified correctly in {right:.1%} ({known:.1%} from exact counts).")
+    return words
+
+
+def _bounds_words(question: Question) -> list[str]:
+    if not question.model.declared_bounds:
+        return []
+    return [
+        "Noise is proportional to the distance between declared bounds: bounds half as far apart would halve it, but "
+        "cut off (clip) what lies beyond them."
+    ]
+
+
+def _wished(question: Question, width: float, level: float, patience: float) -> dict[str, float | None]:
+    """Return a desired width with the epsilon and the size that give it."""
+    needed = solve_for_width(question.mechanism, width, level, "epsilon", patience)
+    size = solve_for_width(question.mechanism, width, level, "size", patience)
+    return {"width": width, "epsilon_needed": needed, "size_needed": None if size is None else int(size)}
+
+
+def _wishes(wished: dict[str, float | None], named: Epsilons, question: Question) -> list[str]:
+    width, needed, records = wished["width"], wished["epsilon_needed"], wished["size_needed"]
+    first = f"about {named.words(needed)}" if needed else "no epsilon is enough; more records are needed"
+    most = f"even {largest_size(question.mechanism):,.0f} records are not enough"
+    second = f"about {records:.0f} records" if records else most
+    stated = float(question.mechanism.guarantee.epsilon)
+    return [
+        f"Mean width {width:g} with {question.mechanism.size} records: {first}.",
+        f"Mean width {width:g} at {named.words(stated, '.6g')}: {second}.",
+    ]
+
+
+def _draw(question: Question, named: Epsilons, curve: Curve, plot: Path) -> None:
+    """Draw the mean width at every epsilon that was computed."""
+    points = [
+        {
+            "epsilon": named.declared(each.epsilon),
+            "width": each.width,
+            "exact_width": each.exact_width,
+            "mc_error": each.mc_error,
+        }
+        for each in curve.points
+    ]
+    first = curve.points[0]
+    unit = None if first.unit == PROBABILITY else first.unit
+    title = f"{question.label}: mean over {len(first.rows)} rows, {first.size:,} records"
+    chosen = named.declared(float(question.mechanism.guarantee.epsilon))
+    charts.render(charts.width_chart(points, title, unit, chosen, named.unit), plot)
+
+
+def _plan_without_posterior(question: Question, as_json: bool) -> None:
+    """Show what a question costs that is declared to have no reading, and so has no accuracy to predict."""
+    cost = question.mechanism.guarantee.for_rows(question.unit.rows)
+    if as_json:
+        facts = {"epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta)}
+        return show_json({"question": question.name, "reading": question.reading, "why": question.no_posterior} | facts)
+    return say(f"{question.label}: it costs {cost!r}.", *no_posterior(question))
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(exact(part, "--sizes")) for part in text.split(",") if part.strip()]
+    except DeclarationError:
+        raise DeclarationError(f"--sizes takes whole numbers separated by commas; got {text!r}.") from None
+
+
+def _show_batch(study: Study, plot: Path | None, as_json: bool) -> None:
+    with working("composing privacy losses", as_json):
+        totals = study.plan().totals(study.unit.rows)
+    if plot is not None:
+        charts.render(charts.composition_chart(totals, len(study.questions)), plot)
+    rule, epsilon = totals.best if study.accountant is Accountant.BASIC else ("zcdp", totals.zcdp)
+    if as_json:
+        return show_json({"questions": len(study.questions), "totals": totals.document(), "charged": rule})
+    show_totals(totals, f"{len(study.questions)} questions together", rule)
+    saved = totals.basic - epsilon if totals.basic < float("inf") else 0
+    if saved > 0:
+        say(f"As one plan they cost epsilon = {float(epsilon):g} ({rule}) instead of {float(totals.basic):g}.")
+    if not totals.delta:
+        say("With delta = 0, epsilons simply add up. Declare a delta in [budget], such as 1e-6, to see what it saves.")
+    say("A plan is charged once and published as a whole: discreet publish STUDY --batch")
+    if plot is not None:
+        say(f"Wrote {plot}.")
+    return None
+
+
+def no_posterior(question: Question) -> list[str]:
+    """Say that there will be no posterior, if the study declares that and it is true."""
+    if question.no_posterior is None:
+        return []
+    return [f"There will be no posterior, as the study declares (reading = 'none'): {question.no_posterior}."]
+
+
+def gaps_of(question: Question) -> list[str]:
+    """Say what missing numbers count as, if they are not left out."""
+    return list(filter(None, [question.model.missing_in_words]))
+
+
+def chosen_by(question: Question) -> list[str]:
+    """Say which mechanism publishes a question, and why if it was not declared."""
+    why = f"chosen because {question.reason}" if question.reason else "as declared"
+    return [f"Mechanism: {type(question.mechanism).__name__}, {why}."]

@@ -1,0 +1,494 @@
+"""How accurate a release will be, before any budget is spent: one answer for every model. Nothing here touches data.
+
+Studies are simulated: parameters from the prior, statistics of records from these, an output from the mechanism, and
+what a reader makes of it. Over K studies k, with w_k the width of an interval of a row,
+
+    width = mean of w_k,    mc_error = sd of w_k / sqrt(K),    error = mean of |posterior mean - truth|,
+
+and the same from the exact statistics of the same studies: `exact_width`, `exact_error`. So privacy never seems to help
+by more than `cost_error`, the Monte Carlo error of width - exact_width. Study k is the same for every epsilon, and its
+noise comes from the same bits, so that curves are smooth.
+
+How many studies are simulated follows from the work that public facts let expect: it is the same on every machine.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from math import exp, inf, log, nan, sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.arrays import Counts, Floats
+from discreet.errors import (
+    ConvergenceWarning,
+    DeclarationError,
+    LittleInformationWarning,
+    PriorOutweighsWarning,
+)
+from discreet.exact import Exact, exact, whole
+from discreet.inference._infer import infer, infer_many
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.row import DAYS, Row
+from discreet.markup import html_table
+from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms.mechanism import require_mechanism
+from discreet.models.model import MadeUp, Model
+from discreet.notebook import Shown
+from discreet.planning.work_ahead import drawing, numbers_of, planning
+from discreet.progress import shown
+from discreet.randomness import SeededBits
+from discreet.reading import Case, Exactness, engine_for, why_unreadable
+from discreet.reading.patience import require
+from discreet.releases import simulate
+
+MOST_STUDIES, LEAST_STUDIES = 60, 4
+"""How many studies are simulated at one epsilon, at most and at least."""
+POINT = 4e9
+"""Operations at one epsilon, about a second; fewer only where the least number of studies takes more."""
+CURVE = 5 * POINT
+"""Operations of a curve: further points are left out."""
+_STUDY, _NUMBER = 3e7, 1.5e6  # operations that every study takes, whatever is read, and every number of it
+_TABLES = 8e7  # operations that rows of a network take, which are drawn
+_QUICK = 6e10  # operations that somebody waits for at a screen
+_MOST_ROWS = 48  # rows that are looked at in each study
+_MOST_STEPS, _MOST_MAKING = 40, 1e9  # of a search: steps, and operations of making up one study of the largest size
+_USUAL_SLOPE = 0.75  # slope of log width by log epsilon, or by the log number of records
+_UNDONE = "Nothing was simulated."
+_QUIET = (LittleInformationWarning, ConvergenceWarning, PriorOutweighsWarning)
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """What to expect of one row of a posterior: means over simulated studies, beside those of exact statistics."""
+
+    quantity: str
+    given: str
+    unit: str
+    width: float
+    exact_width: float
+    mc_error: float
+    cost_error: float
+    error: float
+    exact_error: float
+
+    @property
+    def name(self) -> str:
+        """Return the quantity, with its group if it has one."""
+        return f"{self.quantity} | {self.given}" if self.given else self.quantity
+
+
+@dataclass(frozen=True)
+class Accuracy(Shown):
+    """The accuracy to expect of a release: one row for each quantity, and the mean over them.
+
+    Means over rows are in `unit`: rows of other units are scaled to it. `log_score` is the mean log density of the
+    posterior at the truth, where densities are known (larger is better). `method` says how studies were made up and
+    read, `facts` holds what else is known at once, such as the standard deviation of the noise of a count.
+    """
+
+    size: int
+    epsilon: float
+    delta: float
+    level: float
+    studies: int
+    rows: tuple[PlannedRow, ...]
+    rows_of_all: int
+    unit: str
+    width: float
+    exact_width: float
+    mc_error: float
+    cost_error: float
+    error: float
+    exact_error: float
+    log_score: float | None
+    exact_log_score: float | None
+    log_score_error: float | None
+    method: str
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    def document(self) -> dict[str, object]:
+        """Return all figures by name."""
+        return asdict(self) | {"rows": [asdict(row) for row in self.rows], "facts": dict(self.facts)}
+
+    @property
+    def stated(self) -> str:
+        """Return size and epsilon in words."""
+        return f"{self.size} records at epsilon = {self.epsilon:g}"
+
+    @property
+    def sentence(self) -> str:
+        """Say in one sentence what to expect on average over rows."""
+        score = (
+            ""
+            if self.log_score is None
+            else f", log score {self.log_score:.2f} ({self.exact_log_score:.2f}) +- {self.log_score_error:.2g}"
+        )
+        return (
+            f"{self.level:.0%} intervals will be {self.width:.4g} wide on average, +- {self.mc_error:.2g} "
+            f"({self.exact_width:.4g} from exact statistics, {self.unit}); error of a mean {self.error:.3g} "
+            f"({self.exact_error:.3g}){score}"
+        )
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the rows as texts: name, unit, width with its Monte Carlo error, exact width, and both errors."""
+        return [
+            (
+                row.name, row.unit, f"{row.width:.4g} +- {row.mc_error:.2g}", f"{row.exact_width:.4g}",
+                f"{row.error:.3g} ({row.exact_error:.3g})",
+            )
+            for row in self.rows
+        ]  # fmt: skip
+
+    @property
+    def _headings(self) -> tuple[str, ...]:
+        return "quantity", "unit", f"{self.level:.0%} width", "exact", "error (exact)"
+
+    def _repr_html_(self) -> str:
+        """Return the figures beside those of exact statistics for a notebook."""
+        title = f"What to expect of {self.stated}"
+        return html_table(title, self._headings, self.table(), words=2, notes=[f"{self.sentence}.", self.method])
+
+    def __str__(self) -> str:
+        return f"{self.stated}: {self.sentence}"
+
+
+def accuracy(
+    mechanism: Mechanism,
+    level: float = 0.9,
+    studies: int | None = None,
+    seed: int = 1,
+    patience: float = 1.0,
+    model: Model | None = None,
+) -> Accuracy:
+    """Return the accuracy to expect of a release by this mechanism, for any model.
+
+    `studies` left out means as many as take about a second. A mechanism whose releases could not be read is refused,
+    and so is more than `patience` times the usual work. `model` is a family or program by which a table will be read,
+    as in `infer`.
+
+    >>> from discreet.mechanisms import GeometricHistogram
+    >>> from discreet.models import Categories
+    >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
+    >>> found = accuracy(GeometricHistogram(coin, size=100, epsilon=1))
+    >>> found.exact_width < found.width < 1.2 * found.exact_width
+    True
+    """
+    require_mechanism(mechanism, "Accuracy is that")
+    own = _Studies(mechanism.model if model is None else model, mechanism.size, level, seed)
+    return _accuracy(mechanism, own, studies, patience)
+
+
+def studies_for(mechanism: Mechanism) -> int:
+    """Return how many studies are simulated if nobody says how many: as many as `POINT` operations allow."""
+    return int(np.clip(POINT / work_of_study(mechanism), LEAST_STUDIES, MOST_STUDIES))
+
+
+def work_of_study(mechanism: Mechanism) -> float:
+    """Return about how many operations one study takes."""
+    case = Case.before(mechanism)
+    engine = engine_for(case)
+    reading = 0.0 if engine is None else engine.work(case).operations * engine.share_of_many
+    making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
+    return _STUDY + _NUMBER * numbers_of(mechanism.model) + reading + drawing(mechanism, 1, 1) + making
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A point of a curve that could not be read, and why."""
+
+    epsilon: float
+    size: int
+    why: str
+
+    @property
+    def words(self) -> str:
+        """Say so."""
+        where = f"epsilon {self.epsilon:g} with {self.size} records"
+        return f"Cannot be read at {where}, so publish refuses it before any charge: {self.why}."
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The accuracy to expect under several guarantees or sizes, and the points that nobody could read."""
+
+    points: tuple[Accuracy, ...]
+    refused: tuple[Refused, ...] = ()
+
+    def document(self) -> dict[str, object]:
+        """Return all figures, and what is refused."""
+        return {"points": [each.document() for each in self.points], "unreadable": [asdict(e) for e in self.refused]}
+
+
+def accuracy_curve(
+    mechanisms: Iterable[Mechanism], level: float = 0.9, studies: int | None = None, seed: int = 1, patience: float = 1
+) -> Curve:
+    """Return what to expect of one model's mechanisms, each with another epsilon or size, from the same studies."""
+    sharing: dict[tuple[int, int], _Studies] = {}
+    points, refused = list[Accuracy](), list[Refused]()
+    for mechanism in mechanisms:
+        model, size = mechanism.model, mechanism.size
+        if (why := why_unreadable(mechanism)) is not None:
+            refused.append(Refused(float(mechanism.guarantee.epsilon), size, why))
+            continue
+        own = sharing.setdefault((id(model), size), _Studies(model, size, level, seed))
+        points.append(_accuracy(mechanism, own, studies, patience))
+    if refused and not points:
+        raise DeclarationError(f"Nobody could read any of these. {refused[-1].words} Nothing was planned.")
+    return Curve(tuple(points), tuple(refused))
+
+
+def epsilons_that_fit(mechanism: Mechanism, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
+    """Return as many of these epsilons, the mechanism's own first and then the nearest, as a curve has time for."""
+    own, left, kept = float(mechanism.guarantee.epsilon), CURVE, list[Exact]()
+    for epsilon in sorted(epsilons, key=lambda each: abs(log(float(exact(each, "epsilon")) / own))):
+        try:
+            other = with_fields(mechanism, epsilon=exact(epsilon, "epsilon"))
+        except DeclarationError:
+            continue
+        left -= studies * work_of_study(other)
+        if kept and left < 0:
+            break
+        kept.append(epsilon)
+    return sorted(kept, key=lambda each: exact(each, "epsilon"))
+
+
+def require_quick(mechanism: Mechanism, patience: float) -> None:
+    """Refuse a plan that takes much longer than seconds, as readings by chains do."""
+    work = studies_for(mechanism) * work_of_study(mechanism)
+    if work > patience * _QUICK:
+        raise DeclarationError(
+            f"Planning this takes about {work:.0e} operations, and {patience * _QUICK:.0e} are allowed. {_UNDONE} One "
+            f"simulated study shows much of it: discreet rehearse. More patience ({work / _QUICK:.2g}) allows a plan."
+        )
+
+
+def rehearsal(mechanism: Mechanism, label: str, seed: int) -> tuple[Posterior, tuple[float, ...]]:
+    """Simulate one study, publish and read it; return the posterior, and the true value of each row."""
+    made = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed))
+    return infer(simulate(mechanism, made.statistics, SeededBits(seed), label)), made.truth
+
+
+class _Studies:
+    """Simulated studies of a model: truths, statistics and what exact statistics say; no epsilon changes them."""
+
+    def __init__(self, model: Model, size: int, level: float, seed: int) -> None:
+        tails(level)
+        self.model, self.size, self.level, self.seed = model, size, level, seed
+        self._made: list[MadeUp] = []
+        self._known: list[Floats] = []
+
+    def made(self, count: int) -> list[MadeUp]:
+        """Return the first so many."""
+        for number in range(len(self._made), count):
+            generator = np.random.default_rng([self.seed, number])
+            self._made.append(self.model.made_up(self.size, generator))
+        return self._made[:count]
+
+    def known(self, number: int) -> Floats:
+        """Return mean and width of the considered rows of a study (columns), from its exact statistics."""
+        while len(self._known) <= number:
+            made = self._made[len(self._known)]
+            rows = self.model.known_rows(made.statistics, self.size, self.level)
+            self._known.append(np.array(rows, dtype=float)[self.places])
+        return self._known[number]
+
+    @cached_property
+    def places(self) -> Counts:
+        """Return which rows are considered: all, or evenly spaced ones of very many, and some that means are about."""
+        count = len(self._made[0].truth)
+        main = np.asarray(self.model.planned_rows(count))
+        if count <= _MOST_ROWS:
+            return np.arange(count)
+        return np.unique(main[np.linspace(0, len(main) - 1, min(_MOST_ROWS, len(main))).round().astype(np.int64)])
+
+    @property
+    def mains(self) -> NDArray[np.bool_]:
+        """Tell over which of the considered rows a mean is taken."""
+        return np.isin(self.places, np.asarray(self.model.planned_rows(len(self._made[0].truth))))
+
+    @property
+    def scales(self) -> Floats:
+        """Return by what the considered rows are multiplied in a mean."""
+        scales = self.model.row_scales
+        return np.ones(len(self.places)) if scales is None else np.array(scales, dtype=float)[self.places]
+
+    def bits(self, number: int) -> SeededBits:
+        """Return the bits of a study's noise."""
+        return SeededBits(self.seed * 1_000_003 + number)
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """Figures of all studies (rows) and considered rows (columns); log scores are NaN where densities are unknown."""
+
+    width: Floats
+    exact_width: Floats
+    error: Floats
+    exact_error: Floats
+    log_score: Floats
+    exact_log_score: Floats
+
+    def over(self, mains: NDArray[np.bool_], scales: Floats) -> "_Figures":
+        """Return means over the rows that a mean is about, in one unit, for every study."""
+        sizes = (self.width, self.exact_width, self.error, self.exact_error)
+        scaled = [(each[:, mains] * scales[mains]).mean(axis=1) for each in sizes]
+        return _Figures(*scaled, *(each[:, mains].mean(axis=1) for each in (self.log_score, self.exact_log_score)))
+
+
+def _accuracy(mechanism: Mechanism, studies: _Studies, count: int | None, patience: float) -> Accuracy:
+    """Simulate, sample, solve, and average over studies."""
+    engine = engine_for(Case.before(mechanism))
+    if engine is None:
+        raise DeclarationError(
+            f"A release by {type(mechanism).__name__} could not be read here: {why_unreadable(mechanism)}."
+        )
+    number = studies_for(mechanism) if count is None else whole(count, "studies", least=2)
+    require(planning([mechanism], number), patience, _UNDONE)
+    made, model = studies.made(number), studies.model
+    places: Sequence[int] = studies.places.tolist()
+    figures, rows, facts = list[tuple[Floats, ...]](), tuple[Row, ...](), list[dict[str, float]]()
+    with warnings.catch_warnings():
+        for kind in _QUIET:
+            warnings.simplefilter("ignore", kind)
+        for place in shown(range(number), "Reading simulated studies", number):
+            release = simulate(mechanism, made[place].statistics, studies.bits(place), "planned")
+            is_own = model is mechanism.model
+            posterior: Posterior = infer_many([release])[0] if is_own else infer(release, model=model)
+            rows, known = posterior.some_rows(places, studies.level), studies.known(place)
+            truth, own = np.array(made[place].truth)[places], np.array([(r.mean, r.high - r.low) for r in rows])
+            scores = posterior.log_densities(places, made[place])
+            figures.append((own[:, 1], known[:, 1], abs(own[:, 0] - truth), abs(known[:, 0] - truth), *scores))
+            facts.append(posterior.planned_facts(made[place], np.random.default_rng([studies.seed, place, 1])))
+    found = _Figures(*(np.array(each, dtype=float) for each in zip(*figures, strict=True)))
+    means = found.over(studies.mains, studies.scales)
+    units = {_unit(row) for row, is_main in zip(rows, studies.mains, strict=True) if is_main}
+    at_once = {"count_sd": mechanism.count_sd(), "class_sd": mechanism.class_sd}
+    is_scored = not np.isnan(means.log_score).any()
+    return Accuracy(
+        size=mechanism.size,
+        epsilon=float(mechanism.guarantee.epsilon),
+        delta=float(mechanism.guarantee.delta),
+        level=studies.level,
+        studies=number,
+        rows=_rows(found, rows),
+        rows_of_all=len(made[0].truth),
+        unit=model.scaled_unit or ", ".join(sorted(units)),
+        width=float(means.width.mean()),
+        exact_width=float(means.exact_width.mean()),
+        mc_error=float(_error(means.width)),
+        cost_error=float(_error(means.width - means.exact_width)),
+        error=float(means.error.mean()),
+        exact_error=float(means.exact_error.mean()),
+        log_score=float(means.log_score.mean()) if is_scored else None,
+        exact_log_score=float(means.exact_log_score.mean()) if is_scored else None,
+        log_score_error=float(_error(means.log_score)) if is_scored else None,
+        method=_method(model, number, engine.exactness),
+        facts={name: sd for name, sd in at_once.items() if sd is not None}
+        | {name: float(np.mean([each[name] for each in facts])) for name in facts[0]},
+    )
+
+
+def _unit(row: Row) -> str:
+    return "days" if row.unit == DAYS else row.unit
+
+
+def _rows(found: _Figures, rows: Sequence[Row]) -> tuple[PlannedRow, ...]:
+    columns = zip(
+        found.width.mean(axis=0), found.exact_width.mean(axis=0), _error(found.width),
+        _error(found.width - found.exact_width), found.error.mean(axis=0), found.exact_error.mean(axis=0), strict=True,
+    )  # fmt: skip
+    return tuple(
+        PlannedRow(row.quantity, row.given, _unit(row), *map(float, own))
+        for row, own in zip(rows, columns, strict=True)
+    )
+
+
+def _error(values: Floats) -> Floats:
+    """Return the Monte Carlo error of means over studies."""
+    return np.asarray(values.std(axis=0, ddof=1) / sqrt(len(values)))
+
+
+def _method(model: Model, number: int, exactness: Exactness) -> str:
+    """Say from which law studies were made up, and how they were read."""
+    law = "drawn from the prior" if model.is_prior_declared else "drawn from the default prior"
+    how = "" if exactness is Exactness.EXACT else ", by fewer draws than `infer` makes"
+    return f"Means over {number} simulated studies {law}, read as a release will be{how}."
+
+
+Vary = Literal["epsilon", "size"]
+
+
+def solve_for_width(
+    mechanism: Mechanism, width: float, level: float = 0.9, vary: Vary = "epsilon", patience: float = 1.0
+) -> float | None:
+    """Return about the smallest epsilon, or size, at which intervals have this mean width; None if there is none.
+
+    Sizes are searched up to ten million, or to what can be simulated (`largest_size`), epsilons up to 100.
+    """
+    require_mechanism(mechanism, "A width is that")
+    check_width(mechanism, width)
+    count = max(LEAST_STUDIES, studies_for(mechanism) // 2)
+
+    def excess(value: float) -> float:
+        changed = {"epsilon": exact(f"{value:.6g}", "epsilon")} if vary == "epsilon" else {"size": int(value)}
+        return log(accuracy(with_fields(mechanism, **changed), level, count, patience=patience).width / width)
+
+    if vary == "epsilon":
+        return _crossing(excess, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
+    try:
+        found = _crossing(excess, 2, largest_size(mechanism), start=mechanism.size)
+    except DeclarationError as problem:
+        raise DeclarationError(
+            f"The search reached sizes that {type(mechanism).__name__} does not allow: {problem}"
+        ) from None
+    return None if found is None else float(np.ceil(found))
+
+
+def check_width(mechanism: Mechanism, width: float) -> None:
+    """Refuse a width that no interval has."""
+    if not 0 < width < inf:
+        raise DeclarationError(f"The width of an interval must be above 0; got {width}.")
+    if width >= 1 and (mechanism.model.is_table or mechanism.model.conditionals):
+        raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
+
+
+def largest_size(mechanism: Mechanism) -> float:
+    """Return up to how many records a search goes: ten million, or what can be made up in good time."""
+    one, two = (float(mechanism.model.made_up_work(size)[0]) for size in (1_000_000, 2_000_000))
+    each = (two - one) / 1e6
+    return min(1e7, max(2.0 * mechanism.size, _MOST_MAKING / max(each, 1e-9)))
+
+
+def _crossing(
+    excess: Callable[[float], float], least: float, most: float, start: float, accuracy: float = 0.03
+) -> float | None:
+    """Return where a falling function crosses zero, from above and to the stated relative accuracy.
+
+    On log scales, widths are nearly straight lines. So the line through the last two points, or through both ends of a
+    bracket, says where to try next: a little beyond the crossing, at most a factor of 10 away, and every third time
+    half-way.
+    """
+    low, high, slope = (0.0, inf), (inf, -inf), 0.0  # (place, excess) on both sides, and -d excess / d log place
+    aimed, last = start, (nan, nan)
+    for step in range(_MOST_STEPS):
+        found = (aimed, excess(aimed))
+        low, high = (found, high) if found[1] > 0 else (low, found)
+        is_bracket = low[0] > 0 and high[0] < inf
+        one, two = (low, high) if is_bracket else (last, found)
+        slope = max((one[1] - two[1]) / log(two[0] / one[0]), 0.05) if step else 0.0
+        if (step and -high[1] <= 0.5 * slope * log(1 + accuracy)) or high[0] / max(low[0], 1e-300) <= 1 + accuracy:
+            return high[0]
+        if (found[1] > 0 and aimed >= most) or (found[1] <= 0 and aimed <= least):
+            return None if found[1] > 0 else least
+        last = found
+        aimed = aimed * exp(float(np.clip(found[1] / (slope or _USUAL_SLOPE), -log(10), log(10)))) * (1 + accuracy / 4)
+        aimed = aimed if is_bracket or found[1] > 0 else min(aimed, found[0] / (1 + accuracy))
+        if is_bracket and not (low[0] * (1 + accuracy / 4) < aimed < high[0] / (1 + accuracy / 4) and step % 3):
+            aimed = sqrt(low[0] * high[0])
+        aimed = min(max(aimed, least), most)
+    return high[0]
