@@ -16,6 +16,7 @@ from discreet.show.charts import audit_chart
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
 from discreet_papers.as_published.published_laplace import RoundedLaplace
+from discreet_papers.optimum import optimum
 from uncalibrated_hellinger import HellingerGlobal
 
 Counts = NDArray[np.int64]
@@ -215,7 +216,7 @@ def test_pairs_that_are_no_neighbours_are_refused() -> None:
         with pytest.raises(dc.DeclarationError, match="of a mechanism"):
             dc.accuracy(nothing)  # type: ignore[arg-type]
         with pytest.raises(dc.DeclarationError, match="for Categories"):
-            dc.planning.optimum(nothing, 5, 1)  # type: ignore[arg-type]
+            optimum(nothing, 5, 1)  # type: ignore[arg-type]
 
 
 CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")

@@ -4,7 +4,6 @@ from discreet.planning.audit import Audit, audit, epsilon_lower_bound
 from discreet.planning.cell_variances import cell_variances, mean_cell_variance
 from discreet.planning.certificate import Certificate
 from discreet.planning.compare import Ranked, Ranking, compare
-from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet.planning.plan import Accuracy, Curve, PlannedRow, accuracy, accuracy_curve, solve_for_width
 from discreet.planning.spending import ledger_totals
 from discreet.planning.suggest import Suggestion, suggest
@@ -15,7 +14,6 @@ __all__ = [
     "Audit",
     "Certificate",
     "Curve",
-    "Optimum",
     "PlannedRow",
     "Ranked",
     "Ranking",
@@ -23,14 +21,11 @@ __all__ = [
     "accuracy",
     "accuracy_curve",
     "audit",
-    "can_optimise",
     "cell_variances",
     "compare",
     "epsilon_lower_bound",
     "ledger_totals",
     "mean_cell_variance",
-    "minimax_optimum",
-    "optimum",
     "solve_for_width",
     "suggest",
     "verify",

@@ -12,8 +12,8 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.planning.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet_papers.exact_sums.accuracy import accuracy
+from discreet_papers.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet_papers.tail_bounds import (
     counted_tail_bound,
     least_normaliser,
