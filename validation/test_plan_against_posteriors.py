@@ -16,6 +16,7 @@ from discreet.mechanisms import ConeMoments
 from discreet.models import Network
 
 STUDIES = 24
+POISSON = dc.models.programs.Poisson(dc.Column("n", tuple(range(7)), outside=6), rate="Gamma(4, 3)")
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 LEVELS = dict.fromkeys("abcd", ("no", "yes", "perhaps"))
 SETTINGS: dict[str, tuple[Any, float]] = {
@@ -31,8 +32,7 @@ SETTINGS: dict[str, tuple[Any, float]] = {
         0.06,
     ),
     "program": (
-        dc.GeometricHistogram(dc.models.programs.Poisson(dc.Column("n", tuple(range(7)), outside=6), rate="Gamma(4, 3)").table,
-                              300, 1),
+        dc.GeometricHistogram(POISSON.table, 300, 1),
         0.03,
     ),
 }  # fmt: skip

@@ -12,11 +12,11 @@ from discreet.exact import Exact, positive, probability, whole
 from discreet.guarantees import Evidence
 from discreet.mechanisms import Mechanism
 from discreet.models import Categories
-from discreet.planning import can_optimise, optimum
 from discreet.reading import why_not_exact
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.exact_sums.distance_accuracy import distance_accuracy
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
+from discreet_papers.optimum import can_optimise, optimum
 
 
 @dataclass(frozen=True)
