@@ -280,11 +280,8 @@ missing = 5
 
 
 @pytest.mark.parametrize("further", [{"noise": "0.2"}, {}], ids=["noise known", "noise not known"])
-def test_a_plan_never_says_that_privacy_helps(
-    tmp_path: Path, further: dict[str, object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a regression whose noise is not known, what exact sums give is known too roughly to be shown beside."""
-    monkeypatch.setattr("discreet.serve.work._SECONDS", 0.0)
+def test_a_plan_never_says_that_privacy_helps(tmp_path: Path, further: dict[str, object]) -> None:
+    """Both widths come from the same simulated studies, whether the noise around the line is known or not."""
     study = STUDY.replace("[budget]", f"{LINE}[budget]").replace("size = 6", "size = 500").replace('"2"', '"200"')
     keys = {"model": "regression", "formula": "y ~ x", "epsilon": "40", "label": "A line", **further}
     with served(tmp_path, study=study) as server:
@@ -295,10 +292,7 @@ def test_a_plan_never_says_that_privacy_helps(
         page = browser.client.post("/ask/width", data=form).text
     assert plan.get("width", 0) > 0, plan
     assert [row["quantity"] for row in plan["rows"]] == ["intercept", "x"]
-    assert (">without privacy</th>" in page) is bool(further)
+    assert ">without privacy</th>" in page
     assert "expected width" in page
-    if further:
-        assert all(row["width"] > row["exact_width"] for row in plan["rows"])
-    else:
-        assert not [each for each in (plan, *plan["rows"]) if "exact_width" in each]
-        assert "Widths without privacy are not shown" in plan["words"]
+    for row in plan["rows"]:
+        assert row["width"] > row["exact_width"] - 3 * row["cost_error"]
