@@ -18,7 +18,7 @@ ORDER = (
     ("version", "errors", "kinds", "arrays", "rounding"),
     ("on_demand",),
     ("exact", "markup", "progress"),
-    ("amounts",),
+    ("amounts", "fields"),
     ("documents", "notebook"),
     ("mathematics",),
     ("randomness", "records"),

@@ -26,6 +26,7 @@ import msgspec
 
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
+from discreet.fields import LEFT_OUT
 from discreet.on_demand import load_all_kinds, load_kind
 
 Converted = TypeVar("Converted")
@@ -223,11 +224,17 @@ def _fields(kind: type) -> dict[str, Field[object]]:
     return {field.name: field for field in fields(kind) if field.init}
 
 
+def _defaults(kind: type) -> dict[str, object]:
+    """Return the values of fields that documents leave out."""
+    known = {name: each.metadata.get(LEFT_OUT, each.default) for name, each in _fields(kind).items()}
+    return {name: default for name, default in known.items() if default is not MISSING}
+
+
 def plain_fields(value: object) -> Document:
     """Return the public fields of a value as a document, without those that have their default."""
     others = value.document_values() if isinstance(value, Documented) else {}
     contents = {name: others.get(name, getattr(value, name)) for name in _fields(type(value))}
-    optional = {name: field.default for name, field in _fields(type(value)).items() if field.default is not MISSING}
+    optional = _defaults(type(value))
     return {n: _plain(content) for n, content in contents.items() if n not in optional or content != optional[n]}
 
 
@@ -249,8 +256,7 @@ def _plain(content: object) -> object:
 def _read_fields(kind: type, values: Document) -> Document:
     """Return the values of all fields that a document gives."""
     known = _fields(kind)
-    needed = {name for name, field in known.items() if field.default is MISSING}
-    if not needed <= set(values) <= set(known):
+    if not set(known) - set(_defaults(kind)) <= set(values) <= set(known):
         raise DocumentError(
             f"{kind_of(kind)} has the fields {sorted(known)}; the document has {sorted(values)}. A field that is not "
             "known was added by a later version of discreet, or by somebody."

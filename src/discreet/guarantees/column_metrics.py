@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import floor
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from discreet.documents import Document, plain_fields
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, whole
+from discreet.fields import Checked, Converted, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.guarantees.metric import Metric, NumberCells
 from discreet.records.columns import Column, Level
 
@@ -17,7 +19,15 @@ MOST_PLACES = 100_000
 Declared = TypeVar("Declared")
 
 
-@dataclass(frozen=True, init=False, repr=False)
+def _positions(given: Sequence[Exact], _: str) -> tuple[Fraction, ...]:
+    return tuple(exact(each, "a position") for each in given)
+
+
+def _flag(value: bool, _: str) -> bool:
+    return bool(value)
+
+
+@frozen(repr=False)
 class Line(Metric):
     """Cells at public positions of a column, with the distance |x_i - x_j|; missing values count as `missing`.
 
@@ -28,21 +38,14 @@ class Line(Metric):
     """
 
     column: str
-    positions: tuple[Fraction, ...]
-    missing: Fraction | None
-    dates: bool
+    positions: Converted[Sequence[Exact], tuple[Fraction, ...]] = converted(_positions)
+    missing: OptionalNumber = converted(optional(exact), default=None)
+    dates: Checked[bool] = converted(_flag, default=False)
 
-    def __init__(
-        self, column: str, positions: Sequence[Exact], missing: Exact | None = None, dates: bool = False
-    ) -> None:
-        found = tuple(exact(each, "a position") for each in positions)
-        rising = all(one < two for one, two in pairwise(found))
-        if not _is_name(column) or not 2 <= len(found) <= MOST_PLACES or not rising:
+    def __post_init__(self) -> None:
+        rising = all(one < two for one, two in pairwise(self.positions))
+        if not _is_name(self.column) or not 2 <= len(self.positions) <= MOST_PLACES or not rising:
             raise DeclarationError("A Line needs the name of a column and at least two positions in increasing order.")
-        object.__setattr__(self, "column", column)
-        object.__setattr__(self, "positions", found)
-        object.__setattr__(self, "missing", None if missing is None else exact(missing, "missing"))
-        object.__setattr__(self, "dates", bool(dates))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ class Line(Metric):
         return {"column": self.column, "positions": positions, **_read_as(self.missing, self.dates)}
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class Steps(Metric):
     """Evenly spaced positions between two bounds of a column, with the distance |i - j| (high - low) / steps.
 
@@ -92,22 +95,15 @@ class Steps(Metric):
     """
 
     column: str
-    low: Fraction
-    high: Fraction
-    steps: int
-    missing: Fraction | None
-    dates: bool
+    low: Number = converted(exact, called="a bound")
+    high: Number = converted(exact, called="a bound")
+    steps: Whole = converted(partial(whole, most=MOST_PLACES))
+    missing: OptionalNumber = converted(optional(exact), default=None)
+    dates: Checked[bool] = converted(_flag, default=False)
 
-    def __init__(
-        self, column: str, low: Exact, high: Exact, steps: int, missing: Exact | None = None, dates: bool = False
-    ) -> None:
-        ends = exact(low, "a bound"), exact(high, "a bound")
-        if not _is_name(column) or ends[0] >= ends[1]:
+    def __post_init__(self) -> None:
+        if not _is_name(self.column) or self.low >= self.high:
             raise DeclarationError("Steps need the name of a column and two bounds, the lower one first.")
-        gap = None if missing is None else exact(missing, "missing")
-        values = (column, *ends, whole(steps, "steps", 1, MOST_PLACES), gap, bool(dates))
-        for name, value in zip(("column", "low", "high", "steps", "missing", "dates"), values, strict=True):
-            object.__setattr__(self, name, value)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -2,19 +2,19 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from discreet.documents import Document
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text
+from discreet.exact import exact, exact_text
+from discreet.fields import Number, converted, frozen
 from discreet.guarantees.column_metrics import Line, Steps, beyond_names, declared_in
 from discreet.guarantees.metric import Metric
 from discreet.records.columns import Column, Level
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class InGroups(Metric, has_kind=False):
     """A metric of one column inside each group of `by`, with the distance `between` two groups; group by group."""
 
@@ -22,14 +22,11 @@ class InGroups(Metric, has_kind=False):
 
     inside: Steps | Line
     by: Column
-    between: Fraction
+    between: Number = converted(exact)
 
-    def __init__(self, inside: Steps | Line, by: Column, between: Exact) -> None:
-        away = exact(between, "between")
-        if not isinstance(by, Column) or by.name == inside.column or away <= 0:
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, Column) or self.by.name == self.inside.column or self.between <= 0:
             raise DeclarationError("Groups need a separate Column, with declared levels, and a distance above 0.")
-        for name, value in (("inside", inside), ("by", by), ("between", away)):
-            object.__setattr__(self, name, value)
 
     @property
     def groups(self) -> tuple[Level, ...]:
@@ -97,9 +94,9 @@ class GroupSteps(InGroups):
 
     measure = Steps
 
-    def __init__(self, inside: Steps | Line, by: Column, between: Exact) -> None:
-        super().__init__(inside, by, between)
-        if 2 * self.between < inside.diameter:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 2 * self.between < self.inside.diameter:
             raise DeclarationError(
                 "Groups must be at least half as far apart as the two bounds; otherwise this is not a metric."
             )

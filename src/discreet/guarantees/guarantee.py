@@ -10,12 +10,13 @@ valid filters: the sum never passes the limit, whatever each question was chosen
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact, exact_text, positive, probability
+from discreet.fields import Checked, Number, converted, frozen
 from discreet.guarantees.adjacency import Accountant as Accountant
 from discreet.guarantees.adjacency import Adjacency as Adjacency
 from discreet.guarantees.adjacency import Evidence as Evidence
@@ -30,7 +31,14 @@ EVERYONE = ""
 """The name under which charges stand that concern all records, whatever their group."""
 
 
-@dataclass(frozen=True, init=False)
+def _at_least_zero(value: Exact, name: str) -> Fraction:
+    number = exact(value, name)
+    if number < 0:
+        raise DeclarationError(f"{name} must be at least 0; got {exact_text(number)}.")
+    return number
+
+
+@frozen()
 class Guarantee:
     """A stated privacy guarantee. Epsilon and delta are exact rational numbers.
 
@@ -41,28 +49,12 @@ class Guarantee:
     Guarantee(epsilon=0.5, delta=0, replace one record, proved: two-sided geometric noise)
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    adjacency: Adjacency
-    evidence: Evidence
-    reason: str = field(compare=False)
+    epsilon: Number = converted(_at_least_zero)
+    delta: Number = converted(probability, default=0)
+    adjacency: Checked[Adjacency] = converted(lambda each, _: Adjacency(each), default=Adjacency.REPLACE_ONE)
+    evidence: Checked[Evidence] = converted(lambda each, _: Evidence(each), default=Evidence.PROVED)
+    reason: Checked[str] = converted(lambda words, _: str(words), default="", compare=False)
     metric: "MetricGuarantee | None" = None
-
-    def __init__(
-        self,
-        epsilon: Exact,
-        delta: Exact = 0,
-        adjacency: Adjacency = Adjacency.REPLACE_ONE,
-        evidence: Evidence = Evidence.PROVED,
-        reason: str = "",
-        metric: "MetricGuarantee | None" = None,
-    ) -> None:
-        number = exact(epsilon, "epsilon")
-        if number < 0:
-            raise DeclarationError(f"epsilon must be at least 0; got {exact_text(number)}.")
-        values = (number, probability(delta, "delta"), Adjacency(adjacency), Evidence(evidence), str(reason), metric)
-        for name, value in zip(self.__dataclass_fields__, values, strict=True):
-            object.__setattr__(self, name, value)
 
     def for_rows(self, rows: int) -> "Guarantee":
         """Return the guarantee for a person with up to `rows` records (group privacy)."""

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text
+from discreet.fields import Converted, converted, frozen
 from discreet.kinds import KINDS
 from discreet.on_demand import load_kind
 from discreet.records.columns import Column
@@ -122,7 +123,7 @@ class Metric(ABC):
         return sha256(canonical_json(self.document()).encode()).hexdigest()
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class Sum(Metric):
     """The sum of the distances in several columns. Positions are numbered like the cells of a crossed table.
 
@@ -135,16 +136,13 @@ class Sum(Metric):
     Fraction(43, 1)
     """
 
-    metrics: tuple[Metric, ...]
+    metrics: Converted[Sequence[Metric], tuple[Metric, ...]] = converted(lambda each, _: tuple(each))
 
-    def __init__(self, metrics: Sequence[Metric]) -> None:
-        found = tuple(metrics)
-        named = [column for each in found for column in each.columns]
-        if len(found) < 2 or any(each.parts != (each,) or not each.places for each in found):
+    def __post_init__(self) -> None:
+        if len(self.metrics) < 2 or any(each.parts != (each,) or not each.places for each in self.metrics):
             raise DeclarationError("A Sum needs at least two metrics, each on one column.")
-        if len(set(named)) < len(named):
+        if len(set(self.columns)) < len(self.columns):
             raise DeclarationError("A Sum of metrics may use each column only once.")
-        object.__setattr__(self, "metrics", found)
 
     @property
     def parts(self) -> tuple[Metric, ...]:

@@ -10,8 +10,6 @@ read off: rho records together have epsilon rho. The converse, from one record t
 epsilon = 0; with both above zero delta grows faster than rho, and `Guarantee.for_rows` says how fast.
 """
 
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from numpy.typing import ArrayLike
 from discreet.documents import Document
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, probability
+from discreet.fields import Checked, Number, OptionalNumber, converted, frozen, optional
 from discreet.guarantees.column_metrics import Line as Line
 from discreet.guarantees.column_metrics import Steps as Steps
 from discreet.guarantees.column_metrics import Tree as Tree
@@ -34,7 +33,7 @@ RECORDS = "number of records that differ"
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, init=False)
+@frozen()
 class MetricGuarantee:
     """A guarantee of metric differential privacy: epsilon and delta per unit of distance in a pseudo-metric.
 
@@ -48,26 +47,21 @@ class MetricGuarantee:
     Fraction(3, 10)
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    metric: str | Metric
-    most: Fraction | None
+    epsilon: Number = converted(exact)
+    delta: Number = converted(exact, default=0)
+    metric: Checked[str | Metric] = converted(lambda given, _: given, default=RECORDS)
+    most: OptionalNumber = converted(optional(exact), default=None)
 
-    def __init__(
-        self, epsilon: Exact, delta: Exact = 0, metric: str | Metric = RECORDS, most: Exact | None = None
-    ) -> None:
-        number = exact(epsilon, "epsilon")
-        if number < 0 or not (isinstance(metric, Metric) or (isinstance(metric, str) and metric.strip())):
+    def __post_init__(self) -> None:
+        is_data = isinstance(self.metric, Metric)
+        if self.epsilon < 0 or not (is_data or (isinstance(self.metric, str) and self.metric.strip())):
             raise DeclarationError(
                 "A guarantee under a metric needs epsilon >= 0 and the metric, either as data or described in words."
             )
-        if isinstance(metric, Metric) and exact(delta, "delta"):
+        if is_data and self.delta:
             raise DeclarationError("A guarantee under a metric given as data must be pure: its delta must be 0.")
-        object.__setattr__(self, "epsilon", number)
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        object.__setattr__(self, "metric", metric)
-        object.__setattr__(self, "most", None if most is None else exact(most, "most"))
-        if self.most is not None and not 0 <= self.most <= number * self.known_metric.diameter:
+        probability(self.delta, "delta")
+        if self.most is not None and not 0 <= self.most <= self.epsilon * self.known_metric.diameter:
             raise DeclarationError(
                 "The guarantee for an arbitrary change must be at most epsilon times the diameter of the metric."
             )

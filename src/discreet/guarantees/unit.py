@@ -1,16 +1,25 @@
 """Whom a guarantee protects: one record, or one person who has several of them."""
 
-from dataclasses import dataclass
+from functools import partial
 
 from discreet.errors import DeclarationError
 from discreet.exact import whole
+from discreet.fields import Checked, Whole, converted, frozen
 
 RECORD = "one record"
 PERSON = "one person"
 """Whom releases protect that put all rows of an id together (`models.persons`)."""
 
 
-@dataclass(frozen=True, init=False)
+def _description(value: str, _: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise DeclarationError("The description of the unit contains an invalid character (a lone surrogate).")
+    return value
+
+
+@frozen()
 class Unit:
     """The unit of privacy: in words, whom the guarantee protects, and the most rows that one unit may have.
 
@@ -21,16 +30,8 @@ class Unit:
     Unit(description='one patient', rows=3)
     """
 
-    description: str
-    rows: int
-
-    def __init__(self, description: str = RECORD, rows: int = 1) -> None:
-        if not isinstance(description, str) or not description.strip():
-            raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
-        if any("\ud800" <= letter <= "\udfff" for letter in description):
-            raise DeclarationError("The description of the unit contains an invalid character (a lone surrogate).")
-        object.__setattr__(self, "description", description)
-        object.__setattr__(self, "rows", whole(rows, "rows per unit", most=10_000))
+    description: Checked[str] = converted(_description, default=RECORD)
+    rows: Whole = converted(partial(whole, most=10_000), default=1, called="rows per unit")
 
 
 ONE_RECORD = Unit()

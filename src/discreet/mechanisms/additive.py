@@ -117,7 +117,7 @@ class NoisyCounts(RefereedCounts, Additive[Categories]):
             raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
+        object.__setattr__(self, "epsilon", noise_epsilon(epsilon, "epsilon"))
 
     @cached_property
     def quantities(self) -> Quantities:
@@ -139,3 +139,8 @@ def within_bounds(epsilon: Fraction, name: str) -> Fraction:
             f"got {exact_text(epsilon)}."
         )
     return epsilon
+
+
+def noise_epsilon(value: Exact, name: str) -> Fraction:
+    """Return an exact epsilon above zero for which noise can be drawn, or say what is wrong with it."""
+    return within_bounds(positive(value, name), name)

@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
+from discreet.fields import Checked, Converted, Number, Whole, computed, converted, frozen
 from discreet.guarantees.column_metrics import Line
 from discreet.guarantees.group_metrics import GroupLines
-from discreet.mechanisms.additive import within_bounds
+from discreet.mechanisms.additive import noise_epsilon
 from discreet.mechanisms.tree_table import NumberCells
 from discreet.mechanisms.under_metric import UnderMetric
 from discreet.models.model import Model
@@ -43,7 +44,22 @@ class HungCells(NumberCells):
         return tuple(self._moved(*ends) for ends in [(0, own), *across])
 
 
-@dataclass(frozen=True, init=False, repr=False)
+def _model(given: NumberTable, _: str) -> NumberTable:
+    if not isinstance(given, NumberTable) or given.by is None:
+        raise DeclarationError("GroupPaths publishes a NumberTable with groups (`by`); use PathTable for one without.")
+    if given.leaves_gaps_out or given.persons is not None:
+        raise DeclarationError(
+            "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap counts "
+            "as, and count records rather than persons."
+        )
+    return given
+
+
+def _between(made: "GroupPaths", given: Exact | None) -> Fraction:
+    return made.model.edges[-2] - made.model.edges[0] if given is None else positive(given, "between")
+
+
+@frozen(repr=False)
 class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
     """A table of numbers by groups, with metric privacy: `epsilon` holds for any change, however large.
 
@@ -58,26 +74,10 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
     (Fraction(12, 1), Fraction(7, 2))
     """
 
-    model: NumberTable
-    size: int
-    epsilon: Fraction
-    between: Fraction
-
-    def __init__(self, model: NumberTable, size: int, epsilon: Exact, between: Exact | None = None) -> None:
-        if not isinstance(model, NumberTable) or model.by is None:
-            raise DeclarationError(
-                "GroupPaths publishes a NumberTable with groups (`by`); use PathTable for one without."
-            )
-        if model.leaves_gaps_out or model.persons is not None:
-            raise DeclarationError(
-                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
-                "counts as, and count records rather than persons."
-            )
-        usual = model.edges[-2] - model.edges[0]
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
-        object.__setattr__(self, "between", usual if between is None else positive(between, "between"))
+    model: Checked[NumberTable] = converted(_model)
+    size: Whole = converted(whole)
+    epsilon: Number = converted(noise_epsilon)
+    between: Converted[Exact | None, Fraction] = computed(_between, default=None)
 
     @classmethod
     def per_unit(

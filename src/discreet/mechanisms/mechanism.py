@@ -215,6 +215,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         )
 
 
+Accepted = TypeVar("Accepted")
 MechanismT = TypeVar("MechanismT", bound=Mechanism)
 
 
@@ -231,6 +232,17 @@ def require_prior(model: Model, kind: str) -> None:
             f"{kind} publishes part of a posterior, so it needs a prior, and this model declares none. Nothing was "
             "created. Declare a prior, such as prior=1, or publish noisy counts, which need none."
         )
+
+
+def accepted(kind: type[Accepted], words: str) -> Callable[[object, Accepted], Accepted]:
+    """Return the check that a model is of a kind; the words stand between the names of the mechanism and its model."""
+
+    def check(mechanism: object, model: Accepted) -> Accepted:
+        if not isinstance(model, kind):
+            raise DeclarationError(f"{type(mechanism).__name__} {words} {type(model).__name__}.")
+        return model
+
+    return check
 
 
 def with_fields(mechanism: MechanismT, **fields: object) -> MechanismT:

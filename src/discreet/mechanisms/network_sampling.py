@@ -14,9 +14,8 @@ leaf costs at most; `NetworkSampling.published` draws as they do and states what
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import exp, inf, log, prod
 from typing import ClassVar
 
@@ -30,9 +29,10 @@ from discreet.certificates.posterior_composition import dominating_loss, last_th
 from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
+from discreet.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Mechanism, accepted
 from discreet.mechanisms.posterior_curves import SLACK, least_fitting
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
@@ -45,7 +45,7 @@ from discreet.randomness import RandomBits
 _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=2):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
@@ -62,41 +62,17 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="N
     most_tables: ClassVar[int] = 40
     why_private = "curves of all nodes, composed"
 
-    model: Network
-    size: int
-    epsilon: Fraction
-    delta: Fraction
-    power: Fraction
-    draws: int
-    grid_bits: int
-    least: Fraction
-    strength: Fraction | None = None
+    model: Checked[Network] = computed(accepted(Network, "draws the tables of a Network; got a"))
+    size: Whole = converted(whole)
+    epsilon: Number = converted(positive)
+    delta: Number = converted(probability, default=0)
+    power: Number = converted(positive, default=1)
+    draws: Whole = converted(partial(whole, most=1000), default=1)
+    grid_bits: Whole = converted(partial(whole, most=MOST_GRID_BITS), default=GRID_BITS)
+    least: Number = converted(probability, default=0)
+    strength: OptionalNumber = converted(optional(positive), default=None, left_out=None)
 
-    def __init__(
-        self,
-        model: Network,
-        size: int,
-        epsilon: Exact,
-        delta: Exact = 0,
-        power: Exact = 1,
-        draws: int = 1,
-        grid_bits: int = GRID_BITS,
-        least: Exact = 0,
-        strength: Exact | None = None,
-    ) -> None:
-        values: dict[str, object] = {
-            "model": _network(model),
-            "size": whole(size, "size"),
-            "epsilon": positive(epsilon, "epsilon"),
-            "delta": probability(delta, "delta"),
-            "power": positive(power, "power"),
-            "draws": whole(draws, "draws", most=1000),
-            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
-            "least": probability(least, "least"),
-            "strength": None if strength is None else positive(strength, "strength"),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
         if self.power > 1:
             raise DeclarationError(f"power must be at most 1; got {exact_text(self.power)}.")
         if self.least:

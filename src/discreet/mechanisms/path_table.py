@@ -21,8 +21,10 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, positive, whole
+from discreet.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.guarantees.column_metrics import Line
-from discreet.mechanisms.additive import within_bounds
+from discreet.mechanisms.additive import noise_epsilon
+from discreet.mechanisms.mechanism import accepted
 from discreet.mechanisms.tree_table import NumberCells
 from discreet.mechanisms.under_metric import UnderMetric
 from discreet.models.number_table import NumberTable
@@ -38,7 +40,7 @@ class OrderedCells(NumberCells):
         return (self._moved(0, self.length - 1),)
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
     """A table of numbers with metric privacy: `epsilon` holds for any change, even from one bound to the other.
 
@@ -48,22 +50,17 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
     (Fraction(10, 1), Fraction(3, 10))
     """
 
-    model: NumberTable
-    size: int
-    epsilon: Fraction
+    model: Checked[NumberTable] = computed(accepted(NumberTable, "publishes the table of a NumberTable; got a"))
+    size: Whole = converted(whole)
+    epsilon: Number = converted(noise_epsilon)
 
-    def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
-        if not isinstance(model, NumberTable):
-            raise DeclarationError(f"PathTable publishes the table of a NumberTable; got a {type(model).__name__}.")
-        if model.leaves_gaps_out or model.by is not None or model.persons is not None:
+    def __post_init__(self) -> None:
+        if self.model.leaves_gaps_out or self.model.by is not None or self.model.persons is not None:
             raise DeclarationError(
                 "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
                 "counts as, and count records rather than persons. For a table with groups use GroupPaths, which "
                 "declares how far apart they are."
             )
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
 
     @classmethod
     def per_unit(cls, model: NumberTable, size: int, epsilon_per_unit: Exact) -> "PathTable":

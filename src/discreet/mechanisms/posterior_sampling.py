@@ -10,9 +10,8 @@ the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is publish
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import exp
 from typing import ClassVar
 
@@ -24,6 +23,7 @@ from discreet.certificates.lipschitz import categories_range
 from discreet.certificates.posterior_composition import last_that_fits
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
+from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Mechanism, with_fields
@@ -72,7 +72,7 @@ _COARSE = 9  # bits; finer than any posterior of two cells that is drawn from is
 _LEAST_RANGE = "least is a probability for Categories: it must be above 0 and below one divided by the number of cells."
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
@@ -94,42 +94,17 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
     why_private = "exact curve of a posterior draw"
     has_plain_counts = True  # shares of the cells are drawn
     most_tables: ClassVar[int] = 40
-    model: Drawable
-    size: int
-    epsilon: Fraction
-    delta: Fraction
-    power: Fraction
-    draws: int
-    grid_bits: int
-    least: Fraction
-    strength: Fraction | None = None
+    model: Checked[Drawable] = converted(lambda model, _: check_model(model))
+    size: Whole = converted(whole)
+    epsilon: Number = converted(positive)
+    delta: Number = converted(probability, default=0)
+    power: Number = converted(positive, default=1)
+    draws: Whole = converted(partial(whole, most=MOST_DRAWS), default=1)
+    grid_bits: Whole = converted(partial(whole, most=MOST_GRID_BITS), default=GRID_BITS)
+    least: Number = converted(probability, default=0)
+    strength: OptionalNumber = converted(optional(positive), default=None, left_out=None)
 
-    def __init__(
-        self,
-        model: Drawable,
-        size: int,
-        epsilon: Exact,
-        delta: Exact = 0,
-        power: Exact = 1,
-        draws: int = 1,
-        grid_bits: int = GRID_BITS,
-        least: Exact = 0,
-        strength: Exact | None = None,
-    ) -> None:
-        check_model(model)
-        values: dict[str, object] = {
-            "model": model,
-            "size": whole(size, "size"),
-            "epsilon": positive(epsilon, "epsilon"),
-            "delta": probability(delta, "delta"),
-            "power": positive(power, "power"),
-            "draws": whole(draws, "draws", most=MOST_DRAWS),
-            "grid_bits": whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
-            "least": probability(least, "least"),
-            "strength": None if strength is None else positive(strength, "strength"),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
         if self.power > 1:
             raise DeclarationError(f"power must be at most 1; got {exact_text(self.power)}.")
         if not isinstance(drawn := self.drawn_under, Categories):

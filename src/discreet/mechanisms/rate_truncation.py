@@ -16,9 +16,8 @@ pair with the largest totals at the least eta.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import ceil, floor, inf
 from typing import ClassVar
@@ -33,6 +32,7 @@ from discreet.certificates.posterior_composition import last_that_fits
 from discreet.certificates.posterior_draw import upper_float
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact, exact_text, positive, rounded_down, rounded_up, whole
+from discreet.fields import Checked, Number, Whole, converted, frozen
 from discreet.guarantees.column_metrics import Tree
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.pseudo_metric import MetricGuarantee
@@ -59,7 +59,15 @@ _LARGEST = 2 * 10**6  # of a shape, or of all shapes together: series of some te
 _HALVINGS = 24  # parts of the interval, halved towards each end, over which its mass is summed for readers
 
 
-@dataclass(frozen=True, init=False, repr=False)
+def _model(given: ReadableFamily, _: str) -> ReadableFamily:
+    if not isinstance(given, ReadableFamily):
+        raise DeclarationError(
+            f"RateTruncation draws from the posterior of a family such as Poisson; got a {type(given).__name__}."
+        )
+    return given
+
+
+@frozen(repr=False)
 class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     """Draws of a family's parameter between `lowest` and `highest`: pure epsilon-DP, and metric privacy.
 
@@ -76,42 +84,16 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "draws")
     most_tables: ClassVar[int] = 40
     loses_every_distance = False
-    model: ReadableFamily
-    size: int
-    epsilon: Fraction
-    lowest: Fraction
-    highest: Fraction
-    power: Fraction
-    draws: int
-    grid_bits: int
+    model: Checked[ReadableFamily] = converted(_model)
+    size: Whole = converted(whole)
+    epsilon: Number = converted(positive)
+    lowest: Number = converted(exact)
+    highest: Number = converted(exact)
+    power: Number = converted(positive, default=1)
+    draws: Whole = converted(partial(whole, most=MOST_DRAWS), default=1)
+    grid_bits: Whole = converted(partial(whole, most=MOST_GRID_BITS), default=GRID_BITS)
 
-    def __init__(
-        self,
-        model: ReadableFamily,
-        size: int,
-        epsilon: Exact,
-        lowest: Exact,
-        highest: Exact,
-        power: Exact = 1,
-        draws: int = 1,
-        grid_bits: int = GRID_BITS,
-    ) -> None:
-        if not isinstance(model, ReadableFamily):
-            raise DeclarationError(
-                f"RateTruncation draws from the posterior of a family such as Poisson; got a {type(model).__name__}."
-            )
-        values = (
-            model,
-            whole(size, "size"),
-            positive(epsilon, "epsilon"),
-            exact(lowest, "lowest"),
-            exact(highest, "highest"),
-            positive(power, "power"),
-            whole(draws, "draws", most=MOST_DRAWS),
-            whole(grid_bits, "grid_bits", most=MOST_GRID_BITS),
-        )
-        for name, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
         if self.power > 1:
             raise DeclarationError(f"power must be at most 1; got {exact_text(self.power)}.")
         self._check_interval()

@@ -22,8 +22,10 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, NumbersT
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text, positive, whole
-from discreet.mechanisms.additive import Additive, within_bounds
+from discreet.exact import Exact, exact, exact_text, whole
+from discreet.fields import Checked, Converted, Number, Whole, computed, converted, frozen
+from discreet.mechanisms.additive import Additive, noise_epsilon
+from discreet.mechanisms.mechanism import accepted
 from discreet.mechanisms.quantities import Quantities
 from discreet.models.model import Model
 from discreet.models.number_table import NumberTable
@@ -67,7 +69,21 @@ class NumberCells(Quantities):
         return change
 
 
-@dataclass(frozen=True, init=False, repr=False)
+def _share(made: "TreeTable", given: Exact | None) -> Fraction:
+    part = usual_share(made.model.count) if given is None else exact(given, "share")
+    if not 0 < part < 1:
+        raise DeclarationError(
+            f"share, the part of epsilon spent on blocks, must lie between 0 and 1; got {exact_text(part)}."
+        )
+    return part
+
+
+def _blocks(made: "TreeTable", given: int | None) -> int:
+    most = made.model.count
+    return usual_blocks(most) if given is None else whole(given, "blocks", 1, most)
+
+
+@frozen(repr=False)
 class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
     """A table of numbers with noise on blocks and on cells: pure epsilon-DP under replacement of one record.
 
@@ -79,28 +95,11 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
     (8, Fraction(2, 5), Fraction(1, 1))
     """
 
-    model: NumberTable
-    size: int
-    epsilon: Fraction
-    share: Fraction
-    blocks: int
-
-    def __init__(
-        self, model: NumberTable, size: int, epsilon: Exact, share: Exact | None = None, blocks: int | None = None
-    ) -> None:
-        if not isinstance(model, NumberTable):
-            raise DeclarationError(f"TreeTable publishes the table of a NumberTable; got a {type(model).__name__}.")
-        part = usual_share(model.count) if share is None else exact(share, "share")
-        if not 0 < part < 1:
-            raise DeclarationError(
-                f"share, the part of epsilon spent on blocks, must lie between 0 and 1; got {exact_text(part)}."
-            )
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
-        object.__setattr__(self, "share", part)
-        most = model.count
-        object.__setattr__(self, "blocks", usual_blocks(most) if blocks is None else whole(blocks, "blocks", 1, most))
+    model: Checked[NumberTable] = computed(accepted(NumberTable, "publishes the table of a NumberTable; got a"))
+    size: Whole = converted(whole)
+    epsilon: Number = converted(noise_epsilon)
+    share: Converted[Exact | None, Fraction] = computed(_share, default=None)
+    blocks: Converted[int | None, int] = computed(_blocks, default=None)
 
     @property
     def unsaid(self) -> Collection[str]:

@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError, DocumentError
-from discreet.exact import Exact, positive, whole
+from discreet.exact import whole
+from discreet.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.guarantees.guarantee import Guarantee
-from discreet.mechanisms.additive import within_bounds
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.additive import noise_epsilon
+from discreet.mechanisms.mechanism import Mechanism, accepted
 from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.models.model import Model
@@ -62,7 +63,7 @@ class Below(Quantities):
         return (np.ones(1, dtype=np.int64),)
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@frozen(repr=False)
 class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
     """A noisy table, then a count below the edge nearest to its median: pure epsilon-DP, charged as a whole.
 
@@ -71,28 +72,21 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
     Fraction(1, 1)
     """
 
-    model: NumberTable
-    size: int
-    epsilon: Fraction
+    model: Checked[NumberTable] = computed(accepted(NumberTable, "publishes a median from a NumberTable; got a"))
+    size: Whole = converted(whole)
+    epsilon: Number = converted(noise_epsilon)
 
-    def __init__(self, model: NumberTable, size: int, epsilon: Exact) -> None:
-        if not isinstance(model, NumberTable):
-            raise DeclarationError(
-                f"TwoStepMedian publishes a median from a NumberTable; got a {type(model).__name__}."
-            )
-        if model.by is not None or model.leaves_gaps_out:
+    def __post_init__(self) -> None:
+        if self.model.by is not None or self.model.leaves_gaps_out:
             raise DeclarationError(
                 "A median in two steps needs the number of records to be known. Declare `missing`, the number that a "
                 "gap counts as, and ask without groups, or use a TreeTable, which has neither restriction."
             )
-        if Fraction(1, 2) not in model.quantiles:
+        if Fraction(1, 2) not in self.model.quantiles:
             raise DeclarationError(
                 "TwoStepMedian spends half of epsilon on the median, which is not among the requested quantiles. Add "
                 "0.5 to them, or leave the mechanism out."
             )
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", within_bounds(positive(epsilon, "epsilon"), "epsilon"))
 
     @cached_property
     def table(self) -> TreeTable:

@@ -7,9 +7,8 @@ counts. This is the family of lemma 5 of Dimitrakakis, Nelson, Mitrokotsa and Ru
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -18,16 +17,16 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 
 from discreet.arrays import Floats
-from discreet.exact import Exact, positive, whole
+from discreet.exact import positive, whole
+from discreet.fields import Converted, Number, Whole, computed, converted, frozen
 from discreet.models.bounded_family import BetaLaw, beta_log_mass
 from discreet.models.readable_family import ReadableFamily, home_of
 from discreet.records.columns import Column
 
 MOST_TRIALS = 100_000
-_FIELDS = ("name", "trials", "alpha", "beta", "outside")
 
 
-@dataclass(frozen=True, init=False)
+@frozen()
 class Binomial(ReadableFamily, kind="Binomial"):
     """The probability of success, from a column with the number of successes in `trials` trials for each record.
 
@@ -40,17 +39,14 @@ class Binomial(ReadableFamily, kind="Binomial"):
 
     strength: ClassVar[tuple[str, ...]] = ("alpha", "beta")
     name: str
-    trials: int
-    alpha: Fraction
-    beta: Fraction
-    outside: int
+    trials: Whole = converted(partial(whole, most=MOST_TRIALS))
+    alpha: Number = converted(positive, default=1)
+    beta: Number = converted(positive, default=1)
+    outside: Converted[int | None, int] = computed(
+        lambda made, given: home_of(given, made.trials, made.name), default=None
+    )
 
-    def __init__(self, name: str, trials: int, alpha: Exact = 1, beta: Exact = 1, outside: int | None = None) -> None:
-        highest = whole(trials, "trials", most=MOST_TRIALS)
-        home = home_of(outside, highest, name)
-        values = (name, highest, positive(alpha, "alpha"), positive(beta, "beta"), home)
-        for field, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, field, value)
+    def __post_init__(self) -> None:
         self.column  # noqa: B018 - refuses a name that is none
 
     @cached_property

@@ -6,21 +6,31 @@ middle of their band, so the sum is a function of counts and one record moves it
 This is the family of lemma 3 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), with records that are bounded.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, whole
+from discreet.fields import Converted, Number, Whole, computed, converted, frozen
 from discreet.models.banded_family import USUAL, Outside, outside_of
 from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles
 from discreet.records.columns import Column
 
 
-@dataclass(frozen=True, init=False)
+def _low(made: "Exponential", given: Exact) -> Fraction:
+    if not 0 <= (low := exact(given, "low")) < made.high:
+        raise DeclarationError(f"low must be at least 0 and below high = {exact_text(made.high)}.")
+    return low
+
+
+def _outside(made: "Exponential", given: Exact | None) -> Outside:
+    return outside_of(given, made.low, made.high, made.name, "the highest", made.high)
+
+
+@frozen()
 class Exponential(GammaRate, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
@@ -33,31 +43,14 @@ class Exponential(GammaRate, kind="Exponential"):
     """
 
     name: str
-    high: Fraction
-    bands: int
-    shape: Fraction
-    rate: Fraction
-    low: Fraction
-    outside: Outside = USUAL
+    high: Number = converted(positive)
+    bands: Whole = converted(partial(whole, most=MOST_BANDS), default=100)
+    shape: Number = converted(positive, default=1)
+    rate: Number = converted(positive, default=1)
+    low: Number = computed(_low, default=0)
+    outside: Converted[Exact | None, Outside] = computed(_outside, default=None, left_out=USUAL)
 
-    def __init__(
-        self,
-        name: str,
-        high: Exact,
-        bands: int = 100,
-        shape: Exact = 1,
-        rate: Exact = 1,
-        low: Exact = 0,
-        outside: Exact | None = None,
-    ) -> None:
-        first, last = exact(low, "low"), positive(high, "high")
-        if not 0 <= first < last:
-            raise DeclarationError(f"low must be at least 0 and below high = {exact_text(last)}.")
-        number, numbers = whole(bands, "bands", most=MOST_BANDS), (positive(shape, "shape"), positive(rate, "rate"))
-        home = outside_of(outside, first, last, name, "the highest", last)
-        values = (name, last, number, *numbers, first, home)
-        for field, value in zip(("name", "high", "bands", "shape", "rate", "low", "outside"), values, strict=True):
-            object.__setattr__(self, field, value)
+    def __post_init__(self) -> None:
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
 
     @cached_property

@@ -6,22 +6,25 @@ to `reach` away from it, and stand for the distance of the middle of their band.
 Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), in the reading that has a conjugate prior.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.exact import Exact, exact, positive, whole
+from discreet.fields import Converted, Number, Whole, computed, converted, frozen
 from discreet.models.banded_family import USUAL, Outside, outside_of
 from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles, on_both_sides
 from discreet.records.columns import Column
 
-_FIELDS = ("name", "reach", "centre", "bands", "shape", "rate", "outside")
+
+def _outside(made: "LaplaceScale", given: Exact | None) -> Outside:
+    low, high = made.centre - made.reach, made.centre + made.reach
+    return outside_of(given, low, high, made.name, "reach away", low, high)
 
 
-@dataclass(frozen=True, init=False)
+@frozen()
 class LaplaceScale(GammaRate, kind="LaplaceScale"):
     """The inverse scale of a column of errors around `centre`, read in `bands` equal bands on each side, up to `reach`.
 
@@ -33,29 +36,14 @@ class LaplaceScale(GammaRate, kind="LaplaceScale"):
     """
 
     name: str
-    reach: Fraction
-    centre: Fraction
-    bands: int
-    shape: Fraction
-    rate: Fraction
-    outside: Outside = USUAL
+    reach: Number = converted(positive)
+    centre: Number = converted(exact, default=0)
+    bands: Whole = converted(partial(whole, most=MOST_BANDS // 2), default=50)
+    shape: Number = converted(positive, default=1)
+    rate: Number = converted(positive, default=1)
+    outside: Converted[Exact | None, Outside] = computed(_outside, default=None, left_out=USUAL)
 
-    def __init__(
-        self,
-        name: str,
-        reach: Exact,
-        centre: Exact = 0,
-        bands: int = 50,
-        shape: Exact = 1,
-        rate: Exact = 1,
-        outside: Exact | None = None,
-    ) -> None:
-        numbers = positive(reach, "reach"), exact(centre, "centre"), whole(bands, "bands", most=MOST_BANDS // 2)
-        low, high = numbers[1] - numbers[0], numbers[1] + numbers[0]
-        home = outside_of(outside, low, high, name, "reach away", low, high)
-        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"), home)
-        for field, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, field, value)
+    def __post_init__(self) -> None:
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
 
     @cached_property

@@ -9,9 +9,8 @@ and means at most power (high - low) / (prior_records + power n) apart: one draw
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import sqrt
 from typing import ClassVar
 
@@ -23,15 +22,31 @@ from scipy.special import ndtr
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, whole
+from discreet.fields import Converted, Number, Whole, computed, converted, frozen
 from discreet.models.banded_family import USUAL, BandedFamily, Outside, outside_of
 from discreet.models.bounded_family import NormalLaw, normal_log_mass
 from discreet.models.gamma_rate import MOST_BANDS, band_edges, band_middles
 from discreet.records.columns import Column
 
-_FIELDS = ("name", "low", "high", "variance", "bands", "prior_mean", "prior_records", "outside")
+
+def _high(made: "NormalMean", given: Exact) -> Fraction:
+    if made.low >= (high := exact(given, "high")):
+        raise DeclarationError(f"low must be below high = {exact_text(high)}; got {exact_text(made.low)}.")
+    return high
 
 
-@dataclass(frozen=True, init=False)
+def _prior_mean(made: "NormalMean", given: Exact | None) -> Fraction:
+    centre = (made.low + made.high) / 2 if given is None else exact(given, "prior_mean")
+    if not made.low <= centre <= made.high:
+        raise DeclarationError("prior_mean must lie between low and high.")
+    return centre
+
+
+def _outside(made: "NormalMean", given: Exact | None) -> Outside:
+    return outside_of(given, made.low, made.high, made.name, "the prior mean", made.prior_mean)
+
+
+@frozen()
 class NormalMean(BandedFamily, kind="NormalMean"):
     """The mean of a column of measurements from `low` to `high` with a known variance, read in `bands` equal bands.
 
@@ -44,36 +59,15 @@ class NormalMean(BandedFamily, kind="NormalMean"):
 
     strength: ClassVar[tuple[str, ...]] = ("prior_records",)
     name: str
-    low: Fraction
-    high: Fraction
-    variance: Fraction
-    bands: int
-    prior_mean: Fraction
-    prior_records: Fraction
-    outside: Outside = USUAL
+    low: Number = converted(exact)
+    high: Number = computed(_high)
+    variance: Number = converted(positive)
+    bands: Whole = converted(partial(whole, most=MOST_BANDS), default=100)
+    prior_mean: Converted[Exact | None, Fraction] = computed(_prior_mean, default=None)
+    prior_records: Number = converted(positive, default=1)
+    outside: Converted[Exact | None, Outside] = computed(_outside, default=None, left_out=USUAL)
 
-    def __init__(
-        self,
-        name: str,
-        low: Exact,
-        high: Exact,
-        variance: Exact,
-        bands: int = 100,
-        prior_mean: Exact | None = None,
-        prior_records: Exact = 1,
-        outside: Exact | None = None,
-    ) -> None:
-        first, last = exact(low, "low"), exact(high, "high")
-        if first >= last:
-            raise DeclarationError(f"low must be below high = {exact_text(last)}; got {exact_text(first)}.")
-        centre = (first + last) / 2 if prior_mean is None else exact(prior_mean, "prior_mean")
-        if not first <= centre <= last:
-            raise DeclarationError("prior_mean must lie between low and high.")
-        numbers = positive(variance, "variance"), whole(bands, "bands", most=MOST_BANDS)
-        home = outside_of(outside, first, last, name, "the prior mean", centre)
-        values = (name, first, last, *numbers, centre, positive(prior_records, "prior_records"), home)
-        for field, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, field, value)
+    def __post_init__(self) -> None:
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
 
     @cached_property

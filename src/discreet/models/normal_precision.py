@@ -6,9 +6,8 @@ of the middle of their band. Lemma 6 of Dimitrakakis, Nelson, Mitrokotsa and Rub
 variance, where its assumption fails; with one on the precision it holds, and the posterior is known.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,14 +15,18 @@ from scipy.special import ndtr
 
 from discreet.arrays import Floats
 from discreet.exact import Exact, exact, positive, whole
+from discreet.fields import Converted, Number, Whole, computed, converted, frozen
 from discreet.models.banded_family import USUAL, Outside, outside_of
 from discreet.models.gamma_rate import MOST_BANDS, GammaRate, band_edges, band_middles, on_both_sides
 from discreet.records.columns import Column
 
-_FIELDS = ("name", "reach", "mean", "bands", "shape", "rate", "outside")
+
+def _outside(made: "NormalPrecision", given: Exact | None) -> Outside:
+    low, high, half = made.mean - made.reach, made.mean + made.reach, made.reach / made.bands / 2
+    return outside_of(given, low, high, made.name, "the outermost band", low + half, high - half)
 
 
-@dataclass(frozen=True, init=False)
+@frozen()
 class NormalPrecision(GammaRate, kind="NormalPrecision"):
     """The precision of a column of normal records with a known `mean`, in `bands` equal bands on each side, to `reach`.
 
@@ -36,29 +39,14 @@ class NormalPrecision(GammaRate, kind="NormalPrecision"):
 
     shape_of_record: ClassVar[Fraction] = Fraction(1, 2)
     name: str
-    reach: Fraction
-    mean: Fraction
-    bands: int
-    shape: Fraction
-    rate: Fraction
-    outside: Outside = USUAL
+    reach: Number = converted(positive)
+    mean: Number = converted(exact, default=0)
+    bands: Whole = converted(partial(whole, most=MOST_BANDS // 2), default=20)
+    shape: Number = converted(positive, default=1)
+    rate: Number = converted(positive, default=1)
+    outside: Converted[Exact | None, Outside] = computed(_outside, default=None, left_out=USUAL)
 
-    def __init__(
-        self,
-        name: str,
-        reach: Exact,
-        mean: Exact = 0,
-        bands: int = 20,
-        shape: Exact = 1,
-        rate: Exact = 1,
-        outside: Exact | None = None,
-    ) -> None:
-        numbers = positive(reach, "reach"), exact(mean, "mean"), whole(bands, "bands", most=MOST_BANDS // 2)
-        low, high, half = numbers[1] - numbers[0], numbers[1] + numbers[0], numbers[0] / numbers[2] / 2
-        home = outside_of(outside, low, high, name, "the outermost band", low + half, high - half)
-        values = (name, *numbers, positive(shape, "shape"), positive(rate, "rate"), home)
-        for field, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, field, value)
+    def __post_init__(self) -> None:
         self.column  # noqa: B018 - refuses a name that is none, and bands too narrow to be told apart
 
     @cached_property

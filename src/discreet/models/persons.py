@@ -26,6 +26,13 @@ MOST_PERSONS = 2**37
 _ORDERED = ("first", "last", "any", "random", "latest", "earliest")
 
 
+def id_column(name: str, _: str = "column") -> str:
+    """Return the name of a column of ids, or say that it is none."""
+    if not isinstance(name, str) or not name or not is_text(name):
+        raise DeclarationError("unit_column must be the name of the column of ids: a string that is not empty.")
+    return name
+
+
 @dataclass(frozen=True, init=False)
 class Persons:
     """The column of ids, the public number of persons, and the rule that gives each person one value.
@@ -43,8 +50,7 @@ class Persons:
     row_bounds: tuple[Fraction, ...] = ()
 
     def __init__(self, column: str, size: int, rule: str = TOTAL, row_bounds: Sequence[Exact] = ()) -> None:
-        if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("unit_column must be the name of the column of ids: a string that is not empty.")
+        object.__setattr__(self, "column", id_column(column))
         if rule in _ORDERED:
             raise DeclarationError(
                 f"The value of a person cannot be that of the {rule} row: which row that is depends on how the table "
@@ -64,7 +70,6 @@ class Persons:
         ends = bounds_of(f"a row of {column}", row_bounds, None) if row_bounds else None
         if ends is not None and ends.dates:
             raise DeclarationError("Dates have no total. The value of a person may be the largest, smallest or mean.")
-        object.__setattr__(self, "column", column)
         object.__setattr__(self, "size", whole(size, "the number of persons", most=MOST_PERSONS))
         object.__setattr__(self, "rule", rule)
         object.__setattr__(self, "row_bounds", () if ends is None else (ends.low, ends.high))

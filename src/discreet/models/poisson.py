@@ -6,9 +6,8 @@ power * most, and that is all that the privacy of a draw depends on.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import exp
 from typing import ClassVar
 
@@ -18,7 +17,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, pdtrc, xlogy
 
 from discreet.arrays import Floats
-from discreet.exact import Exact, positive, whole
+from discreet.exact import positive, whole
+from discreet.fields import Converted, Number, Whole, computed, converted, frozen
 from discreet.models.bounded_family import GammaLaw, gamma_log_mass
 from discreet.models.readable_family import ReadableFamily, home_of
 from discreet.records.columns import Column
@@ -26,7 +26,7 @@ from discreet.records.columns import Column
 MOST_LEVELS = 100_000
 
 
-@dataclass(frozen=True, init=False)
+@frozen()
 class Poisson(ReadableFamily, kind="Poisson"):
     """The Poisson rate of a column of event counts, each clipped to 0..most.
 
@@ -39,18 +39,15 @@ class Poisson(ReadableFamily, kind="Poisson"):
 
     strength: ClassVar[tuple[str, ...]] = ("shape", "rate")
     name: str
-    most: int
-    shape: Fraction
-    rate: Fraction
-    outside: int
+    most: Whole = converted(partial(whole, most=MOST_LEVELS))
+    shape: Number = converted(positive, default=1)
+    rate: Number = converted(positive, default=1)
+    outside: Converted[int | None, int] = computed(
+        lambda made, given: home_of(given, made.most, made.name), default=None
+    )
 
-    def __init__(self, name: str, most: int, shape: Exact = 1, rate: Exact = 1, outside: int | None = None) -> None:
-        highest = whole(most, "most", most=MOST_LEVELS)
-        home = home_of(outside, highest, name)
-        values = (name, highest, positive(shape, "shape"), positive(rate, "rate"), home)
-        for field, value in zip(("name", "most", "shape", "rate", "outside"), values, strict=True):
-            object.__setattr__(self, field, value)
-        Column(name, tuple(range(highest + 1)), home)  # refuses a name that is none
+    def __post_init__(self) -> None:
+        Column(self.name, tuple(range(self.most + 1)), self.outside)  # refuses a name that is none
 
     @cached_property
     def column(self) -> Column:

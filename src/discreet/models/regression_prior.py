@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive
+from discreet.fields import Number, converted, frozen
 
 LEAST_PARAMETER, MOST_PARAMETER = Fraction(1, 10**9), Fraction(10**9)
 _FORMS = (
@@ -19,20 +20,19 @@ _FORMS = (
 )
 
 
-@dataclass(frozen=True, init=False)
+def _parameter(given: Exact, name: str) -> Fraction:
+    value = positive(given, name)
+    if not LEAST_PARAMETER <= value <= MOST_PARAMETER:
+        raise DeclarationError(f"The {name} of an InverseGamma must lie between 1e-9 and 1e9; got {exact_text(value)}.")
+    return value
+
+
+@frozen()
 class InverseGamma:
     """An inverse-gamma prior for the variance of the noise in public units: density ~ v^(-shape - 1) e^(-scale / v)."""
 
-    shape: Fraction
-    scale: Fraction
-
-    def __init__(self, shape: Exact, scale: Exact) -> None:
-        for name, value in (("shape", positive(shape, "shape")), ("scale", positive(scale, "scale"))):
-            if not LEAST_PARAMETER <= value <= MOST_PARAMETER:
-                raise DeclarationError(
-                    f"The {name} of an InverseGamma must lie between 1e-9 and 1e9; got {exact_text(value)}."
-                )
-            object.__setattr__(self, name, value)
+    shape: Number = converted(_parameter)
+    scale: Number = converted(_parameter)
 
 
 @dataclass(frozen=True)

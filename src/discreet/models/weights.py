@@ -1,12 +1,13 @@
 """With which share a unit counts: a record by a weight that was fixed by design, a person by the number of rows."""
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact_text, positive, whole
+from discreet.exact import exact_text, positive, whole
+from discreet.fields import Checked, Converted, Number, Whole, converted, frozen
 from discreet.models.number_bounds import Bounds
-from discreet.models.persons import MOST_PERSONS
+from discreet.models.persons import MOST_PERSONS, id_column
 from discreet.records.columns import is_text
 
 FIXED = "fixed by design"
@@ -20,7 +21,20 @@ _WHY = (
 )
 
 
-@dataclass(frozen=True, init=False)
+def _weight_column(name: str, _: str) -> str:
+    if not isinstance(name, str) or not name or not is_text(name):
+        raise DeclarationError("weight must be the name of a column of weights: a string that is not empty.")
+    return name
+
+
+def _fixed(are: str | None, _: str) -> str:
+    if are != FIXED:
+        said = "It is not stated what the weights are" if are is None else f"The weights are stated to be {are!r}"
+        raise DeclarationError(f"{said}; they must be {FIXED!r}. {_WHY}")
+    return FIXED
+
+
+@frozen()
 class Weights:
     """A column of survey weights between 0 and `most`; larger weights are clipped, and a missing weight counts as 0.
 
@@ -31,19 +45,9 @@ class Weights:
     Fraction(50, 1)
     """
 
-    column: str
-    most: Fraction
-    are: str
-
-    def __init__(self, column: str, most: Exact, are: str | None = None) -> None:
-        if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("weight must be the name of a column of weights: a string that is not empty.")
-        if are != FIXED:
-            said = "It is not stated what the weights are" if are is None else f"The weights are stated to be {are!r}"
-            raise DeclarationError(f"{said}; they must be {FIXED!r}. {_WHY}")
-        object.__setattr__(self, "column", column)
-        object.__setattr__(self, "most", positive(most, "the largest weight"))
-        object.__setattr__(self, "are", FIXED)
+    column: Checked[str] = converted(_weight_column)
+    most: Number = converted(positive, called="the largest weight")
+    are: Converted[str | None, str] = converted(_fixed, default=None)
 
     @property
     def bounds(self) -> Bounds:
@@ -56,7 +60,7 @@ class Weights:
         return f"records count by {self.column}, from 0 to {exact_text(self.most)}, {FIXED}"
 
 
-@dataclass(frozen=True, init=False)
+@frozen()
 class PersonRows:
     """All rows of persons, each of whom counts as at most `most` rows; `size` is the public number of persons.
 
@@ -66,16 +70,9 @@ class PersonRows:
     20
     """
 
-    column: str
-    size: int
-    most: int
-
-    def __init__(self, column: str, size: int, most: int) -> None:
-        if not isinstance(column, str) or not column or not is_text(column):
-            raise DeclarationError("unit_column must be the name of the column of ids: a string that is not empty.")
-        object.__setattr__(self, "column", column)
-        object.__setattr__(self, "size", whole(size, "the number of persons", most=MOST_PERSONS))
-        object.__setattr__(self, "most", whole(most, "rows_per_person", most=MOST_ROWS))
+    column: Checked[str] = converted(id_column)
+    size: Whole = converted(partial(whole, most=MOST_PERSONS), called="the number of persons")
+    most: Whole = converted(partial(whole, most=MOST_ROWS), called="rows_per_person")
 
     @property
     def words(self) -> str:
