@@ -305,7 +305,7 @@ def test_a_plan_shows_what_can_be_read_and_says_what_cannot(tmp_path: Path) -> N
     assert refused == {"epsilon": 0.001, "size": 60_000, "why": why_unreadable(mechanism)}
     none = CliRunner().invoke(main, [*words, "0.001"])
     assert none.exit_code == 1
-    assert "Nobody could read any of these" in " ".join(none.output.split())
+    assert "None of these can be planned" in " ".join(none.output.split())
 
 
 def test_only_computed_points_are_drawn(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import (
     ConvergenceWarning,
     DeclarationError,
+    DiscreetError,
     LittleInformationWarning,
     PriorOutweighsWarning,
 )
@@ -209,7 +210,7 @@ class Refused:
     def words(self) -> str:
         """Say so."""
         where = f"epsilon {self.epsilon:g} with {self.size} records"
-        return f"Cannot be read at {where}, so publish refuses it before any charge: {self.why}."
+        return f"Not planned at {where}: {self.why}."
 
 
 @dataclass(frozen=True)
@@ -236,9 +237,12 @@ def accuracy_curve(
             refused.append(Refused(float(mechanism.guarantee.epsilon), size, why))
             continue
         own = sharing.setdefault((id(model), size), _Studies(model, size, level, seed))
-        points.append(_accuracy(mechanism, own, studies, patience))
+        try:
+            points.append(_accuracy(mechanism, own, studies, patience))
+        except DiscreetError as problem:  # a simulated release that its solver gives up
+            refused.append(Refused(float(mechanism.guarantee.epsilon), size, str(problem).rstrip(".")))
     if refused and not points:
-        raise DeclarationError(f"Nobody could read any of these. {refused[-1].words} Nothing was planned.")
+        raise DeclarationError(f"None of these can be planned. {refused[-1].words}")
     return Curve(tuple(points), tuple(refused))
 
 

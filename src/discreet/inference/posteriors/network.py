@@ -402,9 +402,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return self._with_prior(tables, which), generator
 
     @cached_property
+    def _standard(self) -> tuple[Tables, np.random.Generator]:
+        """Return the Dirichlet parameters from which questions are answered, and what draws probabilities of them."""
+        return self._shapes(self.rough_draws or DRAWS, self.seed)
+
+    @property
     def standard_shapes(self) -> Tables:
         """Return the draws of Dirichlet parameters from which questions are answered."""
-        return self._shapes(self.rough_draws or DRAWS, self.seed)[0]
+        return self._standard[0]
 
     @cached_property
     def predictive_tables(self) -> Tables:
@@ -434,7 +439,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     @cached_property
     def standard_parameters(self) -> Tables:
         """Return the draws of probabilities from which questions are answered."""
-        return self.parameters(self.rough_draws or DRAWS, self.seed)
+        shapes, generator = self._standard
+        return self._drawn_rows(shapes, generator)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
