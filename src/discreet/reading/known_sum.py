@@ -234,6 +234,12 @@ class KnownSum:
     def _circle_of(self, length: int) -> "_Circle":
         return _Circle(self.tilted.weights, self._powers, int(next_fast_len(length, real=True)), self._spreads)
 
+    def let_go(self) -> None:
+        """Drop transforms of single rows, which are long: they are computed again if they are asked for."""
+        for circle in (vars(self)[name] for name in ("_circle", "_wide") if name in vars(self)):
+            for name in ("spectra", "_waves"):
+                vars(circle).pop(name, None)
+
     @property
     def means(self) -> Floats:
         """Return the means of the steps of all rows under the tilt alone."""

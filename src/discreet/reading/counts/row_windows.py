@@ -70,7 +70,9 @@ class RowWindows:
     def log_weights(self) -> Floats:
         """Return log P(what was seen | t) but for a constant, for every total: S(t) over the sum of the prior's."""
         totals = np.arange(self.low, self.high + 1)
-        return np.asarray(np.concatenate([part.log_sums for part in self._parts]) + self.log_constants(totals))
+        return np.asarray(
+            np.concatenate([self._let_go(part, part.log_sums) for part in self._parts]) + self.log_constants(totals)
+        )
 
     def log_bound(self, share: float) -> LogBound:
         """Return a line above log S(t) at every total: S(t) <= e^(-lambda t) prod_x F_x.
@@ -103,13 +105,19 @@ class RowWindows:
     @cached_property
     def errors(self) -> Floats:
         """Return a bound on the relative error of every weight."""
-        return np.concatenate([part.errors for part in self._parts])
+        return np.concatenate([self._let_go(part, part.errors) for part in self._parts])
+
+    @staticmethod
+    def _let_go(part: KnownSum, found: Floats) -> Floats:
+        """Return what was found; parts are many, and keep no transforms."""
+        part.let_go()
+        return found
 
     @cached_property
     def probabilities(self) -> Floats:
         """Return the expected probability of each level (columns) given every total (rows)."""
         totals = np.arange(self.low, self.high + 1.0)
-        means = np.concatenate([part.means_given for part in self._parts], axis=1)
+        means = np.concatenate([self._let_go(part, part.means_given) for part in self._parts], axis=1)
         return np.asarray((self.alpha + means.T) / (self.alpha.sum() + totals)[:, None])
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> Counts:
