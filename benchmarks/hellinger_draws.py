@@ -18,9 +18,9 @@ from scipy.special import gammaln
 import discreet as dc
 from discreet.mechanisms.hellinger import HellingerReciprocal
 from discreet.mechanisms.hellinger_sensitivity import smooth_sensitivity
-from discreet.mechanisms.hellinger_simulation import simulate_batch, simulate_draws
 from discreet.show.charts.drawing import render
 from discreet_papers.as_published import PublishedHellingerSmooth as HellingerSmooth
+from discreet_papers.hellinger_simulation import simulate_batch, simulate_draws
 from discreet_papers.pictures import axis, lines
 
 Counts = NDArray[np.int64]

@@ -15,8 +15,8 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.mechanisms import hellinger_draws
 from discreet.mechanisms.hellinger_draws import TABLE_BITS, ExactDraws
 from discreet.mechanisms.hellinger_envelope import Envelope
-from discreet.mechanisms.hellinger_simulation import simulate_batch, simulate_draws
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet_papers.hellinger_simulation import simulate_batch, simulate_draws
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 Counts = NDArray[np.int64]

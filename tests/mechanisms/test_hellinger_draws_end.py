@@ -13,7 +13,7 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.certificates.posterior_powers import PosteriorPowers
 from discreet.mechanisms.hellinger_draws import TABLE_BITS
 from discreet.mechanisms.hellinger_envelope import Envelope, _uniform_tables
-from discreet.mechanisms.hellinger_simulation import simulate_draws
+from discreet_papers.hellinger_simulation import simulate_draws
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 Counts = NDArray[np.int64]
