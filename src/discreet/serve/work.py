@@ -66,7 +66,8 @@ def width(study: Plain, keys: object) -> Plain:
     except DiscreetError as problem:
         return {"width": None, "words": f"No width can be predicted: {problem}"}
     first = f"; the first {_MOST_ROWS} of {found.rows_of_all} rows" if found.rows_of_all > _MOST_ROWS else ""
-    return found.document() | {
+    figures = {name: each for name, each in found.document().items() if name not in ("epsilon", "delta")}
+    return figures | {  # what it costs is stated exactly by `plan`
         "rows": [asdict(row) for row in found.rows[:_MOST_ROWS]],
         "words": f"{found.sentence[0].upper()}{found.sentence[1:]}. {found.method[:-1]}{first}.",
     }
