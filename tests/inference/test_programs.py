@@ -354,7 +354,7 @@ def test_a_study_asks_for_programs_and_the_command_line_goes_the_whole_road(tmp_
     study = tmp_path / "study.toml"
     study.write_text(STUDY)
     planned = json.loads(run("plan", str(study), "--ask", "stay", "--epsilon", "2", "--json"))
-    assert planned["rows"][0]["quantities"][0]["name"] == "mean"
+    assert planned["points"][0]["rows"][0]["quantity"] == "mean"
     for name in ("risk", "stay"):
         run("publish", str(study), "--ask", name, "--out", str(tmp_path / f"{name}.json"))
     run("verify", str(tmp_path / "risk.json"), "--ledger", str(tmp_path / "study.db"))
