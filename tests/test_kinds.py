@@ -81,3 +81,54 @@ def test_a_kind_of_the_library_cannot_be_replaced(monkeypatch: pytest.MonkeyPatc
         DocumentError, match=r"Unknown mechanism 'GeometricHistograms'; known are .*GeometricHistogram,"
     ):
         DocumentedMechanism.kinds.named({"kind": "GeometricHistograms"})
+
+
+def test_nobody_takes_the_name_of_a_kind_that_is_not_loaded_yet() -> None:
+    """In a process of its own: here everything may be loaded already."""
+    code = """
+from discreet.documents import DocumentedMechanism
+from discreet.guarantees.metric import Records
+from discreet.mechanisms.additive import Additive
+assert "TreeTable" not in DocumentedMechanism.kinds.newest
+try:
+    class TreeTable(Additive, kind="TreeTable", version=1): pass
+except TypeError as refused:
+    print(refused)
+print(DocumentedMechanism.kinds.named({"kind": "TreeTable"}).__module__)
+try:
+    class GroupSteps(Records): pass
+except TypeError as refused:
+    print(refused)
+"""
+    assert output_of(code).splitlines() == [
+        "Version 1 of the mechanism 'TreeTable' is registered twice.",
+        "discreet.mechanisms.tree_table",
+        "'GroupSteps' is a metric of discreet itself; choose another name.",
+    ]
+
+
+def test_a_solver_of_another_distribution_reads_its_own_kinds_only(tmp_path: Path) -> None:
+    """Else what is loaded by chance between a charge and a reading would decide who reads."""
+    (tmp_path / "greedy_for_a_test.py").write_text(
+        "import discreet as dc\nfrom discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts\n"
+        "from discreet.reading import Engine, Work\n"
+        "class Greedy(Engine, place=1):\n    models = (dc.Categories,)\n"
+        "    def misfit(self, case): return None\n    def work(self, case): return Work('nothing', 1.0)\n"
+        "    def read(self, case): raise AssertionError\n"
+        "class Mine(DiscreteLaplaceCounts, kind='Mine'): pass\n"
+    )
+    described = tmp_path / "greedy-1.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: greedy\nVersion: 1\n")
+    (described / "entry_points.txt").write_text("[discreet.kinds]\nMine = greedy_for_a_test\n")
+    code = f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+import discreet as dc
+from discreet.reading import Case, engine_for
+model = dc.Categories("fall", levels=("no", "yes"), outside="no")
+case = Case.before(dc.GeometricHistogram(model, 9, 1))
+before = type(engine_for(case)).__name__
+mine = dc.Mechanism.registered()["Mine"](model, 9, 1)
+print(before, type(engine_for(case)).__name__, type(engine_for(Case.before(mine))).__name__)
+"""
+    assert output_of(code).split() == ["TablesEngine", "TablesEngine", "Greedy"]

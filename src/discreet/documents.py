@@ -27,6 +27,7 @@ import msgspec
 from discreet.errors import DocumentError
 from discreet.exact import exact, exact_text
 from discreet.fields import LEFT_OUT
+from discreet.kinds import KINDS
 from discreet.on_demand import load_all_kinds, load_kind
 
 Converted = TypeVar("Converted")
@@ -92,6 +93,8 @@ class Kinds:
     def register(self, made: "type[Documented]") -> None:
         """Add a class under its kind and version; in words, all versions of a kind have its one name."""
         made.__name__, kind, version = made.document_kind, made.document_kind, made.document_version
+        if kind in KINDS.get(self.sort, {}) and not made.__module__.startswith("discreet."):
+            load_kind(self.sort, kind)  # so that nobody else can take the name before it is loaded
         known = self.newest.get(kind)
         if known is not None and version_of(known) < version:
             self.earlier[kind, version_of(known)] = known

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
 ENTRY_POINTS = "discreet.kinds"
+ANNOUNCED: set[str] = set()
+"""Modules that were loaded because distributions announce them, not because the running program imports them."""
 
 
 def load_kind(sort: str, kind: str) -> None:
@@ -72,6 +74,7 @@ def _load(announced: "EntryPoint") -> None:
             stacklevel=4,
         )
         return
+    before = set(sys.modules)
     try:
         announced.load()
     except Exception as problem:  # noqa: BLE001 - whatever is wrong there, all else goes on without it
@@ -80,6 +83,7 @@ def _load(announced: "EntryPoint") -> None:
             f"known: {problem}. Install {origin} again, in the version that belongs to this discreet.",
             stacklevel=4,
         )
+    ANNOUNCED.update(name for name in set(sys.modules) - before if not name.startswith("discreet."))
 
 
 def names_on_demand(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:

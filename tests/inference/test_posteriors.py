@@ -365,3 +365,16 @@ def test_units_that_differ_are_drawn_on_axes_of_their_own() -> None:
     picture = charts.interval_chart(coin())
     assert picture["resolve"]["scale"]["x"] == "independent"
     assert [row["group"] for row in picture["data"]["values"]] == ["g", "mm of <i>"]
+
+
+@pytest.mark.parametrize("cells", [2, 12])
+@pytest.mark.parametrize("prior", [1e-6, 1e-3])
+def test_an_interval_that_is_one_float_wide_is_shown_too(prior: float, cells: int) -> None:
+    """Both ends may be the same float under a tiny prior, and what is due to privacy is a share of the width."""
+    levels = tuple(range(cells))
+    model = dc.Categories("x", levels=levels, outside=0, prior=prior)
+    counts = [7, *[0] * (cells - 1)]
+    posterior = dc.infer(dc.simulate(dc.GeometricHistogram(model, 7, 50), counts, dc.SeededBits(7)))
+    for row in posterior.rows():
+        assert row.share_due_to_privacy is None or 0 <= row.share_due_to_privacy <= 1
+    assert "0" in str(posterior)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import discreet as dc
@@ -20,3 +21,8 @@ NO_NETWORKS: list[Any] = [(None, []), (5, []), ("x", []), ([None], [()]), ([], N
 def test_a_network_of_what_are_no_variables_is_refused(variables: Any, parents: Any) -> None:
     with pytest.raises(dc.DeclarationError):
         dc.Network(variables, parents)
+
+
+def test_an_array_is_no_number_that_missing_values_count_as() -> None:
+    with pytest.raises(dc.DeclarationError, match="outside"):
+        dc.Exponential("n", high=10, bands=20, outside=np.array([10, 5]))  # type: ignore[arg-type]

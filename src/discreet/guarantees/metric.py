@@ -50,6 +50,8 @@ class Metric(ABC):
         """Register a metric, unless it only says what several of them share: no document may name that."""
         super().__init_subclass__()
         if has_kind:
+            if cls.__name__ in KINDS["metric"] and not cls.__module__.startswith("discreet."):
+                raise TypeError(f"{cls.__name__!r} is a metric of discreet itself; choose another name.")
             Metric.kinds[cls.__name__] = cls
 
     @property

@@ -51,7 +51,7 @@ def outside_of(
             f'such as outside = {exact_text(high)}, or outside = "usual" for {usual}, in the question of a study or in '
             "Python."
         )
-    if outside == USUAL:
+    if isinstance(outside, str) and outside == USUAL:
         return USUAL
     if not low <= (number := exact(outside, "outside")) <= high:
         raise DeclarationError(f'outside must be a number from {ends}, or "usual"; got {exact_text(number)}.')

@@ -25,7 +25,7 @@ from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
-from discreet.on_demand import load_announced
+from discreet.on_demand import ANNOUNCED, load_announced
 from discreet.reading.published import Exactness, Published, Reading
 
 MOST_OPERATIONS = 2e11
@@ -272,14 +272,20 @@ def engines_of(case: Case) -> Iterator[Engine]:
     Each is loaded only when those before it have been asked.
     """
     has_margins, has_rows = any(each.is_margin for each in case.observed), case.model.has_own_rows
-    for kind in _engines_in_order(type(case.model)):
+    involved = [type(case.model), *(type(each.mechanism) for each in case.observed)]
+    is_ours = all(each.__module__.startswith("discreet.") for each in involved)
+    for kind in _engines_in_order(type(case.model), is_ours):
         is_able = (kind.reads_margins or not has_margins) and (kind.reads_own_rows or not has_rows)
         if is_able and kind.reads_programs == (case.model.program is not None):
             yield kind()
 
 
-def _engines_in_order(model: type) -> Iterator[type[Engine]]:
-    """Yield the engines of a model: the library's own, and those of the running program and of other distributions."""
+def _engines_in_order(model: type, is_ours: bool) -> Iterator[type[Engine]]:
+    """Yield the engines of a model: the library's own, and those of the running program and of other distributions.
+
+    Engines that were loaded because a distribution announces them read its own models and mechanisms only: else the
+    choice would depend on what happens to be loaded, and could change between a charge and a reading.
+    """
     names = {f"{kind.__module__}.{kind.__name__}" for kind in model.__mro__}
     built_in = [(place, engine) for place, engine, models in SOLVERS if names & set(models)]
     if not built_in:
@@ -287,7 +293,9 @@ def _engines_in_order(model: type) -> Iterator[type[Engine]]:
     listed = {engine for _, engine, _ in SOLVERS}
     places = {f"{kind.__module__}.{kind.__name__}": (place, kind) for kind, place in Engine.registered.items()}
     others = [
-        (place, name) for name, (place, kind) in places.items() if name not in listed and issubclass(model, kind.models)
+        (place, name)
+        for name, (place, kind) in places.items()
+        if name not in listed and issubclass(model, kind.models) and not (is_ours and kind.__module__ in ANNOUNCED)
     ]
     for _, name in sorted([*built_in, *others]):
         home, _, engine = name.rpartition(".")

@@ -67,10 +67,13 @@ def width(study: Plain, keys: object) -> Plain:
         return {"width": None, "words": f"No width can be predicted: {problem}"}
     first = f"; the first {_MOST_ROWS} of {found.rows_of_all} rows" if found.rows_of_all > _MOST_ROWS else ""
     figures = {name: each for name, each in found.document().items() if name not in ("epsilon", "delta")}
-    return figures | {  # what it costs is stated exactly by `plan`
-        "rows": [asdict(row) for row in found.rows[:_MOST_ROWS]],
-        "words": f"{found.sentence[0].upper()}{found.sentence[1:]}. {found.method[:-1]}{first}.",
-    }
+    return (
+        figures
+        | {  # what it costs is stated exactly by `plan`
+            "rows": [asdict(row) for row in found.rows[:_MOST_ROWS]],
+            "words": f"{found.sentence[0].upper()}{found.sentence[1:]}. {found.method[:-1]}{first}.",
+        }
+    )
 
 
 def reading(document: str, level: float, event: str | None, by: str | None, group: str | None = None) -> Plain:

@@ -252,7 +252,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
         """Return the share of each interval's width that is due to privacy, which exact counts would save."""
         low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
-        shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / (high - low))
+        shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / np.maximum(high - low, 1e-300))
         return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:

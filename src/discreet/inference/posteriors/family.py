@@ -219,7 +219,8 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return the share of the interval's width that is due to privacy, which the exact total would save."""
         low, high = tails(level)
         known = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
-        return max(0.0, 1 - (known.guess(high) - known.guess(low)) / self.interval(level).width)
+        width = self.interval(level).width
+        return max(0.0, 1 - (known.guess(high) - known.guess(low)) / width) if width > 0 else 0.0
 
 
 def _one_or_several(found: Floats) -> float | Floats:

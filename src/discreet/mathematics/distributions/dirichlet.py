@@ -209,6 +209,8 @@ class BetaMixture(Proportion):
 
     def _share_of(self, interval: Interval, level: float) -> float:
         """Return the share of an interval's width that comes from not knowing the component."""
+        if not interval.width > 0:  # both ends are the same float
+            return 0.0
         return max(0.0, 1 - self.width_if_counts_were_known(level) / interval.width)
 
     def summary(self, level: float) -> tuple[float, float, float, float, float, float | None]:

@@ -308,7 +308,7 @@ class MixtureBatch:
     def privacy_shares(self, level: float = 0.9) -> Floats:
         """Return the share of each interval's width that is due to privacy: what exact counts would save."""
         low, high = self.intervals(level)
-        return np.asarray(np.maximum(0.0, 1 - self.known_widths(level) / (high - low)))
+        return np.asarray(np.maximum(0.0, 1 - self.known_widths(level) / np.maximum(high - low, 1e-300)))
 
 
 def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:

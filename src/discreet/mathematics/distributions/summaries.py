@@ -37,7 +37,7 @@ def summaries(laws: Sequence[BetaMixture], level: float) -> list[Summary]:
 def summaries_of(batch: MixtureBatch, level: float, opened: bool) -> list[Summary]:
     """Return the summary of each row; intervals of shares are `opened` to 0 or 1 where that cannot be excluded."""
     low, high = ends_of(batch, level, opened)
-    shares = np.maximum(0.0, 1 - batch.known_widths(level) / (high - low))
+    shares = np.maximum(0.0, 1 - batch.known_widths(level) / np.maximum(high - low, 1e-300))
     columns = (batch.mean, batch.median, low, high, batch.sd, shares)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
