@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import chi2, invgamma, multivariate_normal
@@ -62,6 +63,32 @@ def test_what_is_possible_is_what_records_within_the_bounds_can_have() -> None:
         assert depth == pytest.approx(wrong, abs=1e-6)
         assert np.isfinite(log) == (depth == 0)
     assert 0 < np.isfinite(logs).sum() < 500
+
+
+def test_eigenvalues_are_computed_only_where_they_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the depth that particles may have, nothing is computed; up to it, depths are those of the full answer."""
+    model, size = pinned_model(noise=InverseGamma(2, "0.1")), 40
+    _, data = pinned_records(size, np.random.default_rng(2))
+    release = dc.simulate(BoxMoments(model, size, 2), model.rehearse(data), dc.SeededBits(2))
+    target = target_of(release)
+    normals = np.random.default_rng(3).standard_normal((1500, target.normals))
+    full, logs = target.evaluate(normals)
+    counted, eigvalsh = [0], np.linalg.eigvalsh
+
+    def counting(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+        counted[0] += len(matrices)
+        return np.asarray(eigvalsh(matrices))
+
+    monkeypatch.setattr(np.linalg, "eigvalsh", counting)
+    for deepest in (0.0, float(np.quantile(full, 0.3)), float(np.quantile(full, 0.7))):
+        counted[0] = 0
+        depths, own = target.evaluate(normals, deepest)
+        inside = full <= deepest
+        assert 0 < inside.sum() < 1500
+        assert counted[0] == (inside & (full > 0)).sum()
+        assert depths[inside].tobytes() == full[inside].tobytes()
+        assert (depths[~inside] > deepest).all()
+        assert own.tobytes() == logs.tobytes()
 
 
 @pytest.mark.parametrize("mechanism", ["box", "Laplace", "Gaussian"])

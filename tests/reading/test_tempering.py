@@ -25,7 +25,7 @@ class Corner(Plain):
 
     normals = 12
 
-    def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, normals: Floats, deepest: float) -> tuple[Floats, Floats]:
         depths = np.maximum(0.0, 6 - normals[:, 0] - normals[:, 1])
         return depths, np.where(depths == 0, 0.0, -np.inf)
 
@@ -38,7 +38,7 @@ class Seen(Plain):
     seen = np.array([9.0, -7.0])
     noise = 0.04 * np.eye(2)
 
-    def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, normals: Floats, deepest: float) -> tuple[Floats, Floats]:
         logs = multivariate_normal.logpdf(normals @ self.matrix.T, self.seen, self.noise)
         return np.zeros(len(normals)), np.asarray(logs)
 
@@ -48,7 +48,7 @@ class Open(Plain):
 
     normals = 5
 
-    def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, normals: Floats, deepest: float) -> tuple[Floats, Floats]:
         return np.zeros(len(normals)), np.zeros(len(normals))
 
 

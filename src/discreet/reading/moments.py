@@ -17,7 +17,7 @@ L is then the chance of b given A and own records, and sigma^2 has one degree of
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, pi
+from math import inf, log, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.moments import Moments
 
-_CHUNK = 4096  # rows processed together
+_CHUNK = 512  # rows processed together: matrices of some ten columns then stay in the cache
 _FARTHEST = 30.0  # normal numbers farther out have a probability that floats cannot distinguish from 0
 _ROOM = 1 + 1e-9  # sums are whole numbers, their scaled values floats
 
@@ -37,20 +37,20 @@ def eliminated(squares: Floats, products: Floats) -> tuple[Floats, Floats]:
     """Return log |A| and b'A^-1 b for rows of (A, b), by elimination; both are infinite where A is not positive.
 
     Columns of [[A, b], [b', 0]] are eliminated one after another; the pivots are those of A, and -b'A^-1 b remains. All
-    rows are processed together, which is much faster than computing their eigenvalues.
+    rows are processed together, each entry of the matrix as one run of memory, which is much faster than computing
+    their eigenvalues.
     """
     d = products.shape[-1]
-    rest = np.concatenate([squares, products[..., None, :]], axis=-2)
+    rest = np.moveaxis(np.concatenate([squares, products[..., None, :]], axis=-2), (-2, -1), (0, 1)).copy()
     logs, explained = np.zeros(products.shape[:-1]), np.zeros(products.shape[:-1])
     positive = np.ones(products.shape[:-1], dtype=bool)
     for i in range(d):
-        pivot = rest[..., i, i]
-        positive = positive & (pivot > 0)
-        pivot = np.where(positive, pivot, 1.0)
-        column = np.where(positive[..., None], rest[..., i:, i] / pivot[..., None], 0.0)
+        positive = positive & (rest[i, i] > 0)
+        pivot = np.where(positive, rest[i, i], 1.0)
+        column = np.where(positive, rest[i:, i] / pivot, 0.0)
         logs += np.log(pivot)
-        explained += column[..., -1] ** 2 * pivot
-        rest[..., i + 1 :, i + 1 :] -= column[..., 1:, None] * rest[..., i + 1 : d, i][..., None, :]
+        explained += column[-1] ** 2 * pivot
+        rest[i + 1 :, i + 1 :] -= column[1:, None] * rest[i + 1 : d, i]
     return np.where(positive, logs, np.inf), np.where(positive, explained, np.inf)
 
 
@@ -85,9 +85,12 @@ class MomentTarget:
         noise = self.generated.noise.draw_normals(count, generator)
         return np.concatenate([noise, generator.standard_normal((count, self.normals - noise.shape[1]))], axis=1)
 
-    def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
-        """Return how far from possible the moments of every row are, 0 if they are possible, and log L, else -inf."""
-        parts = [self._evaluate(normals[start : start + _CHUNK]) for start in range(0, len(normals), _CHUNK)]
+    def evaluate(self, normals: Floats, deepest: float = inf) -> tuple[Floats, Floats]:
+        """Return how far from possible the moments of every row are, 0 if they are possible, and log L, else -inf.
+
+        What is known to be farther than `deepest` is infinitely far, without an eigenvalue.
+        """
+        parts = [self._evaluate(normals[start : start + _CHUNK], deepest) for start in range(0, len(normals), _CHUNK)]
         return np.concatenate([far for far, _ in parts]), np.concatenate([logs for _, logs in parts])
 
     def states(self, normals: Floats) -> tuple[Floats, Floats]:
@@ -101,26 +104,29 @@ class MomentTarget:
         noise = self.generated.noise
         return np.asarray(self.generated.values - noise.from_normals(normals[:, : noise.normals]))
 
-    def _evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
+    def _evaluate(self, normals: Floats, deepest: float) -> tuple[Floats, Floats]:
         """Evaluate the rows that the noise allows; no others can ever be reached."""
         released = self._released(normals)
         allowed = np.isfinite(released).all(axis=1)
         far, logs = np.full(len(normals), np.inf), np.full(len(normals), -np.inf)
         if allowed.any():
-            far[allowed], logs[allowed] = self._judged(normals[allowed], released[allowed])
+            far[allowed], logs[allowed] = self._judged(normals[allowed], released[allowed], deepest)
         return far, logs
 
-    def _judged(self, normals: Floats, released: Floats) -> tuple[Floats, Floats]:
+    def _judged(self, normals: Floats, released: Floats, deepest: float) -> tuple[Floats, Floats]:
         moments = self.model.layout.unpack(released, self.size)
         total = self._total(moments)
         log_size, explained = eliminated(moments.squares, moments.products)
         largest = np.diagonal(moments.squares, axis1=-2, axis2=-1).max(axis=-1) * self.model.dimension
         excess = np.maximum(largest, total) - self.size * _ROOM
         possible = (excess <= 0) & (explained < total)
-        far, logs = np.zeros(len(normals)), np.full(len(normals), -np.inf)
-        if not possible.all():
-            wrong = Moments(moments.squares[~possible], moments.products[~possible], total[~possible])
-            far[~possible] = np.maximum(np.maximum(excess[~possible], self._negative(wrong)), 1e-12)
+        far, logs = np.where(possible, 0.0, np.inf), np.full(len(normals), -np.inf)
+        near = ~possible & (excess <= deepest) if deepest > 0 else np.zeros_like(possible)
+        if deepest < inf and near.any():
+            near[near] = self._is_above(Moments(moments.squares[near], moments.products[near], total[near]), -deepest)
+        if near.any():
+            wrong = Moments(moments.squares[near], moments.products[near], total[near])
+            far[near] = np.maximum(np.maximum(excess[near], self._negative(wrong)), 1e-12)
         if possible.any():
             right = Moments(moments.squares[possible], moments.products[possible], total[possible])
             logs[possible] = self._log_likelihood(
@@ -132,6 +138,12 @@ class MomentTarget:
         """Return y'y, or the largest that it can be if it was not released."""
         known = self.model.noise_prior is None
         return np.full(moments.products.shape[:-1], float(self.size)) if known else moments.total
+
+    def _is_above(self, moments: Moments, bound: float) -> NDArray[np.bool_]:
+        """Tell where all eigenvalues of the same matrix as in `_negative` are above a bound, by elimination."""
+        d = self.model.dimension
+        explained = eliminated(moments.squares * d - bound * np.eye(d), moments.products * np.sqrt(d))[1]
+        return np.asarray(explained < moments.total - bound)
 
     def _negative(self, moments: Moments) -> Floats:
         """Return how far below 0 the least eigenvalue of [[X'X, X'y], [y'X, y'y]] is, coordinates in [-1, 1]."""

@@ -45,8 +45,11 @@ class Landscape(Protocol):
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw rows from the prior."""
 
-    def evaluate(self, normals: Floats) -> tuple[Floats, Floats]:
-        """Return the depth of every row, 0 if it is possible, and its log likelihood, -inf if it is not."""
+    def evaluate(self, normals: Floats, deepest: float) -> tuple[Floats, Floats]:
+        """Return the depth of every row, 0 if it is possible, and its log likelihood, -inf if it is not.
+
+        Depths beyond `deepest` need not be right as long as they are beyond it.
+        """
 
 
 @dataclass
@@ -70,7 +73,7 @@ class Particles:
 
     def _evaluated(self, normals: Floats) -> tuple[Floats, Floats]:
         self.evaluations += len(normals) / (ISLANDS * EACH)
-        return self.landscape.evaluate(normals)
+        return self.landscape.evaluate(normals, self.threshold)
 
     @property
     def is_spent(self) -> bool:
