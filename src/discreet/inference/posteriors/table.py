@@ -25,7 +25,7 @@ from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
 
-_FEW = 8  # up to this many cells are summed one by one, more all at once
+_FEW = 1  # more cells than this are summed all at once, which takes a fraction of the time
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
 _OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
 
