@@ -10,7 +10,7 @@ import discreet as dc
 from discreet.inference import CategoriesPosterior
 from discreet.reading import Case
 from discreet.reading.case import Observed
-from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.engines.enumeration import EnumerationEngine
 from discreet.reading.engines.tables import TablesEngine
 from discreet.reading.readings import TableReading
@@ -19,10 +19,10 @@ from uncalibrated_hellinger import HellingerReciprocal, HellingerSmooth
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")
 
 
-def enumerated(mechanisms: list[Any], outputs: list[np.ndarray], model: dc.Categories) -> EnumeratedCounts:
+def enumerated(mechanisms: list[Any], outputs: list[np.ndarray], model: dc.Categories) -> WeightedTables:
     seen = tuple(Observed(m, np.asarray(o), "seen") for m, o in zip(mechanisms, outputs, strict=True))
     counts = EnumerationEngine().read(Case(model, mechanisms[0].size, seen)).counts
-    assert isinstance(counts, EnumeratedCounts)
+    assert isinstance(counts, WeightedTables)
     return counts
 
 
@@ -106,3 +106,35 @@ def test_too_many_tables_are_refused_with_words() -> None:
     refusal = EnumerationEngine().refusal(Case.before(mechanism))
     assert refusal is not None
     assert "at most 200000 can be listed" in refusal
+
+
+def test_drawn_tables_answer_by_the_shares_of_their_draws() -> None:
+    rng = np.random.default_rng(39)
+    tables, weights = rng.multinomial(9, [0.5, 0.3, 0.2], size=60), rng.exponential(size=60)
+    weights[7] = 0.0
+    found = WeightedTables.drawn(tables, weights, -3.0)
+    shares = weights / weights.sum()
+    assert (found.total, found.log_sum, found.lost) == (9, -3.0, None)
+    assert found.draws == pytest.approx(1 / (shares**2).sum())
+    for cell in range(3):
+        steps = found.first[cell] + np.arange(found.marginals.shape[1])
+        wanted = [shares[tables[:, cell] == step].sum() for step in steps]
+        assert found.marginals[cell] == pytest.approx(wanted, abs=1e-15)
+    sums, chances = found.sum_of(np.array([0, 2]))
+    both = tables[:, 0] + tables[:, 2]
+    assert chances == pytest.approx([shares[both == s].sum() for s in sums], abs=1e-15)
+    one, two, chances, lost, draws = found.pair_of_sums(np.array([2]), np.array([0]))
+    wanted = [shares[(tables[:, 2] == a) & (tables[:, 0] == b)].sum() for a, b in zip(one, two, strict=True)]
+    assert chances == pytest.approx(wanted, abs=1e-15)
+    assert (lost, draws) == (None, found.draws)
+    asked = np.concatenate([tables[:5], [[100, 0, 0]]])
+    wanted = [shares[(tables == table).all(axis=1)].sum() for table in asked]
+    assert np.exp(found.log_weights(asked)) == pytest.approx(wanted, abs=1e-15)
+    assert set(map(tuple, found.draw(200, rng))) <= {tuple(t) for t, w in zip(tables, weights, strict=True) if w}
+
+
+def test_far_apart_sums_are_told_apart_without_counting_between_them() -> None:
+    tables = np.array([[0, 10**9], [10**9, 0], [10**9, 0]])
+    sums, chances = WeightedTables.drawn(tables, np.ones(3), 0.0).sum_of(np.array([0]))
+    assert sums.tolist() == [0, 10**9]
+    assert chances == pytest.approx([1 / 3, 2 / 3])

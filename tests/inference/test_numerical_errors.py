@@ -13,7 +13,7 @@ from discreet.inference.posteriors.events import EventPosterior
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mathematics.distributions.dirichlet import MergedMixture
 from discreet.reading import families, why_unreadable
-from discreet.reading.counts.enumerated import EnumeratedCounts
+from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.records.values import text_of as text_of_level
 from frozen_documents import text_of
 
@@ -64,7 +64,7 @@ def test_what_windows_leave_out_is_stated() -> None:
     assert (law.mean, *law.interval()) == pytest.approx((without.mean, *without.interval()), abs=stated)
     assert stated < 1e-5
     assert without.numerical_error() is None
-    assert EnumeratedCounts.lost == 0
+    assert WeightedTables.listed(np.array([[1, 2]]), np.zeros(1)).lost == 0
 
 
 def test_many_cells_state_the_error_that_each_one_states() -> None:

@@ -14,11 +14,10 @@ from discreet.certificates import compositions
 from discreet.certificates.enumeration import number_of_tables
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.divergences import hellinger_rows
-from discreet.reading.counts.drawn_counts import DrawnCounts
-from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.grouped import GroupedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
+from discreet.reading.counts.weighted_tables import WeightedTables
 
 _MOST_TABLES = 2_000  # up to this number, every table is weighted and every candidate tried
 _DRAWS = 400
@@ -26,7 +25,7 @@ _STARTS = 2
 
 
 def weighted_tables(
-    latent: LatentCounts | PairCounts | EnumeratedCounts | DrawnCounts | GroupedCounts, cells: int
+    latent: LatentCounts | PairCounts | WeightedTables | GroupedCounts, cells: int
 ) -> tuple[Counts, Floats]:
     """Return tables of true counts with their posterior probabilities: all of them if few, else exact draws."""
     if cells == 2:

@@ -30,8 +30,8 @@ from discreet.mechanisms.posterior_grid import broken_sticks
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Observed
-from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.grouped import JointCounts
+from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.drawn import coarse
 from discreet.reading.engines.enumeration import EnumerationEngine, table_likelihoods
 from discreet.reading.engines.tables import TablesEngine
@@ -111,7 +111,7 @@ class OwnSums:
         for own in places:
             sums = tables.all[:, own].sum(axis=1)
             logs = logs - (gammaln(sums + len(own)) - gammaln(sums + 1.0) - gammaln(float(len(own))))
-        return Parts(EnumeratedCounts(tables, logs), places)
+        return Parts(WeightedTables.listed(tables.all, logs), places)
 
     @cached_property
     def _all(self) -> tuple[Tables, Floats]:

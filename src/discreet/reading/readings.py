@@ -11,12 +11,11 @@ from discreet.mathematics.distributions import BetaMixture
 from discreet.mathematics.distributions.dirichlet import MergedMixture
 from discreet.models import Categories
 from discreet.models.network import Network
-from discreet.reading.counts.drawn_counts import DrawnCounts
-from discreet.reading.counts.enumerated import EnumeratedCounts
 from discreet.reading.counts.grouped import GroupedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.counts.table_counts import TableCounts
+from discreet.reading.counts.weighted_tables import WeightedTables
 
 Tables = dict[str, Floats]
 EXACTLY = "read exactly"
@@ -27,7 +26,7 @@ class TableReading:
     """The true counts of a table of categories under one prior, and the evidence for that prior."""
 
     model: Categories
-    counts: LatentCounts | PairCounts | EnumeratedCounts | DrawnCounts | GroupedCounts
+    counts: LatentCounts | PairCounts | WeightedTables | GroupedCounts
     log_evidence: float
     """log P(releases | prior)."""
     method: str = EXACTLY

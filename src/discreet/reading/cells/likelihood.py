@@ -25,7 +25,7 @@ from discreet.reading.cells.given import MOST_STEPS, GivenLikelihood
 from discreet.reading.cells.listed import ListedLikelihood
 from discreet.reading.cells.product import ProductLikelihood
 from discreet.reading.cells.windows import product_of
-from discreet.reading.counts.enumerated import most_tables
+from discreet.reading.counts.weighted_tables import most_tables
 from discreet.reading.drawn import DrawnCells
 from discreet.reading.engines.enumeration import table_likelihoods
 from discreet.reading.engines.tables import MeasuredCells, no_product

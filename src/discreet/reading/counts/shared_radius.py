@@ -85,7 +85,7 @@ class DistanceRow:
         return np.cumsum(self._factors[level, : total + 1] * weights)
 
 
-class JointCounts(TableCounts):
+class SharedRadiusCounts(TableCounts):
     """The joint posterior of class counts, radius and tables; `noisy[i][y]` is a row, of feature i and class y."""
 
     method = "read exactly"
@@ -218,7 +218,7 @@ def usual_radius(cells: Sequence[int], epsilon: float) -> float:
 
 
 def products(size: int, classes: int, tables: int, radius: float) -> float:
-    """Return how many products of two numbers `JointCounts` adds up to this radius."""
+    """Return how many products of two numbers `SharedRadiusCounts` adds up to this radius."""
     return comb(size + classes - 1, classes - 1) * tables * max(1, classes - 1) * radius**2 / 2
 
 

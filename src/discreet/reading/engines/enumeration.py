@@ -9,7 +9,7 @@ from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
-from discreet.reading.counts.enumerated import EnumeratedCounts, most_tables
+from discreet.reading.counts.weighted_tables import WeightedTables, most_tables
 from discreet.reading.readings import TableReading
 
 _PART = 4e6  # numbers that one call of a likelihood may make
@@ -48,7 +48,7 @@ class EnumerationEngine(Engine, place=20):
             tables = Tables(case.model.concentration, case.size)
             if not known:
                 known.extend(table_likelihoods(observed, tables) for observed in case.observed)
-            counts = EnumeratedCounts(tables, sum(known, case.model.log_evidence(tables.all)))
+            counts = WeightedTables.listed(tables.all, sum(known, case.model.log_evidence(tables.all)))
             return TableReading(case.model, counts, counts.log_sum)
 
         return read

@@ -15,8 +15,8 @@ from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
-from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
+from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.engines.counts import choice_of, fit_of, operations_of, rough, too_many, unreadable
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
@@ -63,7 +63,7 @@ class SampledTablesEngine(Engine, place=30):
         read = SampledTables(target, case.seed, lambda: (nan, nan))
         tables = _pool(read)
         evidence = _evidence(target, read, case.seed)
-        counts = DrawnCounts(tables, np.ones(len(tables)), evidence, read.agreement.bulk)
+        counts = WeightedTables.drawn(tables, np.ones(len(tables)), evidence, read.agreement.bulk)
         return TableReading(case.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
 
 

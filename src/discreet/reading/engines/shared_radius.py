@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.models.network import Network
 from discreet.reading.case import Case, Engine, Work
-from discreet.reading.counts.shared_radius import JointCounts, products, usual_radius
+from discreet.reading.counts.shared_radius import SharedRadiusCounts, products, usual_radius
 from discreet.reading.readings import NetworkReading
 
 _EACH = 40 / 3  # operations that one product costs
@@ -47,7 +47,7 @@ class SharedRadiusEngine(Engine, place=30):
         alpha = [np.array(prior) for prior in (model.prior[1:] if has_class else model.prior)]
         class_alpha = np.array(model.prior[0]) if has_class else np.ones(1)
         constant = -measured.noise.log_normaliser
-        return NetworkReading(model, JointCounts(noisy, class_alpha, alpha, rate, case.size, constant))
+        return NetworkReading(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, case.size, constant))
 
 
 def _rate(case: Case) -> float | None:

@@ -22,7 +22,7 @@ from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Work
-from discreet.reading.counts.drawn_counts import DrawnCounts
+from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.engines.tables import log_prior_total
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
@@ -104,7 +104,7 @@ class TreeTablesEngine(Engine, place=12):
         messages = _Messages(case)
         generator = np.random.default_rng([case.seed, 26])
         tables = messages.draw(_DRAWS, generator)
-        counts = DrawnCounts(tables, np.ones(_DRAWS), messages.log_evidence)
+        counts = WeightedTables.drawn(tables, np.ones(_DRAWS), messages.log_evidence)
         alpha = case.model.concentration
         shares = (alpha + tables) / (alpha.sum() + case.size)
         errors = shares.std(axis=0) / np.sqrt(_DRAWS)

@@ -19,8 +19,8 @@ from discreet.mechanisms.evidence import Normalised
 from discreet.models import Categories
 from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_chains import CountChains
-from discreet.reading.counts.drawn_counts import DrawnCounts
 from discreet.reading.counts.sampled import Target
+from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.engines.counts import choice_of, fit_of, near_sums, operations_of, unreadable
 from discreet.reading.engines.sampled_tables import table_coordinates
 from discreet.reading.published import Exactness
@@ -105,7 +105,7 @@ class WeightedTablesEngine(Engine, place=25):
         every = np.concatenate(tables)
         off = max((_checked(each, every, found.weights, generator) for each in near), default=0.0)
         _warn(case, found, off)
-        counts = DrawnCounts(every, found.weights, found.log_mean)
+        counts = WeightedTables.drawn(every, found.weights, found.log_mean)
         errors = _errors(found, every) / (case.size + float(case.model.concentration.sum()))
         return TableReading(case.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
 
