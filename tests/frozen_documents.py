@@ -93,7 +93,7 @@ def promised(release: dc.Release, tables: Sequence[Sequence[int]]) -> dict[str, 
     if stated is None or stated.has_density:
         laws = [float(np.ravel(mechanism.log_likelihood(release.counts, np.array(table)))[0]) for table in tables]
     else:
-        laws = stated.reach.tolist()
+        laws = stated.decay_length.tolist()
     half = mechanism.guarantee.epsilon / 2
     return {
         "guarantee": {"epsilon": exact_text(guarantee.epsilon), "delta": exact_text(guarantee.delta)}

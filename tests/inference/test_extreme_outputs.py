@@ -61,7 +61,7 @@ def test_a_cell_that_is_40_scales_off_is_read(kind: type[dc.FamilyHistograms]) -
     mechanism = kind(NAIVE, 100, 1)
     counts = NAIVE.made_up(100, np.random.default_rng(3)).statistics
     output = np.array(mechanism.measured(counts))
-    off = int(40 * mechanism.noise.reach[0])
+    off = int(40 * mechanism.noise.decay_length[0])
     output[:2] += (off, -off)
     found = dc.infer(dc.Release(mechanism, tuple(output.tolist()), "extreme", simulated=True))
     assert found.log_evidence is not None

@@ -39,7 +39,7 @@ def test_tails_are_what_listing_all_noise_gives() -> None:
     tests = edges_of([9, 3, 5, 3], SMALL)
     noise = np.array([[a, b, c] for a in range(-40, 41) for b in range(-40, 41) for c in range(-40, 41)])
     noise = np.column_stack([noise, -noise.sum(axis=1)])
-    chances = np.exp(SMALL.log_probability(noise))
+    chances = np.exp(SMALL.log_prob(noise))
     for place, noisy in enumerate(np.cumsum([9, 3, 5])):
         below = noise[:, : place + 1].sum(axis=1)
         assert tests.tails(HALF, False)[0][place] == pytest.approx(chances[below <= noisy - 10].sum(), abs=1e-4)

@@ -120,7 +120,7 @@ def test_gaussian_sums_are_read_as_adding_up_all_noise_reads_them() -> None:
 
 def test_a_collapse_of_a_collapse_is_the_collapse() -> None:
     noise = dc.GeometricHistogram(table_of(6), size=20, epsilon="0.5").evidence(np.zeros(6, dtype=int))[0].noise
-    three, two = noise.sums([0, 1, 1, 2, 2, 2]), noise.sums([0, 0, 0, 1, 1, 1])
+    three, two = noise.marginal([0, 1, 1, 2, 2, 2]), noise.marginal([0, 0, 0, 1, 1, 1])
     assert three is not None
     assert two is not None
     steps, places = np.arange(-400, 401), np.zeros(801, dtype=int)

@@ -31,7 +31,7 @@ def test_both_steps_add_up_by_basic_and_zcdp_composition_and_no_law_is_convolved
     mechanism = dc.mechanisms.TwoStepMedian(EIGHT, 100, 2)
     half = dc.TreeTable(EIGHT, 100, 1)
     assert mechanism.guarantee.epsilon == 2
-    assert mechanism.rho == half.rho + Laplace((Fraction(1),), (1,)).rho(np.ones(1, dtype=np.int64))
+    assert mechanism.rho == half.rho + Laplace((Fraction(1),), (1,)).privacy_loss(np.ones(1, dtype=np.int64)).rho
     assert mechanism.privacy_loss().delta_at(1.9) > 0.8 * (1 - np.exp(-0.1)) * np.exp(2) / (1 + np.exp(2))
 
 

@@ -70,11 +70,11 @@ def test_zcdp_parameters_have_their_digits(mechanism: Callable[[], dc.Mechanism]
 def test_inside_a_class_costs_more_than_across_and_the_law_is_their_envelope() -> None:
     mechanism = CubeCounts(naive_bayes(16), 100, 1, class_share="0.1")
     inside, across = mechanism.quantities.changes()
-    costs = [float(mechanism.noise.rho(change)) for change in (inside, across)]
+    costs = [float(mechanism.noise.privacy_loss(change).rho) for change in (inside, across)]
     assert costs == pytest.approx([0.311547, 0.186331], abs=1.5e-6)
     for epsilon in ("0", "0.2", "0.5", "0.89", "0.95"):
         stated = mechanism.privacy_loss().delta_at(epsilon)
-        each = [mechanism.noise.loss(change).delta_at(epsilon) for change in (inside, across)]
+        each = [mechanism.noise.privacy_loss(change).curve.delta_at(epsilon) for change in (inside, across)]
         assert max(each) <= stated <= max(each) * (1 + 1e-9) + 1e-12
 
 

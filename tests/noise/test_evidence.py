@@ -236,8 +236,8 @@ def test_no_pair_of_records_costs_more_than_is_computed_and_one_costs_as_much(na
     mechanism = MEASURED[name]
     law, measured = mechanism.noise, mechanism.measured(rows_of_records(mechanism.model))
     changes = np.unique([one - two for one, two in combinations(measured, 2)], axis=0)
-    assert max(law.norm(change) for change in changes) == mechanism.pure_epsilon
-    rhos = [float(law.rho(change)) for change in changes]
+    assert max(law.privacy_loss(change).epsilon for change in changes) == mechanism.pure_epsilon
+    rhos = [float(law.privacy_loss(change).rho) for change in changes]
     if name in ("LaplaceUpdates", "FourierCounts", "FourierUpdates"):  # charged r tanh(r / 2), not r^2 / 2
         assert 0.9 * max(rhos) < float(mechanism.rho) < max(rhos)
     elif name not in ("GeometricHistogram", "DiscreteLaplaceCounts", "CubeCounts"):  # those charge otherwise
@@ -245,7 +245,7 @@ def test_no_pair_of_records_costs_more_than_is_computed_and_one_costs_as_much(na
         assert max(rhos) == pytest.approx(float(mechanism.rho), rel=1e-5 if found_by_search else 1e-8)
     if mechanism.pure_epsilon < inf or not name.startswith("Contrast"):
         computed = mechanism.computed_loss()
-        losses = [law.loss(change) for change in changes[:60]]
+        losses = [law.privacy_loss(change).curve for change in changes[:60]]
         for share in (0.0, 0.3, 0.8):
             epsilon = share * float(mechanism.guarantee.epsilon)
             assert max(loss.delta_at(epsilon) for loss in losses) <= computed.delta_at(epsilon) * (1 + 1e-6) + 1e-12

@@ -17,8 +17,8 @@ from discreet.noise import (
     Cube,
     Gaussian,
     Laplace,
-    NoiseLaw,
-    SharedRadius,
+    Noise,
+    SharedRadiusLaplace,
     SideBySide,
     TreeLaplace,
     ZeroSumBlocks,
@@ -29,7 +29,7 @@ from discreet.randomness import SeededBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
 
 Half = Fraction(1, 2)
-LAWS: dict[str, NoiseLaw] = {
+LAWS: dict[str, Noise] = {
     "Laplace": Laplace((Fraction(3, 2), Fraction(2)), (1, 2)),
     "ZeroSumLaplace": ZeroSumLaplace((Fraction(3, 2),), (4,)),
     "two zero sums": ZeroSumLaplace((Fraction(2), Fraction(5, 2)), (3, 2)),
@@ -39,7 +39,7 @@ LAWS: dict[str, NoiseLaw] = {
     "two zero-sum Gaussians": ZeroSumGaussian((Fraction(1), Fraction(1, 2)), (3, 2)),
     "Cube": Cube((Fraction(5, 4),), (3,)),
     "two cubes": Cube((Fraction(5, 4), Fraction(2)), (2, 1)),
-    "SharedRadius": SharedRadius(Fraction(4), (3, 2)),
+    "SharedRadiusLaplace": SharedRadiusLaplace(Fraction(4), (3, 2)),
     "side by side": SideBySide((ZeroSumLaplace((Fraction(2),), (2,)), Cube((Fraction(5, 2),), (2,)))),
     "Rounded": Rounded(Fraction(3, 2), 2),
     "Floored": Floored(Fraction(3, 2), 2),
@@ -49,9 +49,9 @@ LAWS: dict[str, NoiseLaw] = {
     "blocks": BlockLaplace(Half, Fraction(3, 2), (2, 1)),
     "zero-sum blocks": ZeroSumBlocks(Fraction(1), Fraction(2), (2, 2)),
     "uneven zero-sum blocks": ZeroSumBlocks(Fraction(3, 4), Fraction(5, 2), (3, 1)),
-    "summed Laplace": Laplace((Fraction(3, 2), Fraction(2)), (1, 2)).sums((0, 1, 1)) or pytest.fail("no law"),
-    "summed Gaussian": Gaussian((Fraction(1),), (3,)).sums((0, 0, 1)) or pytest.fail("no law"),
-    "summed zero sum": ZeroSumLaplace((Fraction(3, 4),), (5,)).sums((0, 1, 1, 2, 2)) or pytest.fail("no law"),
+    "summed Laplace": Laplace((Fraction(3, 2), Fraction(2)), (1, 2)).marginal((0, 1, 1)) or pytest.fail("no law"),
+    "summed Gaussian": Gaussian((Fraction(1),), (3,)).marginal((0, 0, 1)) or pytest.fail("no law"),
+    "summed zero sum": ZeroSumLaplace((Fraction(3, 4),), (5,)).marginal((0, 1, 1, 2, 2)) or pytest.fail("no law"),
 }
 CHANGES: dict[str, list[tuple[int, ...]]] = {
     "Laplace": [(1, 0, -1), (0, 2, 1), (3, 0, 0)],
@@ -61,7 +61,7 @@ CHANGES: dict[str, list[tuple[int, ...]]] = {
     "ZeroSumGaussian": [(1, -1, 0)],
     "Cube": [(1, 1, 1), (2, -2, 2), (3, 3, 3)],
     "two cubes": [(1, 1, 2), (2, 2, 0)],
-    "SharedRadius": [(1, -1, 0, 1, -1), (1, -1, 0, 0, 0), (0, 0, 0, 1, -1)],
+    "SharedRadiusLaplace": [(1, -1, 0, 1, -1), (1, -1, 0, 0, 0), (0, 0, 0, 1, -1)],
     "side by side": [(1, -1, 1, 1), (0, 0, 2, 2)],
     "path": [(1, 0, 0, -1), (0, 1, -1, 0), (0, -2, 0, 2)],
     "tree": [(1, -1, 0, 0), (0, 1, 0, -1)],
@@ -74,7 +74,7 @@ ABOVE: dict[str, list[tuple[int, ...]]] = {
     "Gaussian": [(1, -1, 1), (2, 0, 0)],
     "two zero-sum Gaussians": [(1, -1, 0, 1, -1)],
     "Cube": [(2, 1, 0), (1, 0, 0)],
-    "SharedRadius": [(2, -2, 0, 1, -1)],
+    "SharedRadiusLaplace": [(2, -2, 0, 1, -1)],
     "zero-sum blocks": [(2, -1, -1, 0)],
     "Rounded": [(1, -1), (2, 0)],
     "Floored": [(1, -1), (-1, -1)],
@@ -85,18 +85,18 @@ Table = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @lru_cache(maxsize=64)
-def listed(law: NoiseLaw, reach: int | None = None) -> Table:
+def listed(law: Noise, reach: int | None = None) -> Table:
     """Return all noise within a box that holds nearly all of it, and its probabilities."""
     most = reach or {1: 60, 2: 45, 3: 22, 4: 9, 5: 5}[law.length]
     rows = np.array(list(product(range(-most, most + 1), repeat=law.length)), dtype=np.int64)
-    logs = law.log_probability(rows)
+    logs = law.log_prob(rows)
     return rows[logs > -inf], np.exp(logs[logs > -inf])
 
 
-def delta_by_listing(law: NoiseLaw, change: tuple[int, ...], epsilon: float) -> float:
+def delta_by_listing(law: Noise, change: tuple[int, ...], epsilon: float) -> float:
     """Return sum_u max(0, P(u) - e^epsilon P(u - c))."""
     rows, chances = listed(law)
-    moved = np.exp(law.log_probability(rows - np.array(change)))
+    moved = np.exp(law.log_prob(rows - np.array(change)))
     return float(np.maximum(0, chances - np.exp(epsilon) * moved).sum())
 
 
@@ -114,27 +114,27 @@ def test_what_no_output_hides_has_an_infinite_loss(name: str) -> None:
     """Noise that keeps totals publishes them: P(0) > 0 and P(0 - c) = 0 for a change c that moves one."""
     law = LAWS[name]
     steps = np.array(list(product((-1, 0, 1, 2), repeat=law.length)))
-    off = steps[law.log_probability(-steps) == -inf]
+    off = steps[law.log_prob(-steps) == -inf]
     assert bool(len(off)) == any(law.keeps_totals)
     for change in off[:: max(1, len(off) // 40)]:
-        assert law.norm(change) == inf
-        for cost in (law.rho, law.loss):
+        assert law.privacy_loss(change).epsilon == inf
+        for cost in ("rho", "curve"):
             with pytest.raises(DeclarationError, match="the privacy loss would be infinite"):
-                cost(change)
+                getattr(law.privacy_loss(change), cost)
 
 
 def test_a_law_of_two_sums_over_a_tree_hides_no_total() -> None:
-    law = TreeLaplace.path((Fraction(2), Fraction(5, 2), Fraction(3))).sums((0, 0, 1, 1))
+    law = TreeLaplace.path((Fraction(2), Fraction(5, 2), Fraction(3))).marginal((0, 0, 1, 1))
     assert law is not None
-    assert law.norm((1, -1)) < inf
-    assert law.norm((1, 0)) == inf
+    assert law.privacy_loss((1, -1)).epsilon < inf
+    assert law.privacy_loss((1, 0)).epsilon == inf
 
 
 @named
 def test_samples_follow_the_stated_law(name: str) -> None:
     law, draws = LAWS[name], 40_000
     seen, observed = np.unique(law.sample(draws, SeededBits(5)), axis=0, return_counts=True)
-    expected = np.exp(law.log_probability(seen)) * draws
+    expected = np.exp(law.log_prob(seen)) * draws
     common = expected >= 10
     assert common.sum() >= 5
     bins = np.append(observed[common], draws - observed[common].sum())
@@ -144,19 +144,19 @@ def test_samples_follow_the_stated_law(name: str) -> None:
 @pytest.mark.parametrize(("name", "change"), [(name, change) for name in CHANGES for change in CHANGES[name]])
 def test_the_loss_of_a_change_is_what_listing_finds(name: str, change: tuple[int, ...]) -> None:
     law = LAWS[name]
-    loss = law.loss(change)
-    top = min(float(law.norm(change)), 4.0)
+    loss = law.privacy_loss(change).curve
+    top = min(float(law.privacy_loss(change).epsilon), 4.0)
     for share in (0.0, 0.2, 0.5, 0.9):
         assert loss.delta_at(share * top) == pytest.approx(delta_by_listing(law, change, share * top), abs=3e-5)
-    if law.norm(change) < inf:
-        assert loss.epsilon == law.norm(change)
-        assert loss.delta_at(law.norm(change)) == 0
+    if law.privacy_loss(change).epsilon < inf:
+        assert loss.epsilon == law.privacy_loss(change).epsilon
+        assert loss.delta_at(law.privacy_loss(change).epsilon) == 0
 
 
 @pytest.mark.parametrize(("name", "change"), [(name, change) for name in ABOVE for change in ABOVE[name]])
 def test_where_the_loss_is_a_bound_it_is_above_what_listing_finds_both_ways(name: str, change: tuple[int, ...]) -> None:
     law = LAWS[name]
-    loss = law.loss(change)
+    loss = law.privacy_loss(change).curve
     for epsilon in (0.0, 0.4, 1.0, 2.0, 3.0):
         there = delta_by_listing(law, change, epsilon)
         back = delta_by_listing(law, tuple(-step for step in change), epsilon)
@@ -168,14 +168,14 @@ def test_the_norm_is_the_largest_log_ratio_and_rho_bounds_every_order(name: str)
     law = LAWS[name]
     for change in CHANGES.get(name, []) + ABOVE.get(name, []):
         rows, chances = listed(law)
-        losses = law.log_probability(rows) - law.log_probability(rows - np.array(change))
-        if law.norm(change) < inf:
-            assert np.abs(losses).max() <= float(law.norm(change)) * (1 + 1e-9)
-            assert np.abs(losses).max() >= float(law.norm(change)) * (1 - 1e-4)
+        losses = law.log_prob(rows) - law.log_prob(rows - np.array(change))
+        if law.privacy_loss(change).epsilon < inf:
+            assert np.abs(losses).max() <= float(law.privacy_loss(change).epsilon) * (1 + 1e-9)
+            assert np.abs(losses).max() >= float(law.privacy_loss(change).epsilon) * (1 - 1e-4)
         kept = losses < 30
         for order in (1.01, 1.5, 2.0, 4.0):
             divergence = np.log((chances[kept] * np.exp((order - 1) * losses[kept])).sum()) / (order - 1)
-            assert divergence <= order * float(law.rho(change)) * (1 + 1e-6) + 1e-4
+            assert divergence <= order * float(law.privacy_loss(change).rho) * (1 + 1e-6) + 1e-4
 
 
 @pytest.mark.parametrize("name", [name for name in LAWS if LAWS[name].norm_weights or LAWS[name].rho_weights])
@@ -184,10 +184,12 @@ def test_weights_give_norm_and_rho(name: str) -> None:
     for change in CHANGES.get(name, []) + ABOVE.get(name, []):
         if law.norm_weights:
             each = np.repeat(np.array(law.norm_weights, dtype=object), law.blocks)
-            assert (each * np.abs(change)).sum() == law.norm(change)
+            assert (each * np.abs(change)).sum() == law.privacy_loss(change).epsilon
         if law.rho_weights:
             each = np.repeat(np.array(law.rho_weights, dtype=object), law.blocks)
-            assert float((each * np.square(change)).sum()) == pytest.approx(float(law.rho(change)), rel=1e-8)
+            assert float((each * np.square(change)).sum()) == pytest.approx(
+                float(law.privacy_loss(change).rho), rel=1e-8
+            )
 
 
 @pytest.mark.parametrize("name", [name for name in LAWS if LAWS[name].is_product])
@@ -203,7 +205,7 @@ def test_a_law_that_is_no_product_says_so() -> None:
     with pytest.raises(DeclarationError, match="does not factor"):
         LAWS["Cube"].log_terms([1, 2, 3])
     with pytest.raises(DeclarationError, match="generator"):
-        LAWS["SharedRadius"].from_normals(np.zeros(5))
+        LAWS["SharedRadiusLaplace"].from_normals(np.zeros(5))
 
 
 @named
@@ -250,17 +252,17 @@ def test_pieces_are_independent_laws(name: str, lengths: tuple[int, ...]) -> Non
     assert pieces is not None
     rows, _ = listed(law, 3)
     parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
-    logs = sum(piece.log_probability(own) for piece, own in zip(pieces, parts, strict=True))
-    assert logs == pytest.approx(law.log_probability(rows), rel=1e-12)
+    logs = sum(piece.log_prob(own) for piece, own in zip(pieces, parts, strict=True))
+    assert logs == pytest.approx(law.log_prob(rows), rel=1e-12)
 
 
 def test_what_hangs_together_has_no_pieces() -> None:
-    assert LAWS["SharedRadius"].pieces((3, 2)) is None
+    assert LAWS["SharedRadiusLaplace"].pieces((3, 2)) is None
     assert LAWS["Cube"].pieces((1, 2)) is None
     assert LAWS["two zero sums"].pieces((2, 3)) is None
 
 
-def by_listing(law: NoiseLaw, parts: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+def by_listing(law: Noise, parts: tuple[int, ...]) -> dict[tuple[int, ...], float]:
     """Return the probability of each row of sums."""
     rows, chances = listed(law)
     sums = np.zeros((len(rows), max(parts) + 1), dtype=np.int64)
@@ -272,7 +274,7 @@ def by_listing(law: NoiseLaw, parts: tuple[int, ...]) -> dict[tuple[int, ...], f
     return found
 
 
-SUMS: list[tuple[Callable[[], NoiseLaw], tuple[int, ...]]] = [
+SUMS: list[tuple[Callable[[], Noise], tuple[int, ...]]] = [
     (lambda: Laplace((Fraction(3, 2),), (3,)), (0, 1, 1)),
     (lambda: Laplace((Fraction(3, 2), Fraction(2)), (2, 1)), (0, 0, 1)),
     (lambda: ZeroSumLaplace((Fraction(3, 2),), (4,)), (0, 0, 0, 1)),
@@ -284,19 +286,19 @@ SUMS: list[tuple[Callable[[], NoiseLaw], tuple[int, ...]]] = [
 
 
 @pytest.mark.parametrize(("law", "parts"), SUMS)
-def test_the_law_of_sums_is_what_listing_finds(law: Callable[[], NoiseLaw], parts: tuple[int, ...]) -> None:
-    summed = law().sums(parts)
+def test_the_law_of_sums_is_what_listing_finds(law: Callable[[], Noise], parts: tuple[int, ...]) -> None:
+    summed = law().marginal(parts)
     assert summed is not None
     exact = by_listing(law(), parts)
     near = [row for row in exact if exact[row] > 1e-5]
     assert len(near) > 5
-    stated = np.exp(summed.log_probability(np.array(near)))
+    stated = np.exp(summed.log_prob(np.array(near)))
     assert stated == pytest.approx([exact[row] for row in near], rel=2e-3 if len(parts) > 3 else 1e-7)
 
 
 def test_sums_of_many_laplace_numbers_keep_their_digits_far_out() -> None:
     t, count = np.exp(-0.5), 2
-    summed = Laplace((Half,), (2,)).sums((0, 0))
+    summed = Laplace((Half,), (2,)).marginal((0, 0))
     assert summed is not None
     x = np.array([[0], [1], [40], [400], [1400]])
     exact = np.log(t) * x[:, 0] + np.log(x[:, 0] + (1 + t * t) / (1 - t * t))  # the closed form of two numbers
@@ -306,7 +308,7 @@ def test_sums_of_many_laplace_numbers_keep_their_digits_far_out() -> None:
     folded = kernel
     for _ in range(6):
         folded = np.convolve(folded, kernel)
-    seven = Laplace((Half,), (7,)).sums((0,) * 7)
+    seven = Laplace((Half,), (7,)).marginal((0,) * 7)
     assert seven is not None
     middle = len(folded) // 2
     assert seven.log_kernel(np.arange(0, 90, 9)[:, None]) == pytest.approx(
@@ -316,8 +318,8 @@ def test_sums_of_many_laplace_numbers_keep_their_digits_far_out() -> None:
 
 
 def test_sums_without_a_simple_law_are_not_given_one() -> None:
-    assert Cube((Half,), (3,)).sums((0, 0, 1)) is None
-    assert SharedRadius(Half, (2, 2)).sums((0, 0, 1, 1)) is None
-    assert Laplace((Half, Half), (1, 1)).sums((0, 0)) is None  # a sum of two blocks
-    assert Laplace((Fraction(1, 10**6),), (9,)).sums((0,) * 9) is None  # too wide for a table
-    assert Gaussian((Fraction(1, 100),), (40,)).sums((0,) * 40) is None  # too narrow for floats
+    assert Cube((Half,), (3,)).marginal((0, 0, 1)) is None
+    assert SharedRadiusLaplace(Half, (2, 2)).marginal((0, 0, 1, 1)) is None
+    assert Laplace((Half, Half), (1, 1)).marginal((0, 0)) is None  # a sum of two blocks
+    assert Laplace((Fraction(1, 10**6),), (9,)).marginal((0,) * 9) is None  # too wide for a table
+    assert Gaussian((Fraction(1, 100),), (40,)).marginal((0,) * 40) is None  # too narrow for floats

@@ -10,7 +10,7 @@ from flint import arb
 
 from discreet.certificates import PrivacyLoss
 from discreet.guarantees.zcdp import zcdp_epsilon
-from discreet.noise import Cube, Gaussian, Laplace, SharedRadius
+from discreet.noise import Cube, Gaussian, Laplace, SharedRadiusLaplace
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.losses import Atoms, added, atoms_of, envelope
 
@@ -68,7 +68,7 @@ def test_the_three_values_of_a_shared_radius_have_the_specified_digits(
     epsilon: str, tables: tuple[int, ...], chance: float
 ) -> None:
     change = np.concatenate([[1, *(0,) * (cells - 2), -1] for cells in tables])
-    loss = SharedRadius(Fraction(epsilon), tables).loss(change)
+    loss = SharedRadiusLaplace(Fraction(epsilon), tables).privacy_loss(change).curve
     assert loss.epsilon == Fraction(epsilon)
     found = dict(zip(loss.losses, loss.probabilities, strict=True))
     assert found[Fraction(epsilon)] == pytest.approx(chance, abs=1e-9)
@@ -76,17 +76,17 @@ def test_the_three_values_of_a_shared_radius_have_the_specified_digits(
 
 
 def test_fewer_tables_that_move_are_less_of_a_loss() -> None:
-    law = SharedRadius(Fraction(1), (3, 4, 2))
+    law = SharedRadiusLaplace(Fraction(1), (3, 4, 2))
     moves = [(1, 0, 0), (1, 1, 0), (1, 1, 1)]
     units = [np.array([1, -1, 0]), np.array([1, 0, 0, -1]), np.array([1, -1])]
     changes = [np.concatenate([move * unit for move, unit in zip(each, units, strict=True)]) for each in moves]
-    few, more, most = (law.loss(change) for change in changes)
+    few, more, most = (law.privacy_loss(change).curve for change in changes)
     for epsilon in (0, "0.3", "0.9"):
         assert few.delta_at(epsilon) < more.delta_at(epsilon) < most.delta_at(epsilon)
 
 
 def test_the_five_values_of_a_cube_have_the_specified_digits() -> None:
-    loss = Cube((Fraction(45, 100),), (2,)).loss((2, 2))
+    loss = Cube((Fraction(45, 100),), (2,)).privacy_loss((2, 2)).curve
     pairs = sorted(zip(loss.losses, loss.probabilities, strict=True), reverse=True)
     assert [float(value) for value, _ in pairs] == pytest.approx([0.9, 0.45, 0, -0.45, -0.9])
     expected = [0.5567079, 0.0883194, 0.0723172, 0.0563149, 0.2263406]
@@ -96,7 +96,7 @@ def test_the_five_values_of_a_cube_have_the_specified_digits() -> None:
 @pytest.mark.parametrize("cells", [1, 5, 40])
 def test_a_cube_that_moves_far_has_the_loss_of_laplace_noise_whatever_its_dimension(cells: int) -> None:
     step = 2**31
-    loss = Cube((Fraction(1, step),), (cells,)).loss((step,) * cells)
+    loss = Cube((Fraction(1, step),), (cells,)).privacy_loss((step,) * cells).curve
     assert loss.epsilon == 1
     for epsilon in (0.0, 0.25, 0.5, 0.9):
         assert loss.delta_at(epsilon) == pytest.approx(1 - exp((epsilon - 1) / 2), abs=2e-6)
@@ -105,7 +105,7 @@ def test_a_cube_that_moves_far_has_the_loss_of_laplace_noise_whatever_its_dimens
 
 def test_a_laplace_number_that_moves_far_is_rounded_up_and_hardly() -> None:
     step = 10**6
-    loss = Laplace((Fraction(1, step),), (1,)).loss((step,))
+    loss = Laplace((Fraction(1, step),), (1,)).privacy_loss((step,)).curve
     assert loss.epsilon == 1
     for epsilon in (0.0, 0.5, 0.9):
         assert 0 <= loss.delta_at(epsilon) - (1 - exp((epsilon - 1) / 2)) < 1e-3
@@ -120,5 +120,5 @@ def test_the_curve_of_a_zcdp_parameter_is_what_it_proves() -> None:
 
 
 def test_losses_come_back_from_their_values() -> None:
-    loss = Gaussian((Fraction(3),), (2,)).loss((1, -1))
+    loss = Gaussian((Fraction(3),), (2,)).privacy_loss((1, -1)).curve
     assert [float(chance) for _, chance in atoms_of(loss)] == list(loss.probabilities)

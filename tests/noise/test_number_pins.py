@@ -32,9 +32,9 @@ def test_a_record_that_moves_along_a_path_loses_what_is_stated(
 ) -> None:
     law, change = path(epsilon, distance), np.zeros(distance + 1, dtype=np.int64)
     change[0], change[-1] = 1, -1
-    loss = law.loss(change)
-    assert float(law.norm(change)) == pytest.approx(pure)
-    assert float(law.rho(change)) == pytest.approx(rho, abs=6e-11)
+    loss = law.privacy_loss(change).curve
+    assert float(law.privacy_loss(change).epsilon) == pytest.approx(pure)
+    assert float(law.privacy_loss(change).rho) == pytest.approx(rho, abs=6e-11)
     assert loss.delta_at(Fraction(f"{at_delta + 2e-6:.9f}")) <= 1e-6 < loss.delta_at(Fraction(f"{at_delta - 2e-6:.9f}"))
 
 

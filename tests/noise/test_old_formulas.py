@@ -154,7 +154,7 @@ def histogram_normaliser(epsilon: float, cells: int) -> float:
 def test_the_likelihood_is_that_of_the_old_formulas(kind: str) -> None:
     mechanism = LAWS[kind]
     for noise in mechanism.noise.sample(6, dc.SeededBits(3)):
-        stated = float(mechanism.noise.log_probability(noise))
+        stated = float(mechanism.noise.log_prob(noise))
         assert stated == pytest.approx(old_log_probability(mechanism, noise.astype(float)), rel=1e-11, abs=1e-11)
 
 

@@ -27,16 +27,16 @@ SMALL = blocks_of((2, 2), ".4")
 def test_a_path_has_the_stated_normaliser_loss_and_zcdp_parameter() -> None:
     law = TreeLaplace.path([Fraction(1, 2), Fraction(1, 2), Fraction(1)])
     assert law.log_normaliser == pytest.approx(3.5855950603998954, abs=1e-13)
-    assert float(law.rho([1, 0, 0, -1])) == pytest.approx(0.7070358196637189, rel=1e-13)
+    assert float(law.privacy_loss([1, 0, 0, -1]).rho) == pytest.approx(0.7070358196637189, rel=1e-13)
     ages = TreeLaplace.path([Fraction(1, 10)] * 100)
     ends = [1, *[0] * 99, -1]
     assert ages.log_normaliser == pytest.approx(299.6565121117662, abs=1e-10)
-    assert float(ages.rho(ends)) == pytest.approx(0.4995837495787998, rel=1e-12)
-    assert ages.norm(ends) == 10
-    assert float(ages.loss(ends).epsilon_at("1e-6")) == pytest.approx(4.774568, abs=1e-6)
+    assert float(ages.privacy_loss(ends).rho) == pytest.approx(0.4995837495787998, rel=1e-12)
+    assert ages.privacy_loss(ends).epsilon == 10
+    assert float(ages.privacy_loss(ends).curve.epsilon_at("1e-6")) == pytest.approx(4.774568, abs=1e-6)
     skewed = TreeLaplace.path([Fraction(7, 10), Fraction(14, 10), Fraction(7, 20)])
     assert exp(skewed.log_normaliser) == pytest.approx(28.39476306889936, rel=1e-13)
-    found = [skewed.loss([1, 0, -1, 0]).delta_at(each) for each in (".3", 1, "1.5")]
+    found = [skewed.privacy_loss([1, 0, -1, 0]).curve.delta_at(each) for each in (".3", 1, "1.5")]
     assert found == pytest.approx([0.5351600682489, 0.3575874137566, 0.2418412337162], abs=1e-12)
 
 
@@ -50,7 +50,7 @@ def test_the_distance_of_a_tree_is_the_cheapest_transport_by_a_linear_program() 
     law = TreeLaplace((2, 2, 4, 4), tuple(Fraction(each, 4) for each in (3, 5, 2, 7)))
     unit = np.eye(5, dtype=int)
     pairs = list(combinations(range(5), 2))
-    costs = {pair: float(law.norm(unit[pair[0]] - unit[pair[1]])) for pair in pairs}
+    costs = {pair: float(law.privacy_loss(unit[pair[0]] - unit[pair[1]]).epsilon) for pair in pairs}
     flows = np.array([unit[a] - unit[b] for a, b in pairs] + [unit[b] - unit[a] for a, b in pairs])
     prices = np.array([costs[pair] for pair in pairs] * 2)
     generator = np.random.default_rng(11)
@@ -58,7 +58,7 @@ def test_the_distance_of_a_tree_is_the_cheapest_transport_by_a_linear_program() 
         change = generator.integers(-4, 5, 5)
         change[-1] -= change.sum()
         cheapest = linprog(prices, A_eq=flows.T, b_eq=change).fun
-        assert float(law.norm(change)) == pytest.approx(cheapest, abs=1e-9)
+        assert float(law.privacy_loss(change).epsilon) == pytest.approx(cheapest, abs=1e-9)
 
 
 def test_what_is_carried_and_what_is_delivered_are_each_others_inverse() -> None:
@@ -118,7 +118,7 @@ def test_every_cut_is_what_listing_all_tables_gives(sizes: tuple[int, ...]) -> N
     law = ZeroSumBlocks(Fraction(1), Fraction(2), sizes)
     rows = np.array(list(product(range(-9, 10), repeat=3)))
     rows = np.column_stack([rows, -rows.sum(axis=1)])
-    chances = np.exp(law.log_probability(rows))
+    chances = np.exp(law.log_prob(rows))
     for place in (1, 2, 3):
         sums = rows[:, :place].sum(axis=1)
         for value in range(4):
@@ -145,8 +145,8 @@ def test_free_blocks_are_independent_and_have_their_own_variance() -> None:
 
 
 def test_the_loss_between_blocks_is_the_whole_epsilon_and_inside_one_its_share() -> None:
-    assert (SMALL.loss([1, 0, -1, 0]).epsilon, SMALL.loss([1, -1, 0, 0]).epsilon) == (1, Fraction(3, 5))
-    assert SMALL.loss([2, 0, -2, 0]).epsilon == 2
+    changes = ([1, 0, -1, 0], [1, -1, 0, 0], [2, 0, -2, 0])
+    assert [SMALL.privacy_loss(change).curve.epsilon for change in changes] == [1, Fraction(3, 5), 2]
 
 
 def test_cuts_of_hundreds_of_cells_at_a_small_rate_are_laws() -> None:

@@ -167,16 +167,16 @@ def test_the_noise_of_some_levels_is_that_of_the_edges_that_lead_out() -> None:
     law = dc.mechanisms.TreeLevels(TREE, 1, 9, *HANGS).noise
     box = np.array(list(product(range(-9, 10), repeat=3)))
     noise = np.column_stack([box, -box.sum(axis=1)])
-    chances = np.exp(law.log_probability(noise))
+    chances = np.exp(law.log_prob(noise))
     for part in ([0], [2], [0, 1], [0, 1, 2], [1, 3]):
         labels = [int(place not in part) for place in range(4)]
-        summed = law.sums(labels)
+        summed = law.marginal(labels)
         assert summed is not None
         for value in (0, 1, -3):
             slow = chances[noise[:, part].sum(axis=1) == value].sum()
             fast = np.exp(float(summed.log_terms(np.array([value]), np.array([0]))[0]))
             assert fast == pytest.approx(slow, abs=1e-6)
-    assert law.sums([0, 1, 2, 2]) is None
+    assert law.marginal([0, 1, 2, 2]) is None
 
 
 def test_messages_along_a_tree_agree_with_a_sum_over_all_tables() -> None:

@@ -255,7 +255,7 @@ def _likelihood(measurements: Sequence[Measurement], part: int, ends: Counts) ->
 def _windows(measurements: Sequence[Measurement], size: int) -> Counts:
     """Return the first and last count (columns) considered for each part (rows)."""
     noisy = np.clip([measurement.values for measurement in measurements], 0, size)  # the nearest counts
-    reach = np.max([measurement.noise.reach for measurement in measurements], axis=0)
+    reach = np.max([measurement.noise.decay_length for measurement in measurements], axis=0)
     margin = np.ceil(_REACHES * reach).astype(np.int64) + 1
     ends = np.maximum(0, noisy.min(axis=0) - margin), np.minimum(size, noisy.max(axis=0) + margin)
     return np.stack(ends, axis=1)

@@ -57,7 +57,7 @@ class Additive(RefereedNumbers[ModelT]):
         if (weights := law.norm_weights) is not None and quantities.are_kept_by(law):
             return quantities.most(weights, law.blocks, 1)
         changes = quantities.changes()
-        return inf if changes is None else max(law.norm(change) for change in changes)
+        return inf if changes is None else max(law.privacy_loss(change).epsilon for change in changes)
 
     @property
     def rho(self) -> Fraction:
@@ -65,7 +65,7 @@ class Additive(RefereedNumbers[ModelT]):
         law, quantities = self.noise, self.quantities
         if (weights := law.rho_weights) is not None and quantities.are_kept_by(law):
             return quantities.most(weights, law.blocks, 2)
-        return max(law.rho(change) for change in quantities.changes() or ())
+        return max(law.privacy_loss(change).rho for change in quantities.changes() or ())
 
     def computed_loss(self) -> PrivacyLoss:
         """Return the upper envelope of the losses of all neighbours, computed from quantities and noise.
@@ -74,13 +74,13 @@ class Additive(RefereedNumbers[ModelT]):
         """
         changes, epsilon = self.quantities.changes(), self.pure_epsilon
         if changes is not None and (epsilon < inf or self.noise.rho_weights is None or self._is_attained(changes)):
-            losses = [self.noise.loss(change) for change in changes]
+            losses = [self.noise.privacy_loss(change).curve for change in changes]
             return losses[0] if len(losses) == 1 else envelope(losses)
         return PrivacyLoss.worst_case(Fraction(epsilon)) if epsilon < inf else concentrated_loss(self.rho)
 
     def _is_attained(self, changes: tuple[Counts, ...]) -> bool:
         """Tell whether the changes that are listed cost no more than the largest zCDP parameter."""
-        return max(self.noise.rho(change) for change in changes) <= self.rho * (1 + Fraction(1, 10**8))
+        return max(self.noise.privacy_loss(change).rho for change in changes) <= self.rho * (1 + Fraction(1, 10**8))
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the loss that is charged when releases are composed: the computed one, or more if a kind says so."""

@@ -28,7 +28,7 @@ from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.tables import SignedCounts
 from discreet.models.network import Network
-from discreet.noise import Cube, NoiseLaw, SideBySide, ZeroSumLaplace
+from discreet.noise import Cube, Noise, SideBySide, ZeroSumLaplace
 from discreet.noise.radius import RadiusLaw
 
 MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian noise is smaller from d = 60 on
@@ -95,7 +95,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
         return Cube((self.feature_epsilon / 2,) * self.classes, (self.features,) * self.classes)
 
     @cached_property
-    def noise(self) -> NoiseLaw:
+    def noise(self) -> Noise:
         """Return noise that sums to zero for the class counts, and cube-shaped noise within each class."""
         if self.model.target is None:
             return self._cubes

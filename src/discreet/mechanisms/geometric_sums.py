@@ -180,7 +180,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         if self.quantities.move_wholly:
             return super().computed_loss()
         worst = PrivacyLoss.worst_case(self.epsilon)
-        losses = [self.noise.loss(change) for change in self.quantities.changes()]
+        losses = [self.noise.privacy_loss(change).curve for change in self.quantities.changes()]
         values = {value for loss in (worst, *losses) for value in loss.losses}
         places = sorted(value for value in values if abs(value) <= self.epsilon)
         bounds = [min(worst.delta_at(place), max(loss.delta_at(place) for loss in losses)) for place in places]

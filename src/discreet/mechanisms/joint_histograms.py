@@ -17,7 +17,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network import Network
-from discreet.noise import SharedRadius
+from discreet.noise import SharedRadiusLaplace
 from discreet.noise.radius import RadiusLaw
 
 MOST_FREE_CELLS = 5000  # the law of the radius takes about the cube of this many steps
@@ -40,8 +40,8 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
             raise DeclarationError(f"JointHistograms cannot publish this network: {why}. Use FamilyHistograms.")
 
     @cached_property
-    def noise(self) -> SharedRadius:
-        return SharedRadius(self.epsilon, self.quantities.blocks)
+    def noise(self) -> SharedRadiusLaplace:
+        return SharedRadiusLaplace(self.epsilon, self.quantities.blocks)
 
     @property
     def tables(self) -> tuple[int, ...]:

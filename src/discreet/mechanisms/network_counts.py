@@ -50,7 +50,7 @@ class NetworkCounts(Additive[Network]):
 
     def log_noise(self, noise: Counts) -> Floats:
         """Return the logarithm of the probability of rows of noise."""
-        return self.noise.log_probability(noise)
+        return self.noise.log_prob(noise)
 
     def count_sd(self) -> float:
         """Return the standard deviation of the noise on a cell whose row total is known, for the noisiest table.

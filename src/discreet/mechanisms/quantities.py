@@ -17,7 +17,7 @@ from discreet.arrays import Counts, Floats, NumbersT
 from discreet.mechanisms.parts import Cost, Part
 from discreet.models import Categories
 from discreet.models.model import Model
-from discreet.noise import NoiseLaw
+from discreet.noise import Noise
 from discreet.noise.laplace_kernel import by_block, starts
 
 
@@ -49,7 +49,7 @@ class Quantities(ABC):
         smaller ones, or none in some blocks. No law of noise has a larger loss for such a change.
         """
 
-    def are_kept_by(self, law: NoiseLaw) -> bool:
+    def are_kept_by(self, law: Noise) -> bool:
         """Tell whether no replaced record moves a total that the noise keeps: only then do a law's weights hold."""
         if not any(law.keeps_totals):
             return True
@@ -145,10 +145,10 @@ class Measurement:
 
     of: Quantities
     values: Counts
-    noise: NoiseLaw
+    noise: Noise
 
     def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return log g(value - number) of single measured numbers, if the noise is a product; see `NoiseLaw.log_terms`.
+        """Return log g(value - number) of single measured numbers, if the noise is a product; see `Noise.log_terms`.
 
         The sum over all numbers, less the noise's `log_normaliser`, is the log likelihood.
         """
@@ -157,7 +157,7 @@ class Measurement:
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
         """Return log P(values | counts) for rows of counts."""
-        return self.noise.log_probability(self.values - self.of.apply(np.asarray(counts)))
+        return self.noise.log_prob(self.values - self.of.apply(np.asarray(counts)))
 
     @property
     def cost(self) -> Cost:

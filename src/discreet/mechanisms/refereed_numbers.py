@@ -15,7 +15,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Quantities
 from discreet.models import Categories
 from discreet.models.model import Model, ModelT
-from discreet.noise import NoiseLaw
+from discreet.noise import Noise
 from discreet.noise.laplace_kernel import by_block
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
@@ -31,7 +31,7 @@ class RefereedNumbers(Mechanism[ModelT]):
 
     @property
     @abstractmethod
-    def noise(self) -> NoiseLaw:
+    def noise(self) -> Noise:
         """Return the law of the noise."""
 
     @abstractmethod
@@ -52,12 +52,12 @@ class RefereedNumbers(Mechanism[ModelT]):
         return self.quantities.length
 
     def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
-        return self.noise.log_probability(np.asarray(output) - self.measured(counts))
+        return self.noise.log_prob(np.asarray(output) - self.measured(counts))
 
     @property
     def reach(self) -> float:
         """Return how far the noise of the noisiest number reaches, for the width of windows."""
-        return float(self.noise.reach.max())
+        return float(self.noise.decay_length.max())
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return outputs near these data sets, at most `most`, until the probability beyond is about e^-40.
@@ -79,7 +79,7 @@ class RefereedNumbers(Mechanism[ModelT]):
         if output.shape != (self.length,):
             raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         possible = self.size * self.quantities.per_record
-        farthest = possible + _FARTHEST * (1 + self.noise.reach)
+        farthest = possible + _FARTHEST * (1 + self.noise.decay_length)
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
             raise DocumentError("The output holds numbers too large to be read.")
         for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):

@@ -115,7 +115,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     @property
     def rho(self) -> Fraction:
-        return self.table.rho + self.noise.rho(np.ones(1, dtype=np.int64))
+        return self.table.rho + self.noise.privacy_loss(np.ones(1, dtype=np.int64)).rho
 
     @property
     def length(self) -> int:
@@ -148,13 +148,13 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
         found, rows = np.asarray(output), np.asarray(counts)
         tables, last = found[..., :-1], found[..., -1]
         away = last - self._below(rows, self.edges_of(tables))
-        return np.asarray(self.table.log_likelihood(tables, rows) + self.noise.log_probability(away[..., None]))
+        return np.asarray(self.table.log_likelihood(tables, rows) + self.noise.log_prob(away[..., None]))
 
     def check_output(self, output: Counts) -> None:
         if output.shape != (self.length,):
             raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
         self.table.check_output(output[:-1])
-        if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.reach.max())):
+        if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.decay_length.max())):
             raise DocumentError("The output holds numbers too large to be read.")
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
@@ -165,7 +165,7 @@ class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return tables near these data sets, each with all numbers that are likely below any edge."""
-        far = int(_SPAN * float(self.noise.reach.max()) / 3) + 2
+        far = int(_SPAN * float(self.noise.decay_length.max()) / 3) + 2
         last = np.arange(-far, self.size + far + 1)
         tables = self.table.outputs_for(counts, max(1, most // len(last)))
         if tables is None:

@@ -6,10 +6,10 @@ from discreet.noise.gaussian import Gaussian
 from discreet.noise.hung_paths import HungPaths
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import ZeroSumLaplace
-from discreet.noise.law import NoiseLaw
 from discreet.noise.moment_body import MomentBody
+from discreet.noise.noise import Noise
 from discreet.noise.rounded_gaussian import RoundedGaussian
-from discreet.noise.shared_radius import SharedRadius
+from discreet.noise.shared_radius import SharedRadiusLaplace
 from discreet.noise.side_by_side import SideBySide
 from discreet.noise.transport import TreeLaplace
 from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
@@ -23,9 +23,9 @@ __all__ = [
     "HungPaths",
     "Laplace",
     "MomentBody",
-    "NoiseLaw",
+    "Noise",
     "RoundedGaussian",
-    "SharedRadius",
+    "SharedRadiusLaplace",
     "SideBySide",
     "TreeLaplace",
     "ZeroSumBlocks",

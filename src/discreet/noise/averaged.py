@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.noise.cut import CutLaw
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 
 
 @dataclass(frozen=True)
 class Averaged:
     """The noise of an average, known through draws of its parts."""
 
-    laws: tuple[NoiseLaw, ...]
+    laws: tuple[Noise, ...]
 
     has_density = False
     cut_operations = 0.0
@@ -59,6 +59,6 @@ class Averaged:
 
     single = cut
 
-    def log_probability(self, noise: ArrayLike) -> Floats:
+    def log_prob(self, noise: ArrayLike) -> Floats:
         """Refuse: several rows of noise have the same average."""
         raise DeclarationError("The noise in an average of several releases has no density in closed form.")

@@ -25,8 +25,8 @@ from discreet.noise.block_cuts import cell_law, cut_law, cut_operations, free_ce
 from discreet.noise.block_losses import free_loss, tied_loss
 from discreet.noise.cut import CutLaw
 from discreet.noise.laplace_kernel import balanced_rows, by_block, runs_of_blocks, starts
-from discreet.noise.law import NoiseLaw
 from discreet.noise.line_sums import block_sums, half_of
+from discreet.noise.noise import Noise
 from discreet.randomness import RandomBits, any_laplace, bernoulli_exponential
 
 _RATE = 0.05  # of cells, for estimates of what is kept
@@ -36,7 +36,7 @@ Keep = Callable[[Counts], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
-class BlockNoise(NoiseLaw):
+class BlockNoise(Noise):
     """Noise with the rate `outer` on the sum of every block and `inner` on every cell; `sizes` are those of blocks."""
 
     outer: Fraction
@@ -59,7 +59,7 @@ class BlockNoise(NoiseLaw):
         return np.asarray(-outer * np.abs(self.sums_of(values)).sum(-1) - inner * np.abs(values).sum(-1))
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         return np.full(self.length, 1 / self.rates[1])
 
     @property
@@ -79,14 +79,14 @@ class BlockNoise(NoiseLaw):
         blocks = np.repeat(np.tanh(self.sums_of(values) / width), self.sizes, axis=-1)
         return np.asarray(-inner * np.tanh(values / width) - outer * blocks)
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return a sum_B |c(B)| + b sum_i |c_i|."""
         moved = np.asarray(change, dtype=np.int64)
         return self.outer * int(np.abs(self.sums_of(moved)).sum()) + self.inner * int(np.abs(moved).sum())
 
     def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the exact loss where it is known; half the norm squared where only that is."""
-        return min(self._norm(change) ** 2 / 2, self.loss(change).rho) if np.any(change) else Fraction(0)
+        return min(self._epsilon(change) ** 2 / 2, self._curve(change).rho) if np.any(change) else Fraction(0)
 
     def moved(self, change: ArrayLike) -> tuple[int, ...] | None:
         """Return the sizes of the blocks that a unit leaves and enters, one if it stays inside; None of other moves."""
@@ -95,10 +95,10 @@ class BlockNoise(NoiseLaw):
         units = sorted(value for own in touched for value in own.tolist() if value)
         return tuple(sorted(len(own) for own in touched)) if units == [-1, 1] else None
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves, its probabilities rounded up; else the worst of the norm."""
         if (moved := self.moved(change)) is None:
-            return PrivacyLoss.worst_case(self._norm(change))
+            return PrivacyLoss.worst_case(self._epsilon(change))
         return self.loss_of_unit(moved)
 
     @abstractmethod
@@ -146,7 +146,7 @@ class BlockLaplace(BlockNoise):
         """Return the privacy loss of moving one unit: the losses of two blocks add, because they are independent."""
         return free_loss(self.outer, self.inner, moved)
 
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+    def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
         """Return the laws of pieces that do not cut a block."""
         runs = runs_of_blocks(lengths, self.sizes)
         return None if runs is None else tuple(BlockLaplace(self.outer, self.inner, self.sizes[run]) for run in runs)
@@ -157,7 +157,7 @@ class ZeroSumBlocks(BlockNoise):
     """Laplace noise on blocks that together sum to zero, because the number of records is public.
 
     >>> law = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
-    >>> law.norm([1, 0, -1, 0]), law.norm([1, -1, 0, 0])
+    >>> law.privacy_loss([1, 0, -1, 0]).epsilon, law.privacy_loss([1, -1, 0, 0]).epsilon
     (Fraction(1, 1), Fraction(3, 5))
     """
 

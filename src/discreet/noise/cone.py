@@ -29,8 +29,8 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
-from discreet.noise.law import NoiseLaw
 from discreet.noise.moment_body import LazyMatrix, Matrix, MomentBody
+from discreet.noise.noise import Noise
 from discreet.randomness import RandomBits
 from discreet.randomness.lazy import LazyUniforms, decided, rounded
 
@@ -41,7 +41,7 @@ _DRAWS, _SEED = 8_000, 7  # by which standard deviations are estimated, which no
 
 
 @dataclass(frozen=True)
-class Cone(NoiseLaw):
+class Cone(Noise):
     """Cone noise: rounded sums of entries of U = R (A - B); `terms` says which entries."""
 
     epsilon: Fraction
@@ -129,7 +129,7 @@ class Cone(NoiseLaw):
         return np.asarray(2 * squares * self._numbers(self.body.from_normals(drawn)).var(axis=0) + 1 / 12)
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return (2 D + 1) / epsilon times the largest change of each number: the mean radius."""
         ranges = [sum(2 * abs(factor) for _, _, factor in terms) for terms in self.terms]
         return np.array([float(each * self.shape / self.epsilon) for each in ranges])
@@ -152,7 +152,7 @@ class Cone(NoiseLaw):
         """Refuse: there is no closed form."""
         self._refuse()
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Refuse: what is proved is that replacing one record by another costs at most epsilon."""
         self._refuse()
 
@@ -160,7 +160,7 @@ class Cone(NoiseLaw):
         """Refuse, as `norm`."""
         self._refuse()
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Refuse, as `norm`."""
         self._refuse()
 

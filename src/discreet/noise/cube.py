@@ -35,7 +35,7 @@ _POINTS = 512
 class Cube(RatedBlocks):
     """Cube-shaped noise, P(u) ~ e^(-sum_b r_b max_i |u_bi|): one radius for each block of numbers.
 
-    >>> Cube((Fraction(1, 2),), (3,)).norm([1, -2, 0])
+    >>> Cube((Fraction(1, 2),), (3,)).privacy_loss([1, -2, 0]).epsilon
     Fraction(1, 1)
     """
 
@@ -99,7 +99,7 @@ class Cube(RatedBlocks):
         return np.repeat([found[kind] for kind in zip(self.rates, self.sizes, strict=True)], self.sizes)
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return the mean radius in the limit of small rates, (D + 1) / r."""
         each = [(cells + 1) / float(rate) for rate, cells in zip(self.rates, self.sizes, strict=True)]
         return np.repeat(each, self.sizes)
@@ -142,7 +142,7 @@ class Cube(RatedBlocks):
     def _steps(self, change: ArrayLike) -> list[int]:
         return [int(step) for step in self.largest(np.asarray(change))]
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return sum_b r_b max_i |c_bi|."""
         pairs = zip(self.rates, self._steps(change), strict=True)
         return sum((rate * step for rate, step in pairs), Fraction(0))
@@ -152,7 +152,7 @@ class Cube(RatedBlocks):
         kinds = zip(self.rates, self.sizes, self._steps(change), strict=True)
         return sum((_loss((kind,)).sharp_rho for kind in kinds if kind[2]), Fraction(0))
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the loss as if all numbers of a block moved as far as the one that moves most: exact if they do."""
         kinds = zip(self.rates, self.sizes, self._steps(change), strict=True)
         return _loss(tuple(sorted(kind for kind in kinds if kind[2])))

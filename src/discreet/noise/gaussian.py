@@ -26,7 +26,7 @@ from discreet.exact import rounded_up
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import Blockwise
 from discreet.noise.laplace_shape import block_steps
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import LARGEST_PLAIN_VARIANCE, IntArray, RandomBits, any_gaussian
 
@@ -54,7 +54,7 @@ class ProductGaussian(Blockwise):
         return np.repeat([float(variance) for variance in self.variances], self.sizes)
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return a quarter of the standard deviation: 45 of these lie beyond e^-60."""
         return np.sqrt(self.number_variances) / 4
 
@@ -85,7 +85,7 @@ class ProductGaussian(Blockwise):
         """Return 1 / (2 v)."""
         return tuple(1 / (2 * variance) for variance in self.variances)
 
-    def _norm(self, change: Counts) -> float:
+    def _epsilon(self, change: Counts) -> float:
         """Return infinity if anything moves: far out, every loss occurs."""
         return inf if np.any(change) else 0.0
 
@@ -109,7 +109,7 @@ class ProductGaussian(Blockwise):
 class Gaussian(ProductGaussian):
     """Independent discrete Gaussian noise, one variance for each block of numbers.
 
-    >>> Gaussian((Fraction(4),), (3,)).rho([1, 0, -1])
+    >>> Gaussian((Fraction(4),), (3,)).privacy_loss([1, 0, -1]).rho
     Fraction(1, 4)
     """
 
@@ -136,7 +136,7 @@ class Gaussian(ProductGaussian):
         """Return the variance of each number, which is v up to e^(-2 pi^2 v)."""
         return np.repeat([_variance(float(variance)) for variance in self.variances], self.sizes)
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if two numbers move by one, a tight bound for more, and otherwise that of rho."""
         if not np.any(change):
             return PrivacyLoss((Fraction(0),), (1.0,))
@@ -148,7 +148,7 @@ class Gaussian(ProductGaussian):
             tops, chances, tail = sum_law(variance, moves)
             losses = tuple((int(top) + Fraction(moves, 2)) / variance for top in tops)
             return PrivacyLoss(losses, tuple(chances.tolist()), tail)
-        return concentrated_loss(self.rho(change))
+        return concentrated_loss(self._rho(change))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         return self.from_normals(generator.standard_normal((rows, self.length)))
@@ -157,10 +157,10 @@ class Gaussian(ProductGaussian):
         """Return x sqrt(v)."""
         return np.asarray(normals, dtype=float) * np.sqrt(self.number_variances)
 
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+    def marginal(self, groups: Sequence[int]) -> Noise | None:
         from discreet.noise.summed import summed_gaussian
 
-        sizes = sizes_of_sums(parts, self.sizes)
+        sizes = sizes_of_sums(groups, self.sizes)
         return None if sizes is None else summed_gaussian(self, self.variances, sizes)
 
 

@@ -22,16 +22,16 @@ from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.noise.laplace import Laplace
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.noise.transport import rho_of_moves
 from discreet.randomness import RandomBits
 
 
 @dataclass(frozen=True)
-class HungPaths(NoiseLaw):
+class HungPaths(Noise):
     """Linked rows of cells: rates `steps` between neighbours, and `hung` between each middle cell and a common hub.
 
-    >>> HungPaths((Fraction(1), Fraction(1)), Fraction(3), 2).norm([1, 0, 0, 0, 0, -1])
+    >>> HungPaths((Fraction(1), Fraction(1)), Fraction(3), 2).privacy_loss([1, 0, 0, 0, 0, -1]).epsilon
     Fraction(8, 1)
     """
 
@@ -117,7 +117,7 @@ class HungPaths(NoiseLaw):
         return self._around(self.edges.variance)
 
     @cached_property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return about one over the smallest rate at each cell: the sum over its ways."""
         return self._around(1 / self.edges.number_rates)
 
@@ -132,14 +132,14 @@ class HungPaths(NoiseLaw):
         low, high = np.cumsum(rows[..., m::-1], axis=-1)[..., ::-1], np.cumsum(rows[..., m:], axis=-1)
         return np.asarray(np.concatenate([low, high[..., 1:]], axis=-1).reshape(values.shape))
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return sum r_i |C_i|, the distance over which a change is carried."""
-        return self.edges._norm(self.carried(change))
+        return self.edges._epsilon(self.carried(change))
 
     def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the zCDP parameters of all ways that move."""
         return rho_of_moves(self.edges, self.carried(change))
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss: the losses of all ways that move add up."""
-        return self.edges.loss(self.carried(change))
+        return self.edges.privacy_loss(self.carried(change)).curve

@@ -29,7 +29,7 @@ class Laplace(ProductLaplace):
     """Independent discrete Laplace noise, one rate for each block of numbers.
 
     >>> law = Laplace((Fraction(1, 2),), (3,))
-    >>> law.norm([1, 0, -1])
+    >>> law.privacy_loss([1, 0, -1]).epsilon
     Fraction(1, 1)
     """
 
@@ -63,7 +63,7 @@ class Laplace(ProductLaplace):
         moves = self.moves(change).items()
         return sum((times * (rate * step) ** 2 for (rate, step), times in moves), Fraction(0)) / 2
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss, the sum over all numbers that move; moves above 4096 are bounded from above."""
         return _loss(frozenset(self.moves(change).items()))
 

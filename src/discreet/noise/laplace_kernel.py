@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace_shape import LaplaceShape
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.noise.radial import radial_noise
 from discreet.noise.zero_sum_law import ZeroSumShape, loss_of_moves, normaliser
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_laplace
@@ -56,7 +56,7 @@ def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice]
     return [slice(first, last) for first, last in pairwise(places)]
 
 
-class Blockwise(NoiseLaw):
+class Blockwise(Noise):
     """Noise with one parameter for each block of numbers, independent from block to block."""
 
     sizes: tuple[int, ...]
@@ -74,9 +74,9 @@ class Blockwise(NoiseLaw):
     def is_product(self) -> bool:
         return True
 
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+    def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
         """Return the laws of pieces that do not cut a block."""
-        make: Callable[..., NoiseLaw] = type(self)
+        make: Callable[..., Noise] = type(self)
         runs = runs_of_blocks(lengths, self.sizes)
         return None if runs is None else tuple(make(self.parameters[run], self.sizes[run]) for run in runs)
 
@@ -106,7 +106,7 @@ class ProductLaplace(LaplaceShape, RatedBlocks):
         return np.repeat([float(rate) for rate in self.rates], self.sizes)
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return how many units of noise in each number cost a factor e."""
         return 1 / self.number_rates
 
@@ -145,7 +145,7 @@ class ZeroSum(Blockwise):
 class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
     """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
 
-    >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).norm([1, 0, -1, 0])
+    >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).privacy_loss([1, 0, -1, 0]).epsilon
     Fraction(1, 1)
     """
 
@@ -168,7 +168,7 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
         pairs = zip(self.rates, self.sizes, strict=True)
         return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
         blocks = by_block(change, self.sizes)
         kinds = zip(self.rates, self.sizes, (int(np.abs(own).sum()) for own in blocks), strict=True)

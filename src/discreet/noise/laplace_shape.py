@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 
 
-class LaplaceShape(NoiseLaw):
+class LaplaceShape(Noise):
     """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block of so many numbers."""
 
     rates: tuple[Fraction, ...]
@@ -45,15 +45,15 @@ class LaplaceShape(NoiseLaw):
                 found[rate, distance] += times
         return found
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return sum_i r_i |c_i|."""
         return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
 
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+    def marginal(self, groups: Sequence[int]) -> Noise | None:
         """Return the law of sums inside blocks: it is the product of the sums' laws, tied or free as these numbers."""
         from discreet.noise.summed import sizes_of_sums, summed_laplace  # it builds on this module
 
-        sizes = sizes_of_sums(parts, self.sizes)
+        sizes = sizes_of_sums(groups, self.sizes)
         return None if sizes is None else summed_laplace(self, self.rates, sizes)
 
 

@@ -27,7 +27,7 @@ _WIDE = 1e3  # standard deviations from which the mean over a cell is the densit
 class RoundedGaussian(ProductGaussian):
     """Rounded Gaussian noise, one variance for each block of numbers.
 
-    >>> RoundedGaussian((Fraction(4),), (3,)).rho([1, 0, -1])
+    >>> RoundedGaussian((Fraction(4),), (3,)).privacy_loss([1, 0, -1]).rho
     Fraction(1, 4)
     """
 
@@ -73,9 +73,9 @@ class RoundedGaussian(ProductGaussian):
     def log_kernel(self, noise: ArrayLike) -> Floats:
         return np.asarray(self.log_terms(noise).sum(axis=-1))
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the loss of the exact Gaussian curve, m^2 = 2 rho, bounded from above between its points."""
-        rho = self.rho(change)
+        rho = self._rho(change)
         return curve_loss(2 * rho, rho) if rho else PrivacyLoss((Fraction(0),), (1.0,))
 
     def from_normals(self, normals: ArrayLike) -> Floats:

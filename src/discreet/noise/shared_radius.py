@@ -26,8 +26,8 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.noise.laplace_kernel import balanced_rows, by_block, starts
-from discreet.noise.law import NoiseLaw
 from discreet.noise.losses import stated
+from discreet.noise.noise import Noise
 from discreet.noise.radius import RadiusLaw, differences
 from discreet.randomness import RandomBits, composition, subset, uniform_below
 
@@ -35,10 +35,10 @@ _RADII = 400  # points over 24 standard deviations of the radius: the mean of a 
 
 
 @dataclass(frozen=True)
-class SharedRadius(NoiseLaw):
+class SharedRadiusLaplace(Noise):
     """Noise on tables that sum to zero, with one radius for all: P(u) ~ e^(-rate max_f ||u_f||_1 / 2).
 
-    >>> SharedRadius(Fraction(1), (2, 3)).norm([1, -1, 0, 1, -1])
+    >>> SharedRadiusLaplace(Fraction(1), (2, 3)).privacy_loss([1, -1, 0, 1, -1]).epsilon
     Fraction(1, 1)
     """
 
@@ -101,7 +101,7 @@ class SharedRadius(NoiseLaw):
         return float(np.dot(weights, means) / sum(weights))
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return the mean radius in the limit of small rates: (M + 1) / r, M = sum_f (m_f - 1)."""
         return np.full(self.length, (self.length - len(self.sizes) + 1) / float(self.rate))
 
@@ -120,20 +120,20 @@ class SharedRadius(NoiseLaw):
     def _units(self, change: ArrayLike) -> list[int]:
         return [int(np.abs(own).sum()) // 2 for own in by_block(np.asarray(change), self.sizes)]
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return r max_f d(c_f)."""
         return self.rate * max(self._units(change))
 
     def _rho(self, change: Counts) -> Fraction:
-        return self.loss(change).sharp_rho
+        return self._curve(change).sharp_rho
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if one unit moves in some tables; for other changes, the worst of their norm."""
         units = self._units(change)
         if not any(units):
             return PrivacyLoss((Fraction(0),), (1.0,))
         if max(units) > 1:
-            return PrivacyLoss.worst_case(self._norm(change))
+            return PrivacyLoss.worst_case(self._epsilon(change))
         pairs = list(zip(self.sizes, units, strict=True))
         moved, still = (tuple(sorted(m for m, unit in pairs if unit == wanted)) for wanted in (1, 0))
         return _loss(self.rate, moved, still)

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace_kernel import by_block
-from discreet.noise.law import NoiseLaw
 from discreet.noise.losses import added, atoms_of
+from discreet.noise.noise import Noise
 from discreet.randomness import RandomBits
 
 
 @dataclass(frozen=True)
-class SideBySide(NoiseLaw):
+class SideBySide(Noise):
     """Independent laws side by side: the numbers of each follow those of the one before."""
 
-    laws: tuple[NoiseLaw, ...]
+    laws: tuple[Noise, ...]
 
     @property
     def has_density(self) -> bool:  # type: ignore[override]
@@ -44,10 +44,10 @@ class SideBySide(NoiseLaw):
     def _lengths(self) -> list[int]:
         return [law.length for law in self.laws]
 
-    def _parts(self, values: ArrayLike) -> list[tuple[NoiseLaw, NDArray[np.generic]]]:
+    def _parts(self, values: ArrayLike) -> list[tuple[Noise, NDArray[np.generic]]]:
         return list(zip(self.laws, by_block(np.asarray(values), self._lengths), strict=True))
 
-    def _joined(self, each: Callable[[NoiseLaw], Floats]) -> Floats:
+    def _joined(self, each: Callable[[Noise], Floats]) -> Floats:
         return np.concatenate([each(law) for law in self.laws])
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
@@ -78,8 +78,8 @@ class SideBySide(NoiseLaw):
         return self._joined(lambda law: law.variance)
 
     @property
-    def reach(self) -> Floats:
-        return self._joined(lambda law: law.reach)
+    def decay_length(self) -> Floats:
+        return self._joined(lambda law: law.decay_length)
 
     @property
     def information(self) -> Floats:
@@ -101,23 +101,23 @@ class SideBySide(NoiseLaw):
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         return np.concatenate([law.simulate(rows, generator) for law in self.laws], axis=1)
 
-    def _norm(self, change: Counts) -> Fraction | float:
-        return sum((law.norm(own) for law, own in self._parts(change)), Fraction(0))
+    def _epsilon(self, change: Counts) -> Fraction | float:
+        return sum((law.privacy_loss(own).epsilon for law, own in self._parts(change)), Fraction(0))
 
     def _rho(self, change: Counts) -> Fraction:
-        return sum((law.rho(own) for law, own in self._parts(change)), Fraction(0))
+        return sum((law.privacy_loss(own).rho for law, own in self._parts(change)), Fraction(0))
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the loss of all laws together: independent losses add."""
-        losses = [law.loss(own) for law, own in self._parts(change) if np.any(own)]
+        losses = [law.privacy_loss(own).curve for law, own in self._parts(change) if np.any(own)]
         if len(losses) == 1:
             return losses[0]
         with ctx.workprec(192):
             return added([(atoms_of(loss), 1) for loss in losses], sum(loss.beyond for loss in losses))
 
-    def pieces(self, lengths: Sequence[int]) -> tuple[NoiseLaw, ...] | None:
+    def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
         """Return the laws of pieces, each inside one law or made of whole ones."""
-        found: list[NoiseLaw] = []
+        found: list[Noise] = []
         wanted = list(lengths)
         for law in self.laws:
             own: list[int] = []
@@ -129,12 +129,12 @@ class SideBySide(NoiseLaw):
             found.extend(inside)
         return tuple(found)
 
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+    def marginal(self, groups: Sequence[int]) -> Noise | None:
         """Return the laws of their sums side by side, if every sum lies inside one law."""
-        found: list[NoiseLaw] = []
+        found: list[Noise] = []
         first = 0
-        for law, own in self._parts(np.asarray(parts)):
-            summed = law.sums((own - first).tolist()) if own.min() >= first else None
+        for law, own in self._parts(np.asarray(groups)):
+            summed = law.marginal((own - first).tolist()) if own.min() >= first else None
             if summed is None:
                 return None
             found.append(summed)

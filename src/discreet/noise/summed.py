@@ -26,7 +26,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import log_sum_of_gaussians
 from discreet.noise.laplace_kernel import balanced_rows, by_block
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.randomness import RandomBits
 
 _LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no law here
@@ -35,10 +35,10 @@ _LEAST = 25.0  # a factor that lies below e^-25 of the largest cannot be found b
 
 
 @dataclass(frozen=True)
-class Summed(NoiseLaw):
+class Summed(Noise):
     """Sums of the numbers of `base`, block by block: `counts` holds how many numbers each sum of each block has."""
 
-    base: NoiseLaw
+    base: Noise
     counts: tuple[tuple[int, ...], ...]
 
     @property
@@ -103,10 +103,10 @@ class Summed(NoiseLaw):
         return np.array(found)
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return sqrt(c) times the reach of a number."""
         first = np.cumsum([0, *self._sizes[:-1]])
-        return np.asarray(self.base.reach[first] * np.sqrt(self._sizes))
+        return np.asarray(self.base.decay_length[first] * np.sqrt(self._sizes))
 
     @property
     def information(self) -> Floats:
@@ -123,17 +123,17 @@ class Summed(NoiseLaw):
         found[np.cumsum([0, *self._sizes[:-1]])] = np.asarray(change)
         return found
 
-    def _norm(self, change: Counts) -> Fraction | float:
+    def _epsilon(self, change: Counts) -> Fraction | float:
         """Return the norm of the numbers that were added up: sums tell no more than they do."""
-        return self.base.norm(self._of_base(change))
+        return self.base.privacy_loss(self._of_base(change)).epsilon
 
     def _rho(self, change: Counts) -> Fraction:
         """Return the zCDP parameter of the numbers that were added up."""
-        return self.base.rho(self._of_base(change))
+        return self.base.privacy_loss(self._of_base(change)).rho
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the loss of the numbers that were added up, which is above that of their sums."""
-        return self.base.loss(self._of_base(change))
+        return self.base.privacy_loss(self._of_base(change)).curve
 
 
 @dataclass(frozen=True)
@@ -150,15 +150,13 @@ class SummedLaplace(Summed):
         return _laplace_table(self.rates[block], count, 1 << largest.bit_length())  # few lengths, so that all are kept
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return sqrt(c) times the reach of a number, or a 45th of how far tables go if that is less."""
         pairs = [(rate, count) for rate, own in zip(self.rates, self.counts, strict=True) for count in own]
-        return np.minimum(super().reach, [_width(rate, count) / 45 for rate, count in pairs])
+        return np.minimum(super().decay_length, [_width(rate, count) / 45 for rate, count in pairs])
 
 
-def summed_laplace(
-    base: NoiseLaw, rates: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
-) -> SummedLaplace | None:
+def summed_laplace(base: Noise, rates: tuple[Fraction, ...], counts: Sequence[Sequence[int]]) -> SummedLaplace | None:
     """Return the law of sums of Laplace noise; None if their noise is too wide for a table."""
     if any(_width(rate, max(own)) > _LONGEST for rate, own in zip(rates, counts, strict=True)):
         return None
@@ -218,7 +216,7 @@ class SummedGaussian(Summed):
 
 
 def summed_gaussian(
-    base: NoiseLaw, variances: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
+    base: Noise, variances: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
 ) -> SummedGaussian | None:
     """Return the law of sums of Gaussian noise; None if it is so narrow that floats cannot tell it."""
     pairs = [(variance, max(own)) for variance, own in zip(variances, counts, strict=True)]

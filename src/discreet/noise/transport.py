@@ -29,18 +29,18 @@ from discreet.exact import ball, rounded_up
 from discreet.noise.cut import CutLaw
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import balanced_rows
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.noise.tree_sums import TreeSum, tree_sum
 from discreet.randomness import RandomBits
 
 
 @dataclass(frozen=True)
-class TreeLaplace(NoiseLaw):
+class TreeLaplace(Noise):
     """Laplace noise carried along a tree: cell i hangs on the later cell `parents[i]` by an edge of rate `rates[i]`.
 
     The last cell is the root.
 
-    >>> TreeLaplace.path([Fraction(1, 2), Fraction(1)]).norm([1, 0, -1])
+    >>> TreeLaplace.path([Fraction(1, 2), Fraction(1)]).privacy_loss([1, 0, -1]).epsilon
     Fraction(3, 2)
     """
 
@@ -131,7 +131,7 @@ class TreeLaplace(NoiseLaw):
         return self._around(self.edges.variance)
 
     @cached_property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return one over the smallest rate at each cell, because its noise came over its edges."""
         least = np.append(self.edges.number_rates, np.inf)
         np.minimum.at(least, np.array(self.parents), self.edges.number_rates)
@@ -149,24 +149,24 @@ class TreeLaplace(NoiseLaw):
             found[..., place] += found[..., self.parents[place]]
         return found
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return sum_e r_e |C_e|, the distance over which a change is carried."""
-        return self.edges._norm(self.carried(change))
+        return self.edges._epsilon(self.carried(change))
 
     def _rho(self, change: Counts) -> Fraction:
         """Return the sum of the zCDP parameters of all edges that move."""
         return rho_of_moves(self.edges, self.carried(change))
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss: the losses of all edges that move add up."""
-        return self.edges.loss(self.carried(change))
+        return self.edges.privacy_loss(self.carried(change)).curve
 
-    def sums(self, parts: Sequence[int]) -> "TreeSum | None":
+    def marginal(self, groups: Sequence[int]) -> "TreeSum | None":
         """Return the law of the noise of some cells and of all others: that of the edges between them."""
-        if set(parts) != {0, 1}:
+        if set(groups) != {0, 1}:
             return None
-        hangs = zip(parts, self.parents, self.rates, strict=False)
-        return tree_sum(tuple(rate for own, parent, rate in hangs if own != parts[parent]))
+        hangs = zip(groups, self.parents, self.rates, strict=False)
+        return tree_sum(tuple(rate for own, parent, rate in hangs if own != groups[parent]))
 
     def cut(self, place: int) -> CutLaw | None:
         """Return the law of the noise of the first cells of a path: that of the edge behind them.

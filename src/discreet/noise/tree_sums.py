@@ -22,8 +22,8 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import balanced_rows
-from discreet.noise.law import NoiseLaw
 from discreet.noise.line_sums import filtered
+from discreet.noise.noise import Noise
 from discreet.randomness import RandomBits
 
 _FAR = 110.0  # nats of the slowest edge that are tabled; beyond, logarithms fall by its rate
@@ -31,7 +31,7 @@ _LONGEST = 4_000_000
 
 
 @dataclass(frozen=True)
-class TreeSum(NoiseLaw):
+class TreeSum(Noise):
     """The sum V of independent Laplace numbers of these rates, and -V."""
 
     rates: tuple[Fraction, ...]
@@ -81,7 +81,7 @@ class TreeSum(NoiseLaw):
         return np.full(2, float(self._edges.variance.sum()))
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return one over the smallest rate, or what so many numbers together reach if that is more."""
         rates = np.array([float(rate) for rate in self.rates])
         return np.full(2, max(1 / rates.min(), float(np.sqrt((1 / rates**2).sum()))))
@@ -95,15 +95,15 @@ class TreeSum(NoiseLaw):
         values = np.asarray(noise, dtype=float)
         return np.asarray((self.log_terms(np.abs(values + 1)) - self.log_terms(np.abs(values - 1))) / 2)
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return what a move over the slowest edge costs: at least as much as the sum can lose."""
         return min(self.rates) * abs(int(change[0]))
 
     def _rho(self, change: Counts) -> Fraction:
-        return self._norm(change) ** 2 / 2
+        return self._epsilon(change) ** 2 / 2
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
-        return PrivacyLoss.worst_case(self._norm(change))
+    def _curve(self, change: Counts) -> PrivacyLoss:
+        return PrivacyLoss.worst_case(self._epsilon(change))
 
 
 def tree_sum(rates: tuple[Fraction, ...]) -> TreeSum | None:

@@ -19,7 +19,7 @@ from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.gaussian import ProductGaussian
 from discreet.noise.halving import LEAST_CELLS, LEAST_VARIANCE, halved_noise
 from discreet.noise.laplace_kernel import ZeroSum, balanced, balanced_rows, by_block
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_gaussian
 
@@ -60,7 +60,7 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
         pairs = zip(self.variances, self.sizes, strict=True)
         return np.repeat([_cell_variance(float(variance), cells) for variance, cells in pairs], self.sizes)
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if one unit moves in one block, and otherwise that of the zCDP parameter."""
         moved = [np.abs(own).sum() for own in by_block(change, self.sizes)]
         if not any(moved):
@@ -68,18 +68,18 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
         place = int(np.argmax(moved))
         if sum(moved) == 2:
             return gaussian_loss(self.variances[place], self.sizes[place], True)
-        return concentrated_loss(self.rho(change))
+        return concentrated_loss(self._rho(change))
 
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return x sqrt(v) minus the mean of its block."""
         free = np.asarray(normals, dtype=float) * np.sqrt(self.number_variances)
         return np.concatenate([own - own.mean(axis=-1, keepdims=True) for own in by_block(free, self.sizes)], axis=-1)
 
-    def sums(self, parts: Sequence[int]) -> NoiseLaw | None:
+    def marginal(self, groups: Sequence[int]) -> Noise | None:
         """Return the law of sums inside blocks: it is the product of the sums' laws, conditioned in the same way."""
         from discreet.noise.summed import summed_gaussian
 
-        sizes = sizes_of_sums(parts, self.sizes)
+        sizes = sizes_of_sums(groups, self.sizes)
         return None if sizes is None else summed_gaussian(self, self.variances, sizes)
 
 

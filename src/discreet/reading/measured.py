@@ -51,13 +51,13 @@ class MeasuredTable:
     @property
     def farthest(self) -> float:
         """Return the largest distance at which a factor e of likelihood is lost, of all cells: public."""
-        return float(self.measurement.noise.reach[self.rows].max())
+        return float(self.measurement.noise.decay_length[self.rows].max())
 
     @property
     def reach(self) -> float:
         """Return how far away from a noisy cell a count is seen at all, in either direction: public."""
         law, place = self.measurement.noise, int(self.rows.flat[0])
-        farthest = float(law.reach[place])
+        farthest = float(law.decay_length[place])
         while float(law.log_terms(np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
             farthest *= 2
         low = farthest / 2
@@ -88,7 +88,7 @@ def seen_row(measurement: Measurement, places: Counts) -> Seen:
     """Return what a measurement says about the cells of one row, at these indices."""
     law, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
     information = 1 / np.maximum(law.variance[places], 1e-9)
-    return Seen(log_kernel, np.asarray(measurement.values[places]), law.reach[places], information)
+    return Seen(log_kernel, np.asarray(measurement.values[places]), law.decay_length[places], information)
 
 
 def _log_kernel_at(measurement: Measurement, places: Counts, counts: Counts) -> Floats:

@@ -8,7 +8,7 @@ l the precision of the prior. It is exact given A: it needs no approximation of 
 noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d) is a further factor. sigma^2 has the prior
 InverseGamma(a, c) and is drawn from InverseGamma(a + (n - d)/2, c + q/2), by one more normal number, and weighed: q =
 y'y - b'(A + s l I)^-1 b is about what the coefficients' posterior mean leaves over, s a first guess of sigma^2. Noise
-is made of standard normal numbers (`NoiseLaw.from_normals`), so no density of it is needed but for further releases of
+is made of standard normal numbers (`Noise.from_normals`), so no density of it is needed but for further releases of
 the same records.
 
 A reader's own records (`models.informed`) add their moments to A, b and y'y wherever the coefficients are concerned, so
@@ -194,7 +194,7 @@ class MomentTarget:
         log_firm, shrunk = eliminated(self._firm(moments, variance), self._products(moments))
         logs += d / 2 * log(precision / (2 * pi)) - 0.5 * (log_size + log_firm + (explained - shrunk) / variance)
         for other in self.weighed:
-            logs = logs + other.noise.log_probability(other.values - released)
+            logs = logs + other.noise.log_prob(other.values - released)
         return np.asarray(logs)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.models.number_table import NumberTable
-from discreet.noise import NoiseLaw
+from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
 from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
 from discreet.reading.ratios import Quantiles, Ratio
@@ -18,7 +18,7 @@ MOST_FOR_CUTS = 1.2e10
 
 
 @lru_cache(maxsize=8)
-def drawn_noise(noise: NoiseLaw | Averaged, draws: int = DRAWS) -> Floats:
+def drawn_noise(noise: Noise | Averaged, draws: int = DRAWS) -> Floats:
     """Return draws of all noise: they are public and the same for every release with this noise law."""
     return noise.simulate(draws, np.random.default_rng(_SEED))
 
@@ -30,7 +30,7 @@ class NumberTableReading:
     model: NumberTable
     size: int
     values: Counts | Floats
-    noise: NoiseLaw | Averaged
+    noise: Noise | Averaged
     are_cuts_worked_out: bool = True
     """Whether the laws of cuts are computed where possible, or draws are used throughout."""
     draws: int = DRAWS

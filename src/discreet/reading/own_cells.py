@@ -4,7 +4,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.models import Categories
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.reading.case import Case
 from discreet.reading.counts.pair_rows import pair_rows
 from discreet.reading.own_sums import summed_measurements
@@ -33,7 +33,7 @@ def own_cells(case: Case[Categories], places: Counts | None = None) -> tuple[Cou
     return first[kinds], weights[kinds], kinds
 
 
-def pairs_through(noisy: list[tuple[Counts, NoiseLaw]], total: int) -> tuple[Counts, Floats]:
+def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts, Floats]:
     """Return the laws of the first counts of pairs (rows) with one total, seen through one or more laws of noise."""
 
     def log_kernel(counts: Counts) -> Floats:
@@ -44,5 +44,5 @@ def pairs_through(noisy: list[tuple[Counts, NoiseLaw]], total: int) -> tuple[Cou
         return found
 
     centres = np.stack([each for values, _ in noisy for each in (values[:, 0], total - values[:, 1])])
-    reach = min(float(law.reach.min()) for _, law in noisy)
+    reach = min(float(law.decay_length.min()) for _, law in noisy)
     return pair_rows(log_kernel, centres.min(axis=0), centres.max(axis=0), reach, total)

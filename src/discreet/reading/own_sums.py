@@ -1,7 +1,7 @@
 """Own sums: what is asked about groups of cells is read from the noisy sums of these groups alone.
 
 Events split the cells into p parts. If cell noise is a product, or a product conditioned on summing to zero, then so is
-the noise of the parts' sums, with the kernel folded c times for c cells (`NoiseLaw.sums`): adding up the product over
+the noise of the parts' sums, with the kernel folded c times for c cells (`Noise.marginal`): adding up the product over
 all rows with the same sums leaves a product, and the condition stays. So the collapsed release is a noisy table of p
 cells with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
 
@@ -183,7 +183,7 @@ def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
     if places is None or not np.array_equal(np.sort(places), np.arange(len(labels))):
         return None
     parts = int(labels.max()) + 1
-    law = noise.sums(labels[places].tolist())
+    law = noise.marginal(labels[places].tolist())
     if law is None:
         return None
     values = np.zeros(parts, dtype=np.int64)

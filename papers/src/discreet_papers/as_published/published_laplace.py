@@ -166,7 +166,7 @@ class PublishedLaplace(Mechanism[Categories]):
     @property
     def pure_epsilon(self) -> Fraction:
         """Return the largest loss over all neighbours, computed from quantities and noise."""
-        return Fraction(max(self.noise.norm(change) for change in self.quantities.changes()))
+        return Fraction(max(self.noise.privacy_loss(change).epsilon for change in self.quantities.changes()))
 
     @property
     def length(self) -> int:

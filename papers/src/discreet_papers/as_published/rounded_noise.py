@@ -18,12 +18,12 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.pair_bound import rounded_up
 from discreet.exact import ball
-from discreet.noise.law import NoiseLaw
+from discreet.noise.noise import Noise
 from discreet.randomness import RandomBits, bernoulli_exponential, geometric
 
 
 @dataclass(frozen=True)
-class WholeLaplace(NoiseLaw):
+class WholeLaplace(Noise):
     """Independent noise of one rate on `numbers` numbers, made whole."""
 
     rate: Fraction
@@ -61,7 +61,7 @@ class WholeLaplace(NoiseLaw):
         return np.full(self.numbers, float(chances @ np.square(steps - mean)))
 
     @property
-    def reach(self) -> Floats:
+    def decay_length(self) -> Floats:
         """Return how many units of noise cost a factor e."""
         return np.full(self.numbers, 1 / float(self.rate))
 
@@ -79,7 +79,7 @@ class WholeLaplace(NoiseLaw):
         """Return the largest loss of each number that moves."""
         return [self.rate * abs(int(step)) for step in np.asarray(change) if step]
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return the sum of r |c| over the numbers that move."""
         return sum(self._costs(change), Fraction(0))
 
@@ -87,9 +87,9 @@ class WholeLaplace(NoiseLaw):
         """Return half the sum of the numbers' squared costs: each is pure (Bun and Steinke, 2016)."""
         return sum((cost**2 for cost in self._costs(change)), Fraction(0)) / 2
 
-    def _loss(self, change: Counts) -> PrivacyLoss:
+    def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the worst loss that the norm allows, which is above the exact one."""
-        norm = self._norm(change)
+        norm = self._epsilon(change)
         return PrivacyLoss.worst_case(norm) if norm else PrivacyLoss((Fraction(0),), (1.0,))
 
 
@@ -139,7 +139,7 @@ class CutTowardsZero(WholeLaplace):
         with ctx.workprec(128):
             return [rounded_up(ball(cost) + arb(2).log()) for cost in super()._costs(change)]
 
-    def _norm(self, change: Counts) -> Fraction:
+    def _epsilon(self, change: Counts) -> Fraction:
         """Return the sum of r |c| + ln 2 over the numbers that move, rounded up once."""
         costs = super()._costs(change)
         with ctx.workprec(128):

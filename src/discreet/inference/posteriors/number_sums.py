@@ -209,7 +209,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         parts, first = np.zeros(states.count), 0
         for each in self._measurements:
             own = states.behind[:, first : first + len(each.values)]
-            parts += each.noise.log_probability(each.values - own)
+            parts += each.noise.log_prob(each.values - own)
             first += len(each.values)
         return [parts]
 

@@ -24,7 +24,7 @@ from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import ROUNDED
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.models.numbers import POPULATION
-from discreet.noise import NoiseLaw
+from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
 from discreet.reading import Case, Engine, Work
 from discreet.reading.number_tables import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
@@ -63,7 +63,7 @@ class NumberTableEngine(Engine, place=10):
             and not model.leaves_gaps_out
             and noise.cut_operations <= MOST_FOR_CUTS
         ):
-            reach = float(noise.reach.max()) * np.sqrt(2.0 * model.count) * 12 + 60
+            reach = float(noise.decay_length.max()) * np.sqrt(2.0 * model.count) * 12 + 60
             operations = noise.cut_operations + _TESTED * model.count * reach + tests * (_TEST + _EACH * reach)
             return Work(f"testing {model.count} edges{asked}", operations, 40 * reach * 64)
         operations = DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells) + _RANKED * tests)
@@ -79,7 +79,7 @@ class NumberTableEngine(Engine, place=10):
         return NumberTableReading(case.model, case.size, values[0], noise)
 
 
-def _noise_of(case: Case) -> NoiseLaw | Averaged:
+def _noise_of(case: Case) -> Noise | Averaged:
     laws = tuple(observed.measurements[0].noise for observed in case.observed)
     return laws[0] if len(laws) == 1 else Averaged(laws)
 
@@ -256,7 +256,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             raise DeclarationError(
                 f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
             )
-        return [noise.log_probability(self.reading.values - states.behind)]
+        return [noise.log_prob(self.reading.values - states.behind)]
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:
         """Draw the counts of as many further records, taking the drawn ones as their population."""

@@ -257,7 +257,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
             (measured,) = Observed(release.mechanism, np.array(release.output, dtype=np.int64), "").measurements
             if not measured.noise.has_density:
                 raise DeclarationError(f"the noise of {type(release.mechanism).__name__} has no density")
-            found.append(measured.noise.log_probability(measured.values - states.behind))
+            found.append(measured.noise.log_prob(measured.values - states.behind))
         return found
 
     def further(self, states: States, generator: np.random.Generator) -> Counts:

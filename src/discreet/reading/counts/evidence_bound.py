@@ -52,7 +52,7 @@ class _Bounds:
             values[measurement.of.single_cells, number] = measurement.values
         self._noisy, which, self._times = np.unique(values, axis=0, return_inverse=True, return_counts=True)
         self._which = which.ravel()
-        self._margin = int(np.ceil(_MARGIN * min(float(m.noise.reach.max()) for m in self._measurements))) + 2
+        self._margin = int(np.ceil(_MARGIN * min(float(m.noise.decay_length.max()) for m in self._measurements))) + 2
         self._known: dict[tuple[bytes, int], _Setting | None] = {}
         self._tilt = 0.0  # the previous prior's tilt, near which the next one is searched
 

@@ -69,7 +69,7 @@ class MeasuredFit(Fit):
     def log_likelihood(self, counts: Counts) -> Floats:
         """Return the sum of the laws' log probabilities."""
         pairs = zip(self._measurements, self._noise(counts), strict=True)
-        return np.asarray(sum(measurement.noise.log_probability(noise) for measurement, noise in pairs))
+        return np.asarray(sum(measurement.noise.log_prob(noise) for measurement, noise in pairs))
 
     def slope(self, counts: Floats) -> Floats:
         """Return A' of the laws' slopes."""

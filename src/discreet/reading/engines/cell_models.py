@@ -42,7 +42,7 @@ class CellModelsEngine(Engine, place=28):
 
     def _width(self, case: Case[ModelledTable]) -> float:
         """Return about how many counts the window of a cell has."""
-        reach = max((float(m.noise.reach.max()) for m in case.measurements), default=case.size / (2 * _REACHES))
+        reach = max((float(m.noise.decay_length.max()) for m in case.measurements), default=case.size / (2 * _REACHES))
         return min(case.size + 1.0, 2 * _REACHES * reach + 3)
 
     def _each(self, case: Case[ModelledTable]) -> float:

@@ -38,7 +38,7 @@ class CubeEngine(Engine, place=20):
         usual = min(radii, (3 * features + 90) / rate)
         looked = 1.0
         if found.classes is not None:
-            reach = float(found.classes.noise.reach.max())
+            reach = float(found.classes.noise.decay_length.max())
             looked = min(size + 1.0, 100 / rate + (_LOOKED + 10 * features) * reach * rate)
         words = f"going through {looked:.0f} counts of each class of {size} records"
         return Work(words, len(found.features) * looked * (_EACH * features * usual + _CALL), 8 * features * radii)

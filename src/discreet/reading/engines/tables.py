@@ -116,7 +116,7 @@ class MeasuredCells:
         self._numbers[places] = np.arange(len(places))
         self.low, self.high = np.zeros(cells, dtype=np.int64), np.full(cells, size)
         self.low[places] = self.high[places] = measurement.values
-        self.reach = float(measurement.noise.reach.max())
+        self.reach = float(measurement.noise.decay_length.max())
         self.log_constant = -measurement.noise.log_normaliser
         self.kinds = self.low if len(measurement.noise.blocks) == 1 and len(places) == cells else None
 
@@ -162,4 +162,4 @@ def _width(observed: Observed, size: int) -> float:
     if (draw := observed.draw) is not None:
         rows = draw.rows[0]
         return 20 * float(np.sqrt(size / (float(rows.power) * rows.draws))) + 5
-    return max(2 * _FACTORS * float(m.noise.reach.max()) + 5 for m in observed.measurements)
+    return max(2 * _FACTORS * float(m.noise.decay_length.max()) + 5 for m in observed.measurements)

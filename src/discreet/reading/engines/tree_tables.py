@@ -96,7 +96,7 @@ class TreeTablesEngine(Engine, place=12):
 
     @staticmethod
     def _width(case: Case, measured: Measurement) -> float:
-        reach = float(measured.noise.reach.max()) if measured.noise.tree_parents is not None else np.inf
+        reach = float(measured.noise.decay_length.max()) if measured.noise.tree_parents is not None else np.inf
         return min(case.size + 1.0, 2 * _FACTORS * reach + 60)
 
     def read(self, case: Case) -> TableReading:

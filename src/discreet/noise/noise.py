@@ -11,7 +11,9 @@ the law alone. Numbers of one block are alike: exchanging them does not change t
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 from typing import ClassVar
 
@@ -25,7 +27,7 @@ from discreet.noise.cut import CutLaw
 from discreet.randomness import RandomBits
 
 
-class NoiseLaw(ABC):
+class Noise(ABC):
     """A distribution of noise, P(u) = e^(log_kernel(u) - log_normaliser), on rows of `length` whole numbers."""
 
     has_density: ClassVar[bool] = True
@@ -67,7 +69,7 @@ class NoiseLaw(ABC):
     def log_normaliser(self) -> float:
         """Return the log of the kernel's sum over all whole numbers."""
 
-    def log_probability(self, noise: ArrayLike) -> Floats:
+    def log_prob(self, noise: ArrayLike) -> Floats:
         """Return log P of each row of noise."""
         return self.log_kernel(noise) - self.log_normaliser
 
@@ -78,8 +80,8 @@ class NoiseLaw(ABC):
 
     @property
     @abstractmethod
-    def reach(self) -> Floats:
-        """Return for each number a distance such that within 45 of them its kernel falls by a factor of e^45 or more.
+    def decay_length(self) -> Floats:
+        """Return for each number a length such that within 45 of it the log kernel falls by 45 or more.
 
         For a law with a shared radius it is at least the mean radius for small rates.
         """
@@ -156,25 +158,9 @@ class NoiseLaw(ABC):
         """
         raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
 
-    def norm(self, change: ArrayLike) -> Fraction | float:
-        """Return the largest privacy loss if the measured numbers move by `change`, exactly; inf if it is unbounded.
-
-        It is unbounded wherever a total moves that the noise keeps, because that total is published as it is.
-        """
-        moved = np.asarray(change)
-        return self._norm(moved) if self.keeps(moved) else inf
-
-    def rho(self, change: ArrayLike) -> Fraction:
-        """Return a zCDP parameter of this change: the sum of those of independent parts."""
-        return self._rho(self._hidden(change))
-
-    def loss(self, change: ArrayLike) -> PrivacyLoss:
-        """Return the privacy loss if the measured numbers move by `change`: exact, or an upper bound where stated.
-
-        It is unchanged if numbers of a block are exchanged, or signs are changed where the law has no constraint, and
-        it does not grow if numbers move less or whole blocks do not move.
-        """
-        return self._loss(self._hidden(change))
+    def privacy_loss(self, change: ArrayLike) -> "ChangeLoss":
+        """Return what it costs if the measured numbers move by `change`; nothing is computed until it is asked for."""
+        return ChangeLoss(self, np.asarray(change))
 
     def keeps(self, change: ArrayLike) -> bool:
         """Tell whether a change moves no total that the noise keeps; otherwise no output hides it."""
@@ -183,38 +169,29 @@ class NoiseLaw(ABC):
         totals = np.add.reduceat(np.asarray(change), np.cumsum([0, *self.blocks[:-1]]))
         return not np.any(totals[np.asarray(self.keeps_totals)])
 
-    def _hidden(self, change: ArrayLike) -> Counts:
-        moved = np.asarray(change)
-        if not self.keeps(moved):
-            raise DeclarationError(
-                f"{type(self).__name__} noise keeps the totals of its blocks, so it cannot hide a change that moves "
-                "one of them: the privacy loss would be infinite. Use noise that does not sum to zero there."
-            )
-        return moved
-
     @abstractmethod
-    def _norm(self, change: Counts) -> Fraction | float:
-        """Return `norm` of a change that moves no total that is kept."""
+    def _epsilon(self, change: Counts) -> Fraction | float:
+        """Return `ChangeLoss.epsilon` of a change that moves no total that is kept."""
 
     @abstractmethod
     def _rho(self, change: Counts) -> Fraction:
-        """Return `rho` of a change that moves no total that is kept."""
+        """Return `ChangeLoss.rho` of a change that moves no total that is kept."""
 
     @abstractmethod
-    def _loss(self, change: Counts) -> PrivacyLoss:
-        """Return `loss` of a change that moves no total that is kept."""
+    def _curve(self, change: Counts) -> PrivacyLoss:
+        """Return `ChangeLoss.curve` of a change that moves no total that is kept."""
 
     @property
     def norm_weights(self) -> tuple[Fraction, ...] | None:
-        """Return w, one for each block, if `norm` is sum_i w_i |c_i| for all changes that it `keeps`; else None."""
+        """Return w of each block if epsilon is sum_i w_i |c_i| for all changes that it `keeps`; else None."""
         return None
 
     @property
     def rho_weights(self) -> tuple[Fraction, ...] | None:
-        """Return w, one for each block, if `rho` is sum_i w_i c_i^2 for all changes that it `keeps`; else None."""
+        """Return w of each block if rho is sum_i w_i c_i^2 for all changes that it `keeps`; else None."""
         return None
 
-    def pieces(self, lengths: Sequence[int]) -> "tuple[NoiseLaw, ...] | None":
+    def pieces(self, lengths: Sequence[int]) -> "tuple[Noise, ...] | None":
         """Return the laws of consecutive pieces of so many numbers, if these are independent; else None."""
         return (self,) if tuple(lengths) == (self.length,) else None
 
@@ -231,9 +208,48 @@ class NoiseLaw(ABC):
         """Return the law of one number's noise, where that of cuts is known too; else None."""
         return None
 
-    def sums(self, parts: Sequence[int]) -> "NoiseLaw | None":
+    def marginal(self, groups: Sequence[int]) -> "Noise | None":
         """Return the law of the noise of sums, or None if it has no simple form.
 
-        `parts` gives, for each number, the sum that it belongs to: 0, 1, ...
+        `groups` gives, for each number, the sum that it belongs to: 0, 1, ...
         """
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeLoss:
+    """The privacy loss if the measured numbers move by a change c: loss(u) = ln P(u) - ln P(u - c).
+
+    Where a total moves that the noise keeps, no output hides it: epsilon is infinite, and there is no rho and no curve.
+    """
+
+    noise: Noise
+    change: Counts
+
+    @cached_property
+    def epsilon(self) -> Fraction | float:
+        """Return the largest loss, exactly; infinite if it is unbounded."""
+        return self.noise._epsilon(self.change) if self.noise.keeps(self.change) else inf
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return a zCDP parameter: the sum of those of independent parts."""
+        return self.noise._rho(self._hidden)
+
+    @cached_property
+    def curve(self) -> PrivacyLoss:
+        """Return the law of the loss: exact, or an upper bound where stated.
+
+        It is unchanged if numbers of a block are exchanged, or signs are changed where the noise has no constraint, and
+        it does not grow if numbers move less or whole blocks do not move.
+        """
+        return self.noise._curve(self._hidden)
+
+    @property
+    def _hidden(self) -> Counts:
+        if not self.noise.keeps(self.change):
+            raise DeclarationError(
+                f"{type(self.noise).__name__} noise keeps the totals of its blocks, so it cannot hide a change that "
+                "moves one of them: the privacy loss would be infinite. Use noise that does not sum to zero there."
+            )
+        return self.change
