@@ -15,7 +15,7 @@ import numpy as np
 from figures import record
 
 import discreet as dc
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models import Network
 from discreet.models.elimination import chance_of
@@ -92,7 +92,7 @@ def refusals() -> None:
     cells = dc.Categories(names, levels=dict.fromkeys(names, tuple(range(10))), outside=0)
     wide = dc.Categories("x", levels=tuple(range(300)), outside=0)
     graph = Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", (0, 1, 2)), outside=0)
-    asked: list[tuple[str, Mechanism, Callable[[Mechanism], object]]] = [
+    asked: list[tuple[str, Sized, Callable[[Sized], object]]] = [
         ("audit of 300 cells, epsilon .001", dc.GeometricHistogram(wide, 10**6, "0.001"), audit),
         ("audit of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), audit),
         ("verify of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), verify),

@@ -10,13 +10,14 @@ from scipy.special import gammaln, logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.mechanisms import sized
 
 
 class AllDataSets:
     """Counts of all combinations of levels, one data set in each row, and what releases say about them."""
 
     def __init__(self, releases: Sequence[dc.Release]) -> None:
-        self.network, size = releases[0].model, releases[0].mechanism.size
+        self.network, size = releases[0].model, sized(releases[0].mechanism).size
         shape = [len(variable.levels) for variable in self.network.variables]
         names = [variable.name for variable in self.network.variables]
         joint = np.array(list(compositions(size, prod(shape))))

@@ -34,6 +34,7 @@ from discreet.command_line.main import main as discreet_command
 from discreet.guarantees.entries import PARTS
 from discreet.guarantees.metric import Metric
 from discreet.kinds import SOLVERS
+from discreet.mechanisms import Sized
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.programs.program import Program
@@ -129,7 +130,7 @@ def study_keys() -> Iterator[str]:
     for name, asked in asked_models().items():
         if is_own(asked.make):
             yield f"model = {name!r}: {_keys(model_maker(name, nothing))}"
-    for kind, mechanism in dc.Mechanism.registered().items():
+    for kind, mechanism in Sized.registered().items():
         if is_own(mechanism):
             for way in constructors_of(mechanism):
                 written = f"{kind}.{way}" if way else kind
@@ -181,7 +182,7 @@ def kinds() -> Iterator[str]:
     """Yield what the registries hold: kinds of documents with version and fields, and who reads them."""
     registries = {"mechanism": dc.Mechanism, "model": Model, "program": Program}
     for sort, registry in registries.items():
-        dc.Mechanism.registered()
+        Sized.registered()
         made = [*registry.kinds.newest.values(), *registry.kinds.earlier.values()]
         for each in sorted(
             (each for each in made if is_own(each)), key=lambda e: (e.document_kind, e.document_version)

@@ -27,6 +27,7 @@ from scipy.special import betaincinv
 import discreet as dc
 from discreet.inference.posteriors.laws import Laws, OwnLaws
 from discreet.inference.posteriors.table import JointLaws
+from discreet.mechanisms import sized
 from discreet.reading import Case, read
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.strengths import read_learnt
@@ -127,7 +128,7 @@ def looked_at(setting: Setting) -> dict[str, list[Counts]]:
 
 def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
-    size, output = release.mechanism.size, release.counts
+    size, output = sized(release.mechanism).size, release.counts
     return {
         "own": partial(covers_opened, OwnLaws(OwnSums(Case.of([release])), size)),
         "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
@@ -141,7 +142,7 @@ def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     one: Any = [read(replace(case, model=case.model.with_prior(1)))]
     return {
         "D1": partial(covers, JointLaws(one), None),
-        "learnt": partial(covers, JointLaws(tables), release.mechanism.size),
+        "learnt": partial(covers, JointLaws(tables), sized(release.mechanism).size),
     }
 
 

@@ -12,6 +12,7 @@ from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.row import PROBABILITY
 from discreet.mathematics.distributions import BetaMixture
+from discreet.mechanisms import sized
 from discreet.reading import Case, Engine, Work
 from discreet.releases import Release
 
@@ -63,7 +64,7 @@ class SuccessesPosterior(Posterior[Successes], shows=SuccessesReading):
     def __init__(
         self, model: Successes, releases: Sequence[Release[Successes]], readings: Sequence[SuccessesReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings
         self.law = self.reading.law
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms import Sized, with_fields
 from discreet.mechanisms.evidence import Draw
 from discreet.study.mechanisms import constructors_of
 
@@ -42,15 +42,15 @@ FACTS = {"epsilon": "0.4", "delta": "1e-6", "lowest": "0.01", "highest": "0.99",
 """What constructors may ask for besides a model."""
 
 
-def drawing_kinds(table: Any) -> dict[str, type[Mechanism]]:
+def drawing_kinds(table: Any) -> dict[str, type[Sized]]:
     """Return the registered kinds whose outputs are draws, whatever the table of contracts lists of them."""
-    made = {kind: table[kind][0].make(cls) for kind, cls in Mechanism.registered().items()}
+    made = {kind: table[kind][0].make(cls) for kind, cls in Sized.registered().items()}
     return {kind: type(m) for kind, m in made.items() if isinstance(m.evidence(np.zeros(0, dtype=np.int64)), Draw)}
 
 
-def ways(kind: type[Mechanism], model: Any) -> dict[str, Callable[[], Mechanism]]:
+def ways(kind: type[Sized], model: Any) -> dict[str, Callable[[], Sized]]:
     """Return every way to make a draw of this kind about a model from the facts above."""
-    found: dict[str, Callable[[], Mechanism]] = {}
+    found: dict[str, Callable[[], Sized]] = {}
     for name, make in constructors_of(kind).items():
         asked = {n: p for n, p in signature(make).parameters.items() if n != "model"}
         known = {n: FACTS[n] for n, p in asked.items() if n in FACTS and (p.default is Parameter.empty or n == "delta")}

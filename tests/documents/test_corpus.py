@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
+from discreet.mechanisms import sized
 from discreet.models import Statistics
 from discreet.planning.referee import Findings
 from discreet.releases._publish_plan import plan_document
@@ -148,7 +149,7 @@ def test_a_paid_request_is_answered_again_for_free(
     assert said["requests"]
     for request, (kept, data) in said["requests"].items():
         release = dc.Release.from_json(text_of(version, kept))
-        secret = Statistics(release.mechanism.model, counted(version, kept), release.mechanism.size)
+        secret = Statistics(release.mechanism.model, counted(version, kept), sized(release.mechanism).size)
         again = dc.publish(
             release.mechanism, secret, ledger, release.label,
             unit=release.unit, request=request, group=release.group, data=data, reading=release.reading,

@@ -16,6 +16,7 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.command_line.main import main
 from discreet.inference import FamilyPosterior
+from discreet.mechanisms import sized
 from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, NormalLaw
 from discreet.reading.counts import record_totals
 from discreet.reading.counts.record_totals import RecordTotals
@@ -43,7 +44,7 @@ def slow_reading(releases: list[dc.Release], prior: Any, cells: int = 20_000) ->
     low, high = GRIDS.get(type(model).__name__, (1e-6, 15.0))
     edges = np.linspace(low, high, cells + 1)
     middles = (edges[:-1] + edges[1:]) / 2
-    size = releases[0].mechanism.size
+    size = sized(releases[0].mechanism).size
     tables = np.array(list(compositions(size, len(model.cells))))
     chances = np.log(np.maximum(model.level_probabilities(middles), 1e-300))
     weights = gammaln(size + 1) - gammaln(tables + 1).sum(axis=1)

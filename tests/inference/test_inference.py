@@ -13,7 +13,7 @@ from scipy.stats import kstest
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.mechanisms import NoisyCounts
+from discreet.mechanisms import NoisyCounts, sized
 
 Floats = NDArray[np.float64]
 KINDS: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.mechanisms.DiscreteLaplaceCounts)
@@ -27,7 +27,7 @@ class BruteForce:
     """The slow twin: all tables of counts, weighed one by one."""
 
     def __init__(self, *releases: dc.Release) -> None:
-        model, size = releases[0].model, releases[0].mechanism.size
+        model, size = releases[0].model, sized(releases[0].mechanism).size
         self.tables = np.array(list(compositions(size, len(model.cells))))
         logs = model.log_evidence(self.tables)
         for release in releases:

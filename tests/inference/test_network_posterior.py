@@ -11,6 +11,7 @@ from scipy.special import gammaln, logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.inference import NetworkPosterior
+from discreet.mechanisms import sized
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
 from discreet.mechanisms.family_histograms import FamilyHistograms
@@ -66,7 +67,7 @@ class Enumeration:
     def __init__(self, release: dc.Release) -> None:
         self.network: Network = release.model
         self.names = [column.name for column in self.network.variables]
-        self.tables = self._all(release.mechanism.size, [])
+        self.tables = self._all(sized(release.mechanism).size, [])
         last = [self.names.index(family[-1]) for family in self.network.maximal_families]
         cells = np.array([np.concatenate([each[place].ravel() for place in last]) for each in self.tables])
         logs = np.array([self._log_prior(each) for each in self.tables])

@@ -10,6 +10,7 @@ from scipy.special import gammaln, logsumexp
 import discreet as dc
 from discreet.certificates.enumeration import compositions
 from discreet.command_line import main
+from discreet.mechanisms import Sized, sized
 from discreet.models.informed import InformedNetwork
 from discreet.reading import Case
 from discreet.reading.engines.counts import CountsEngine
@@ -23,7 +24,7 @@ def log_beta(alpha: np.ndarray) -> float:
     return float(gammaln(alpha).sum() - gammaln(alpha.sum()))
 
 
-def table_twin(mechanism: dc.Mechanism, output: tuple[int, ...], own: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def table_twin(mechanism: Sized, output: tuple[int, ...], own: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Sum over all tables k, weighed by n!/prod k! B(alpha + k + own) P(output | k)."""
     tables = np.array(list(compositions(mechanism.size, len(alpha))))
     logs = mechanism.log_likelihood(np.array(output), tables) - gammaln(tables + 1.0).sum(axis=1)
@@ -38,7 +39,7 @@ def test_own_counts_of_a_table_are_read_as_further_records(kind: type) -> None:
     release = dc.simulate(kind(model, 7, 1), [4, 2, 1], dc.SeededBits(3))
     own = np.array([1, 5, 0])
     posterior = dc.infer(release, own=own)
-    twin = table_twin(release.mechanism, release.output, own, np.array(model.prior))
+    twin = table_twin(sized(release.mechanism), release.output, own, np.array(model.prior))
     assert list(posterior.mean.values()) == pytest.approx(twin, abs=1e-10)
     assert posterior.own_records == 6
     records = {"x": ["a", "b", "b", "b", "b", "b"]}
@@ -64,7 +65,7 @@ def test_without_a_declared_prior_its_strength_is_learnt_from_own_records_too() 
 
 def network_twin(release: dc.Release, own: np.ndarray) -> np.ndarray:
     """P(f = 1 | c) for both c: sum over all tables (c, f) with one prior of 1 for every parameter of every row."""
-    mechanism, own = release.mechanism, own.reshape(2, 2)
+    mechanism, own = sized(release.mechanism), own.reshape(2, 2)
     tables = np.array(list(compositions(mechanism.size, 4)))
     logs = mechanism.log_likelihood(np.array(release.output), tables) - gammaln(tables + 1.0).sum(axis=1)
     rows = 1.0 + tables.reshape(-1, 2, 2) + own

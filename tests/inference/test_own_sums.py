@@ -16,7 +16,7 @@ from discreet.certificates import compositions
 from discreet.errors import PriorOutweighsWarning
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.mathematics.distributions import Share
-from discreet.mechanisms import NoisyCounts
+from discreet.mechanisms import NoisyCounts, sized
 from discreet.reading.case import Case
 from discreet.reading.own_sums import OwnSums
 
@@ -46,7 +46,7 @@ def summed_out(release: dc.Release, groups: Sequence[Sequence[int]]) -> dict[tup
 
     P(z | k_S) = sum over all noise rows with these sums. By direct convolution, cell by cell.
     """
-    mechanism, z = release.mechanism, np.array(release.output)
+    mechanism, z = sized(release.mechanism), np.array(release.output)
     rest = sorted(set(range(len(z))) - {cell for group in groups for cell in group})
     parts = [list(group) for group in groups] + ([rest] if rest else [])
     r, reach = np.exp(-float(mechanism.guarantee.epsilon) / 2), 400

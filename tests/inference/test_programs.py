@@ -15,6 +15,7 @@ import discreet as dc
 from discreet.command_line import main
 from discreet.inference import ModelPosterior, programs
 from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
+from discreet.mechanisms import sized
 from discreet.models import modelled_table
 from discreet.models.modelled_table import ModelledTable
 from discreet.reading import MOST_OPERATIONS, Case
@@ -141,7 +142,7 @@ def test_a_reading_takes_no_more_values_than_its_work_says(
     monkeypatch.setattr(Target, "values", counted_values)
     monkeypatch.setattr(Target, "__call__", counted_slopes)
     monkeypatch.setattr("discreet.reading.cells.chains.is_installed", lambda: True)  # and yet there is no time for it
-    work = CellModelsEngine().work(Case.before(release.mechanism)).operations
+    work = CellModelsEngine().work(Case.before(sized(release.mechanism))).operations
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dc.infer(release, patience=1.0001 * work / MOST_OPERATIONS)

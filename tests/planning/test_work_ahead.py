@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import discreet as dc
 from counted_work import calls_of
 from discreet.command_line.main import main
-from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms import Sized, with_fields
 from discreet.planning import accuracy, audit, verify
 from discreet.planning.work_ahead import auditing, drawing, planning, verifying
 from discreet.reading import MOST_NUMBERS, MOST_OPERATIONS, Case, Work, engine_for
@@ -35,7 +35,7 @@ def patience_in(text: str) -> float:
     return float(found[1])
 
 
-OVERSIZED: dict[str, tuple[Callable[[], Mechanism], Callable[[Mechanism], object], str]] = {
+OVERSIZED: dict[str, tuple[Callable[[], Sized], Callable[[Sized], object], str]] = {
     "an audit of 300 cells at epsilon .001": (
         lambda: dc.GeometricHistogram(categories(1, 300), 10**6, "0.001"),
         audit,

@@ -13,7 +13,7 @@ from scipy.special import gammaln, logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, sized
 from discreet_papers import as_published
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ GAUSSIAN = released(dc.mechanisms.DiscreteGaussianCounts(THREE, 15, "0.5", "1e-5
 
 def listed(log_p: Floats, *releases: dc.Release) -> tuple[float, Floats, Floats]:
     """Go through all tables: log P(release | p), E[k] and Cov[k]. It is the slow twin."""
-    size = releases[0].mechanism.size
+    size = sized(releases[0].mechanism).size
     tables = np.array(list(compositions(size, len(log_p))))
     logs = gammaln(size + 1) - gammaln(tables + 1).sum(axis=1)
     logs = logs + np.where(tables > 0, tables * np.where(log_p == -np.inf, -1e300, log_p), 0).sum(axis=1)

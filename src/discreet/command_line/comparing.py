@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet.command_line.screen import EXIT_CODES, say, show_json, show_table, working
 from discreet.errors import DocumentError, VerificationError
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, sized
 from discreet.planning import Certificate, audit, compare, verify
 from discreet.releases.release import read_mechanism
 from discreet.show import charts
@@ -34,7 +34,7 @@ def examine_file(path: Path, draws: int, plot: Path | None, patience: float, as_
     """Put the mechanism in a file to the test: its distribution by `verify`, its sampler by `audit`."""
     mechanism = read_mechanism_file(path)
     with working("comparing neighbours and drawing", as_json):
-        certificate, found = _certificate(mechanism, patience), audit(mechanism, draws, patience=patience)
+        certificate, found = _certificate(mechanism, patience), audit(sized(mechanism), draws, patience=patience)
     if plot is not None:
         charts.render(charts.audit_chart([(type(mechanism).__name__, found)]), plot)
     if as_json:

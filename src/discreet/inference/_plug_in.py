@@ -2,6 +2,7 @@
 
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions import Dirichlet
+from discreet.mechanisms import sized
 from discreet.models import Categories
 from discreet.releases import Release
 
@@ -24,4 +25,4 @@ def plug_in(release: Release) -> Dirichlet:
             f"{type(release.mechanism).__name__}, does not hold a count of each cell. Nothing was read. Read it with "
             "infer."
         )
-    return Dirichlet(release.model.concentration + release.mechanism.plain_counts(release.counts[None])[0])
+    return Dirichlet(release.model.concentration + sized(release.mechanism).plain_counts(release.counts[None])[0])

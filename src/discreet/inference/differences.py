@@ -15,6 +15,7 @@ from scipy.special import expit, log_expit, logsumexp
 
 from discreet.arrays import Floats
 from discreet.inference.pooled_groups import Group, Sizes, groups_of
+from discreet.mechanisms import sized
 from discreet.models import Categories
 from discreet.releases import Release
 
@@ -69,7 +70,7 @@ def difference_between_groups(
     """
     points = _LAID * _POINTS * (1 + len(_LOG_KAPPAS))
     groups = groups_of(releases, model, event, by, least=2, points=points, patience=patience)
-    size = releases[0].mechanism.size
+    size = sized(releases[0].mechanism).size
     one_rate = _over_means(groups, size, inf, _LOGITS)[0]
     jacobians, own_rates, where = _LOG_KAPPAS - 2 * np.logaddexp(0, _LOG_KAPPAS), [], _LOGITS
     for log_kappa in _LOG_KAPPAS:

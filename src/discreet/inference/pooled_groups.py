@@ -19,6 +19,7 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.case import Case, Work
@@ -223,7 +224,7 @@ def groups_of(
         if not {2 * place, 2 * place + 1} <= held:
             raise DeclarationError(f"{event!r} must be neither certain nor impossible in {by}={level}.")
     measurements = measured_parts(releases, labels)
-    size, groups = releases[0].mechanism.size, []
+    size, groups = sized(releases[0].mechanism).size, []
     ends = _windows(measurements, size)
     require(_work(ends[:, 1] - ends[:, 0] + 1, points), patience, "Nothing was compared.")
     for place, level in enumerate(column.levels):

@@ -28,6 +28,7 @@ from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions import Interval, Sampled
+from discreet.mechanisms import sized
 from discreet.models import Categories
 from discreet.releases import Release
 
@@ -65,7 +66,7 @@ class PooledRates(Posterior[Categories]):
         sizes: Callable[[float], Sequence[Interval]],
         patience: float = 1.0,
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self.event, self.by, self._group_sizes = event, by, sizes
         points = prod(_COARSE) + prod(_FINE)
         self._groups = groups_of(releases, model, event, by, least=3, points=points, patience=patience)

@@ -24,7 +24,7 @@ from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.mechanisms.maximum_posterior import MaximumPosterior
-from discreet.mechanisms.mechanism import Mechanism, with_fields
+from discreet.mechanisms.mechanism import Mechanism, Sized, sized, with_fields
 from discreet.mechanisms.metric_sums import MetricSums
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
@@ -75,9 +75,11 @@ __all__ = [
     "Plan",
     "PosteriorSampling",
     "RateTruncation",
+    "Sized",
     "TotalVariationChoice",
     "TreeLevels",
     "TreeTable",
     "TwoStepMedian",
+    "sized",
     "with_fields",
 ]

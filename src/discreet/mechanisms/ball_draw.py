@@ -29,7 +29,7 @@ from discreet.mathematics.distributions.truncated_gaussian import TruncatedGauss
 from discreet.mechanisms.additive import MOST_EPSILON
 from discreet.mechanisms.box_moments import Wholes
 from discreet.mechanisms.evidence import Draw, DrawnRows
-from discreet.mechanisms.mechanism import Mechanism, require_prior
+from discreet.mechanisms.mechanism import Sized, require_prior
 from discreet.mechanisms.parts import Cost
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.model import Model
@@ -57,7 +57,7 @@ def published_bound(w: Floats, size: int, variance: float) -> float:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class BallDraw(Mechanism[LinearRegression], kind="BallDraw", version=1):
+class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
     """One draw of regression coefficients from their tempered posterior: pure epsilon-DP.
 
     The draw lies on a grid with `steps` steps from zero to the norm bound. The likelihood is raised to the power min(1,

@@ -30,7 +30,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     reciprocal,
 )
 from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.models import Categories
 from discreet.models.model import Model
 
@@ -148,7 +148,7 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
         self._calibrate(scale)
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         if isinstance(model, Categories):
             yield from (cls(model, size, epsilon, lipschitz) for lipschitz in LIPSCHITZ)
 

@@ -27,7 +27,7 @@ from discreet.guarantees.zcdp import pure_rho
 from discreet.mathematics.digits import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential, least_sensitivity_ball
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.models import Categories
 from discreet.models.model import Model
 
@@ -123,7 +123,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
         self._calibrate(scale)
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield one for each of a few smoothings, where neighbours can be compared."""
         if isinstance(model, Categories) and can_compare(size, len(model.cells)):
             yield from (cls(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS)

@@ -24,7 +24,7 @@ from discreet.certificates.posterior_powers import PosteriorPowers
 from discreet.certificates.power_sums import power_sum
 from discreet.certificates.stable_law import log_densities, log_probabilities
 from discreet.mechanisms.evidence import Chooser
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.models import Categories
 
 MOST_NEAR_CELLS = 12
@@ -151,7 +151,7 @@ class NearSums:
         return np.stack([np.ones(len(tables)), *plain, *pairs], axis=1)
 
 
-class NearlySummed(Mechanism[Categories], Chooser):
+class NearlySummed(Sized[Categories], Chooser):
     """A choice among tables whose normaliser is a uniform part and a near one."""
 
     @property

@@ -2,7 +2,7 @@
 
 Given the secret statistics, a mechanism says how likely each public output is. Drawing from it publishes, comparing it
 between neighbouring data sets proves privacy, and reading it as a likelihood lets the recipient infer the truth behind
-the noise. Every public fact (model, size, epsilon) is a field; the secret is only ever an argument.
+the noise. Every public fact (model, epsilon, a public size) is a field; the secret is only ever an argument.
 """
 
 from abc import ABC, abstractmethod
@@ -44,8 +44,6 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     model: ModelT
     """The model whose statistics are published."""
-    size: int
-    """The public number of records."""
     accepts: ClassVar[type | UnionType | None] = None
     """The models that are accepted, if the type of `model` does not say it."""
     free_parameter: ClassVar[str | None] = None
@@ -114,26 +112,14 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         return _made(self, changed, without=self.calibrated)
 
     @classmethod
-    def registered(cls) -> dict[str, "type[Mechanism]"]:
-        """Return the newest version of every mechanism that documents may name, by its kind."""
-        return {kind: made for kind, made in cls.kinds.known().items() if issubclass(made, Mechanism)}
+    def registered(cls) -> dict[str, type[Self]]:
+        """Return the newest version of every mechanism of this class that documents may name, by its kind."""
+        return {kind: made for kind, made in cls.kinds.known().items() if issubclass(made, cls)}
 
     @classmethod
     def accepts_model(cls, model: object) -> bool:
         """Tell whether this kind of mechanism publishes statistics of such a model."""
         return isinstance(model, cls.accepts or get_type_hints(cls)["model"])
-
-    @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> "Iterator[Mechanism]":
-        """Yield the mechanisms of this kind that compete in a ranking under (epsilon, delta).
-
-        By default that is what the constructor makes, if it needs nothing more. A kind with a `free_parameter`, which
-        the guarantee does not determine, gives one for each of a few values.
-        """
-        asked = {"model": model, "size": size, "epsilon": epsilon} | ({"delta": delta} if delta else {})
-        parameters = signature(cls).parameters.values()
-        if all(each.name in asked or each.default is not Parameter.empty for each in parameters):
-            yield cls(**{each.name: asked[each.name] for each in parameters if each.name in asked})
 
     def measured(self, counts: Counts) -> Counts | None:
         """Return what would be published without noise, for rows of counts; None if the output is not noisy numbers."""
@@ -198,6 +184,32 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         """Tell whether an output about categories holds something that could pass for the count of each cell."""
         return self.length == len(self.model.even_parameters())
 
+    def count_distance(self, counts: Counts) -> HellingerMoments:
+        """Return the moments of an output's distance from these counts, where known without listing all outputs."""
+        raise DeclarationError(
+            f"How far an output of {type(self).__name__} lies from the counts is not known without listing all outputs."
+        )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Sized(Mechanism[ModelT]):
+    """A mechanism of a public number of records; one of a secret number has no `size`."""
+
+    size: int
+    """The public number of records."""
+
+    @classmethod
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> "Iterator[Sized]":
+        """Yield the mechanisms of this kind that compete in a ranking under (epsilon, delta).
+
+        By default that is what the constructor makes, if it needs nothing more. A kind with a `free_parameter`, which
+        the guarantee does not determine, gives one for each of a few values.
+        """
+        asked = {"model": model, "size": size, "epsilon": epsilon} | ({"delta": delta} if delta else {})
+        parameters = signature(cls).parameters.values()
+        if all(each.name in asked or each.default is not Parameter.empty for each in parameters):
+            yield cls(**{each.name: asked[each.name] for each in parameters if each.name in asked})
+
     def plain_counts(self, outputs: Counts) -> Floats:
         """Return the counts that a reader who ignores the noise would take from rows of outputs.
 
@@ -208,12 +220,6 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         equal = np.full_like(clipped, self.size / clipped.shape[1])
         return np.asarray(np.divide(self.size * clipped, totals, out=equal, where=totals > 0))  # whole if they add up
 
-    def count_distance(self, counts: Counts) -> HellingerMoments:
-        """Return the moments of an output's distance from these counts, where known without listing all outputs."""
-        raise DeclarationError(
-            f"How far an output of {type(self).__name__} lies from the counts is not known without listing all outputs."
-        )
-
 
 Accepted = TypeVar("Accepted")
 MechanismT = TypeVar("MechanismT", bound=Mechanism)
@@ -223,6 +229,16 @@ def require_mechanism(given: object, purpose: str) -> None:
     """Refuse anything but a mechanism, such as a release."""
     if not isinstance(given, Mechanism):
         raise DeclarationError(f"{purpose} of a mechanism; got a {type(given).__name__}.")
+
+
+def sized(mechanism: Mechanism[ModelT]) -> Sized[ModelT]:
+    """Return a mechanism whose number of records is public; refuse one whose number is secret."""
+    if not isinstance(mechanism, Sized):
+        raise DeclarationError(
+            f"This asks for the number of records, which must be public; {type(mechanism).__name__} keeps it secret. "
+            "Nothing was computed. Choose a mechanism with a declared size."
+        )
+    return mechanism
 
 
 def require_prior(model: Model, kind: str) -> None:

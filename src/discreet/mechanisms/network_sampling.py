@@ -32,7 +32,7 @@ from discreet.exact import Exact, exact_text, positive, probability, rounded_dow
 from discreet.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
-from discreet.mechanisms.mechanism import Mechanism, accepted
+from discreet.mechanisms.mechanism import Sized, accepted
 from discreet.mechanisms.posterior_curves import SLACK, least_fitting
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
@@ -46,7 +46,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @frozen(repr=False)
-class NetworkSampling(DrawCosts, DrawnProbabilities, Mechanism[Network], kind="NetworkSampling", version=2):
+class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="NetworkSampling", version=2):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row (stick-breaking) as

@@ -34,7 +34,7 @@ from discreet.exact import Exact, ball, exact_text, positive, rounded_up, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.evidence import Choice, Chooser
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.parts import Cost
 from discreet.models.model import ModelT
 from discreet.randomness import FiniteLaw, RandomBits
@@ -43,7 +43,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorChoice(Mechanism[ModelT], Chooser):
+class PosteriorChoice(Sized[ModelT], Chooser):
     """A choice among all tables of `resolution`-ths without a zero, with the scale epsilon / (2 Delta)."""
 
     epsilon: Fraction

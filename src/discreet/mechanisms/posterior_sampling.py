@@ -26,7 +26,7 @@ from discreet.exact import Exact, exact, exact_text, positive, probability, whol
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
-from discreet.mechanisms.mechanism import Mechanism, with_fields
+from discreet.mechanisms.mechanism import Sized, with_fields
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     Drawable,
@@ -73,7 +73,7 @@ _LEAST_RANGE = "least is a probability for Categories: it must be above 0 and be
 
 
 @frozen(repr=False)
-class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="PosteriorSampling", version=2):
+class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of draws that are published together. `strength` is
@@ -358,7 +358,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Mechanism, kind="Posterio
         return np.asarray(self.size * drawn.mean(axis=1))
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
         if not delta and not isinstance(model, Categories):
             raise DeclarationError(NO_PURE_EPSILON)

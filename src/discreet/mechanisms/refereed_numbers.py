@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.certificates.listing import window
 from discreet.errors import DocumentError
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.quantities import Quantities
 from discreet.models import Categories
 from discreet.models.model import Model, ModelT
@@ -21,7 +21,7 @@ from discreet.noise.laplace_kernel import by_block
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
 
-class RefereedNumbers(Mechanism[ModelT]):
+class RefereedNumbers(Sized[ModelT]):
     """Measured numbers plus noise, as seen by `verify`."""
 
     @property

@@ -30,7 +30,7 @@ from discreet.exact import Exact, ball, exact_text, positive, rounded_down, roun
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.evidence import Choice, Chooser
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -43,7 +43,7 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationChoice"):
+class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoice"):
     """Choose a posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
 
     The scale is public. If it is left out, it is the largest that keeps epsilon over all neighbours.
@@ -81,7 +81,7 @@ class TotalVariationChoice(Mechanism[Categories], Chooser, kind="TotalVariationC
             )
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield nothing: `HellingerGlobal` represents choices by a distance in rankings, and is slightly better."""
         return iter(())
 

@@ -26,7 +26,7 @@ from discreet.exact import whole
 from discreet.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.additive import noise_epsilon
-from discreet.mechanisms.mechanism import Mechanism, accepted
+from discreet.mechanisms.mechanism import Sized, accepted
 from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.models.model import Model
@@ -64,7 +64,7 @@ class Below(Quantities):
 
 
 @frozen(repr=False)
-class TwoStepMedian(Mechanism[NumberTable], kind="TwoStepMedian"):
+class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
     """A noisy table, then a count below the edge nearest to its median: pure epsilon-DP, charged as a whole.
 
     >>> table = NumberTable("age", bounds=(0, 100), cells=64, quantiles=("0.5",), missing=40)

@@ -11,11 +11,11 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.metric import Metric
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.models.model import ModelT
 
 
-class PerUnit(Mechanism[ModelT]):
+class PerUnit(Sized[ModelT]):
     """A mechanism with an epsilon for each unit of a metric, which `verify` checks against its likelihood."""
 
     loses_every_distance: bool = True

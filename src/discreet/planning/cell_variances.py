@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.mechanisms.contrasts import contrast_basis
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.family_tables import Family
@@ -26,7 +26,7 @@ from discreet.reading import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
 
 
-def cell_variances(mechanism: Mechanism) -> dict[str, float]:
+def cell_variances(mechanism: Sized) -> dict[str, float]:
     """Return the noise variance in a cell of each variable's table, after least squares; no data are used.
 
     It is the same for all cells of a table. A table of categories has one entry, named by its last column.

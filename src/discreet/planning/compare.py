@@ -15,7 +15,7 @@ from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
 from discreet.markup import html_table
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.models.model import Model
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.readable_family import ReadableFamily
@@ -31,7 +31,7 @@ class Ranked:
     """A mechanism of a ranking by its name, what to expect of it, and what else it promises."""
 
     name: str
-    mechanism: Mechanism
+    mechanism: Sized
     accuracy: Accuracy
     besides: str = ""
 
@@ -126,7 +126,7 @@ def compare(
         )
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     number, entries, left_out = whole(size, "size"), list[Ranked](), dict[str, str]()
-    known = Mechanism.registered()
+    known = Sized.registered()
     tables = model.tables_too() if isinstance(model, ModelledTable | ReadableFamily) else {}
     offers = [
         (f"{kind}{suffix}", made, own) for suffix, own in {"": model, **tables}.items() for kind, made in known.items()
@@ -149,7 +149,7 @@ def compare(
     return Ranking(number, *asked, tuple(entries), left_out)
 
 
-def _best(rivals: Sequence[Mechanism], level: float, seed: int) -> Mechanism:
+def _best(rivals: Sequence[Sized], level: float, seed: int) -> Sized:
     """Return the mechanism of one kind whose release tells most, where a parameter is free and that is quickly found.
 
     Else it is the first.
@@ -160,9 +160,7 @@ def _best(rivals: Sequence[Mechanism], level: float, seed: int) -> Mechanism:
     return min(found, key=lambda each: each[0].width if each[0].log_score is None else -each[0].log_score)[1]
 
 
-def _ranked(
-    name: str, mechanism: Mechanism, read_as: Model | None, level: float, studies: int | None, seed: int
-) -> Ranked:
+def _ranked(name: str, mechanism: Sized, read_as: Model | None, level: float, studies: int | None, seed: int) -> Ranked:
     free, metric = mechanism.free_parameter, mechanism.guarantee.metric
     shown_name = name if free is None else f"{name}({free}={float(getattr(mechanism, free)):.4g})"
     besides = "" if metric is None else metric.words
@@ -170,7 +168,7 @@ def _ranked(
     return Ranked(shown_name, mechanism, accuracy(mechanism, level, count, seed, model=read_as), besides)
 
 
-def _check_publishable(mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> None:
+def _check_publishable(mechanism: Sized, epsilon: Fraction, delta: Fraction) -> None:
     """Refuse what is merely claimed, or promises less than is asked."""
     guarantee = mechanism.guarantee
     if guarantee.evidence is Evidence.CLAIMED or guarantee.epsilon > epsilon or guarantee.delta > delta:

@@ -36,7 +36,7 @@ from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import DAYS, Row
 from discreet.markup import html_table
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms import Sized, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.model import MadeUp, Model
 from discreet.notebook import Shown
@@ -159,7 +159,7 @@ class Accuracy(Shown):
 
 
 def accuracy(
-    mechanism: Mechanism,
+    mechanism: Sized,
     level: float = 0.9,
     studies: int | None = None,
     seed: int = 1,
@@ -184,12 +184,12 @@ def accuracy(
     return _accuracy(mechanism, own, studies, patience)
 
 
-def studies_for(mechanism: Mechanism) -> int:
+def studies_for(mechanism: Sized) -> int:
     """Return how many studies are simulated if nobody says how many: as many as `POINT` operations allow."""
     return int(np.clip(POINT / work_of_study(mechanism), LEAST_STUDIES, MOST_STUDIES))
 
 
-def work_of_study(mechanism: Mechanism) -> float:
+def work_of_study(mechanism: Sized) -> float:
     """Return about how many operations one study takes."""
     case = Case.before(mechanism)
     engine = engine_for(case)
@@ -226,7 +226,7 @@ class Curve:
 
 
 def accuracy_curve(
-    mechanisms: Iterable[Mechanism], level: float = 0.9, studies: int | None = None, seed: int = 1, patience: float = 1
+    mechanisms: Iterable[Sized], level: float = 0.9, studies: int | None = None, seed: int = 1, patience: float = 1
 ) -> Curve:
     """Return what to expect of one model's mechanisms, each with another epsilon or size, from the same studies."""
     sharing: dict[tuple[int, int], _Studies] = {}
@@ -246,7 +246,7 @@ def accuracy_curve(
     return Curve(tuple(points), tuple(refused))
 
 
-def epsilons_that_fit(mechanism: Mechanism, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
+def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
     """Return as many of these epsilons, the mechanism's own first and then the nearest, as a curve has time for."""
     own, left, kept = float(mechanism.guarantee.epsilon), CURVE, list[Exact]()
     for epsilon in sorted(epsilons, key=lambda each: abs(log(float(exact(each, "epsilon")) / own))):
@@ -261,7 +261,7 @@ def epsilons_that_fit(mechanism: Mechanism, epsilons: Sequence[Exact], studies: 
     return sorted(kept, key=lambda each: exact(each, "epsilon"))
 
 
-def require_quick(mechanism: Mechanism, patience: float) -> None:
+def require_quick(mechanism: Sized, patience: float) -> None:
     """Refuse a plan that takes much longer than seconds, as readings by chains do."""
     work = studies_for(mechanism) * work_of_study(mechanism)
     if work > patience * _QUICK:
@@ -271,7 +271,7 @@ def require_quick(mechanism: Mechanism, patience: float) -> None:
         )
 
 
-def rehearsal(mechanism: Mechanism, label: str, seed: int) -> tuple[Posterior, tuple[float, ...]]:
+def rehearsal(mechanism: Sized, label: str, seed: int) -> tuple[Posterior, tuple[float, ...]]:
     """Simulate one study, publish and read it; return the posterior, and the true value of each row."""
     made = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed))
     return infer(simulate(mechanism, made.statistics, SeededBits(seed), label)), made.truth
@@ -344,7 +344,7 @@ class _Figures:
         return _Figures(*scaled, *(each[:, mains].mean(axis=1) for each in (self.log_score, self.exact_log_score)))
 
 
-def _accuracy(mechanism: Mechanism, studies: _Studies, count: int | None, patience: float) -> Accuracy:
+def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: float) -> Accuracy:
     """Simulate, sample, solve, and average over studies."""
     engine = engine_for(Case.before(mechanism))
     if engine is None:
@@ -428,7 +428,7 @@ Vary = Literal["epsilon", "size"]
 
 
 def solve_for_width(
-    mechanism: Mechanism, width: float, level: float = 0.9, vary: Vary = "epsilon", patience: float = 1.0
+    mechanism: Sized, width: float, level: float = 0.9, vary: Vary = "epsilon", patience: float = 1.0
 ) -> float | None:
     """Return about the smallest epsilon, or size, at which intervals have this mean width; None if there is none.
 
@@ -453,7 +453,7 @@ def solve_for_width(
     return None if found is None else float(np.ceil(found))
 
 
-def check_width(mechanism: Mechanism, width: float) -> None:
+def check_width(mechanism: Sized, width: float) -> None:
     """Refuse a width that no interval has."""
     if not 0 < width < inf:
         raise DeclarationError(f"The width of an interval must be above 0; got {width}.")
@@ -461,7 +461,7 @@ def check_width(mechanism: Mechanism, width: float) -> None:
         raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
 
 
-def largest_size(mechanism: Mechanism) -> float:
+def largest_size(mechanism: Sized) -> float:
     """Return up to how many records a search goes: ten million, or what can be made up in good time."""
     one, two = (float(mechanism.model.made_up_work(size)[0]) for size in (1_000_000, 2_000_000))
     each = (two - one) / 1e6

@@ -26,7 +26,7 @@ from discreet.certificates import PrivacyLoss, compare, neighbouring
 from discreet.certificates.enumeration import Enumeration, Pair
 from discreet.errors import VerificationError
 from discreet.exact import exact_text
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
 from discreet.reading import Case
@@ -52,7 +52,7 @@ class Findings:
     worst_pair: Pair
 
 
-def referee(mechanism: Mechanism) -> Findings:
+def referee(mechanism: Sized) -> Findings:
     """Compare all that can be compared, or raise VerificationError at the first contradiction."""
     checks, epsilon, whole = [], 0.0, False
     worst: Pair = ((), ())
@@ -74,7 +74,7 @@ def referee(mechanism: Mechanism) -> Findings:
     return Findings(tuple(checks), epsilon, whole, worst)
 
 
-def _premise(mechanism: Mechanism) -> str:
+def _premise(mechanism: Sized) -> str:
     """Hold what single records contribute against what the proof asks of them."""
     rows = mechanism.probes()
     if broken := sum(not mechanism.keeps_premise(row) for row in rows):
@@ -85,7 +85,7 @@ def _premise(mechanism: Mechanism) -> str:
     return f"checked, exactly: the contribution of each of {_number(len(rows), 'record')} {mechanism.premise}"
 
 
-def _generated(mechanism: Mechanism) -> str:
+def _generated(mechanism: Sized) -> str:
     """Draw at the real size with a fixed seed; count for each number how much noise is low, and how much is small."""
     table, measurement = mechanism.probes()[0] * mechanism.size, Case.before(mechanism).measurements[0]
     drawn = np.asarray(mechanism.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
@@ -105,7 +105,7 @@ def _generated(mechanism: Mechanism) -> str:
     return f"drawn, at the real size: in {said} the noise of a number is at most the generator's median"
 
 
-def _replaced_records(mechanism: Mechanism) -> tuple[str, float, Pair]:
+def _replaced_records(mechanism: Sized) -> tuple[str, float, Pair]:
     """Replace records at the real size and compare the likelihood of the outputs without noise."""
     model = mechanism.model
     numbers = model.contributions(2)[0].shape[1]
@@ -158,7 +158,7 @@ def _compared(twin: Twin) -> str:
     return f"{said}: {', '.join([*parts, 'and the privacy curve stays below the stated one'])}"
 
 
-def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Mechanism) -> None:
+def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Sized) -> None:
     """Hold the law of the privacy loss, by which releases are added up, against what was found."""
     if loss.epsilon < inf:
         _at_most(found.epsilon, float(loss.epsilon), "privacy loss, by the stated law of it,", mechanism)
@@ -209,7 +209,7 @@ def _first_half(order: NDArray[np.int64], chances: NDArray[np.float64]) -> NDArr
     return half
 
 
-def _at_most(found: float, stated: float, what: str, mechanism: Mechanism, slack: float = 1e-12) -> None:
+def _at_most(found: float, stated: float, what: str, mechanism: Sized, slack: float = 1e-12) -> None:
     """Refuse if more was found than is stated; logarithms of probabilities are floats, good to 1e-13 or so."""
     if not found <= stated * (1 + _ROUNDING) + slack:
         raise VerificationError(

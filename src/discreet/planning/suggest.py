@@ -26,10 +26,10 @@ from discreet.mechanisms import (
     GeometricSums,
     GroupPaths,
     JointHistograms,
-    Mechanism,
     MetricSums,
     NetworkCounts,
     PathTable,
+    Sized,
     TreeLevels,
     TreeTable,
 )
@@ -50,7 +50,7 @@ _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
 class Suggestion(Shown):
     """A mechanism, and why it was chosen."""
 
-    mechanism: Mechanism
+    mechanism: Sized
     reason: str
 
     def _repr_html_(self) -> str:
@@ -122,7 +122,7 @@ def _(model: Categories, size: int, epsilon_per_unit: Exact, **keys: Any) -> Sug
 @singledispatch
 def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     """Choose the first registered kind that publishes such a model under the guarantee and can be read."""
-    kinds = [made for made in Mechanism.registered().values() if made.accepts_model(model)]
+    kinds = [made for made in Sized.registered().values() if made.accepts_model(model)]
     if not kinds:
         raise DeclarationError(
             "suggest knows mechanisms for Categories, a Network, a LinearRegression or a family such as Poisson; got "

@@ -18,7 +18,7 @@ from discreet.arrays import Counts
 from discreet.certificates import DataSets, Enumeration, compare, neighbouring
 from discreet.certificates.data_sets import number_of_pairs, number_of_tables
 from discreet.errors import DeclarationError
-from discreet.mechanisms import Mechanism, with_fields
+from discreet.mechanisms import Sized, with_fields
 from discreet.models.model import Model
 
 MOST_COMPARISONS = 1_000_000
@@ -34,8 +34,8 @@ _SIZES = (100, 60, 40, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)
 class Twin:
     """A mechanism with data sets, neighbours and the outputs on which they are compared."""
 
-    mechanism: Mechanism
-    original: Mechanism
+    mechanism: Sized
+    original: Sized
     data_sets: DataSets
     outputs: Counts
 
@@ -67,7 +67,7 @@ class Twin:
         return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
 
 
-def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
+def small_twins(mechanism: Sized) -> tuple[Twin, ...]:
     """Return the largest twin that can be listed, and a smaller one if only that lists nearly all of its outputs.
 
     Fewer records come first, then parts of the model. Where noise has too many numbers, or the law of an output is
@@ -82,7 +82,7 @@ def small_twins(mechanism: Mechanism) -> tuple[Twin, ...]:
     return tuple(found[:1] if len(found) < 2 else (found[0], found[-1]))
 
 
-def _twins(mechanism: Mechanism) -> Iterator[Twin]:
+def _twins(mechanism: Sized) -> Iterator[Twin]:
     """Yield all twins that can be listed, the largest first."""
     sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
     for model in (mechanism.model, *mechanism.model.parts()):
@@ -92,7 +92,7 @@ def _twins(mechanism: Mechanism) -> Iterator[Twin]:
                 yield twin
 
 
-def _listed(mechanism: Mechanism, model: Model, size: int, rows: Counts) -> Twin | None:
+def _listed(mechanism: Sized, model: Model, size: int, rows: Counts) -> Twin | None:
     """Return a twin of this model and size with everything listed, or nothing if there is too much."""
     fewest = mechanism.most_tables
     tables = number_of_tables(size, len(rows), fewest)
@@ -108,7 +108,7 @@ def _listed(mechanism: Mechanism, model: Model, size: int, rows: Counts) -> Twin
     return None
 
 
-def _made(mechanism: Mechanism, changed: dict[str, object]) -> Mechanism | None:
+def _made(mechanism: Sized, changed: dict[str, object]) -> Sized | None:
     """Return the mechanism with some fields changed: the others kept if its constructor allows, else recalibrated."""
     kind: Any = type(mechanism)
     kept = {field.name: getattr(mechanism, field.name) for field in dataclass_fields(kind)}
@@ -116,7 +116,7 @@ def _made(mechanism: Mechanism, changed: dict[str, object]) -> Mechanism | None:
         return mechanism
     for make in (lambda: kind(**kept | changed), lambda: with_fields(mechanism, **changed)):
         try:
-            made: Mechanism = make()
+            made: Sized = make()
         except (DeclarationError, OverflowError):
             continue
         return made

@@ -21,12 +21,12 @@ from discreet.guarantees import (
 from discreet.guarantees.entries import Body, account_of, paid
 from discreet.guarantees.metric_budget import metric_cost
 from discreet.guarantees.signatures import PublicKey
-from discreet.mechanisms import Mechanism, Plan
+from discreet.mechanisms import Mechanism, Plan, Sized
 from discreet.planning.certificate import Certificate
 from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
 from discreet.planning.work_ahead import verifying
-from discreet.reading import Case
+from discreet.reading.case import Observed
 from discreet.reading.patience import require
 from discreet.releases import Release
 from discreet.releases.release import mechanism_document
@@ -54,7 +54,8 @@ def verify(
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     require(verifying(mechanism), patience, "Nothing was checked.")
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
-    recomputed, found = _recomputed(mechanism, loss), referee(mechanism)
+    recomputed = _recomputed(mechanism, loss)
+    found = referee(mechanism) if isinstance(mechanism, Sized) else Findings((), 0.0, whole=False, worst_pair=((), ()))
     pure: Fraction | float = min(loss.epsilon, mechanism.pure_epsilon if guarantee.delta else guarantee.epsilon)
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
@@ -63,7 +64,7 @@ def verify(
         recomputed,
         *found.checks,
         *metric_checks(mechanism),
-        *_by_proof(guarantee, found, endless=Case.before(mechanism).is_measured),
+        *_by_proof(guarantee, found, endless=bool(Observed.before(mechanism).measurements)),
     ]
     if isinstance(subject, Release) and ledger is not None:
         checks += _check_against(subject, ledger)

@@ -8,9 +8,10 @@ them. Drawing one number of noise takes some thousands of operations.
 from collections.abc import Sequence
 from math import prod
 
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, Sized
 from discreet.models.model import Model
 from discreet.reading import Case, Exactness, Work, engine_for
+from discreet.reading.case import Observed
 
 PLANNED = 20.0
 """A plan reads many made-up studies: it may take as many operations as this many of the largest readings."""
@@ -24,7 +25,7 @@ _ROW = 2e4  # operations for each number of a kind of record that is replaced
 def verifying(mechanism: Mechanism) -> Work:
     """Return the work of comparing records at the real size and data sets of small twins, and of the law of noise."""
     numbers = numbers_of(mechanism.model)
-    laws = sum(measured.noise.law_operations for measured in Case.before(mechanism).observed[0].measurements)
+    laws = sum(measured.noise.law_operations for measured in Observed.before(mechanism).measurements)
     words = f"checking {type(mechanism).__name__} with {numbers} counts"
     return Work(words, _TWINS + _ROW * 64 * numbers + laws, 64.0 * numbers)
 
@@ -44,14 +45,14 @@ def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
 
     The law of a choice or a draw is computed once for each data set; noise has one law for all.
     """
-    observed = Case.before(mechanism).observed[0]
+    observed = Observed.before(mechanism)
     if observed.measurements:
         return draws * sum(measured.noise.draw_operations for measured in observed.measurements)
     law = sum(cost.operations for cost in observed.costs)
     return draws * _NUMBER * numbers_of(mechanism.model) + data_sets * law
 
 
-def planning(mechanisms: Sequence[Mechanism], studies: int) -> Work:
+def planning(mechanisms: Sequence[Sized], studies: int) -> Work:
     """Return the work of simulating, publishing and reading this many studies of each of some mechanisms.
 
     What is read by chains is counted as one reading of the most sweeps, which few studies need.

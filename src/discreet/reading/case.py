@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.kinds import SOLVERS
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, Sized, sized
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.quantities import Measurement
@@ -109,13 +109,13 @@ class Case(Generic[ModelT]):
             for r in releases
         )
         if prior is None or not hasattr(first.model, "with_prior"):
-            return Case(first.model, first.mechanism.size, observed, prior, patience=patience)
+            return Case(first.model, sized(first.mechanism).size, observed, prior, patience=patience)
         from discreet.reading.strengths import model_under  # it imports this module
 
-        return Case(model_under(first, prior), first.mechanism.size, observed, patience=patience)
+        return Case(model_under(first, prior), sized(first.mechanism).size, observed, patience=patience)
 
     @classmethod
-    def before(cls, mechanism: Mechanism) -> "Case":
+    def before(cls, mechanism: Sized) -> "Case":
         """Return the case of a reader who will have one output of a mechanism, before it is drawn."""
         return Case(mechanism.model, mechanism.size, (Observed.before(mechanism),))
 
@@ -254,6 +254,8 @@ def refusal_of(case: Case) -> str | None:
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
     """Tell why a release by this mechanism could not be read, or nothing if it can; public facts alone decide."""
+    if not isinstance(mechanism, Sized):
+        return f"{type(mechanism).__name__} keeps the number of records secret, and readings need a public one"
     return refusal_of(Case.before(mechanism))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from discreet.errors import DeclarationError
+from discreet.mechanisms import sized
 from discreet.models.model import Model
 from discreet.reading.case import are_same
 from discreet.reading.published import Published
@@ -18,7 +19,7 @@ def widest_first(releases: Sequence[Published]) -> list[Published]:
         found = list(releases)
     first = found[0]
     for other in releases:
-        facts = [(r.mechanism.size, r.simulated) for r in (first, other)]
+        facts = [(sized(r.mechanism).size, r.simulated) for r in (first, other)]
         if facts[0] != facts[1] or not (are_same(other, first) or _are_margins(other.model, first.model)):
             raise DeclarationError(
                 f"{first.label!r} and {other.label!r} do not publish the same counts, moments of the same records, or "

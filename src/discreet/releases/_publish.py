@@ -17,7 +17,7 @@ from discreet.errors import DocumentError, LedgerError, PublishError
 from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
 from discreet.guarantees.chain import reached
 from discreet.guarantees.metric_budget import Told
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, Sized
 from discreet.models import Statistics
 from discreet.models.model import ModelT
 from discreet.randomness import SystemBits
@@ -168,7 +168,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
         raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))
-    if not secret.describes(mechanism.model, mechanism.size):
+    if isinstance(mechanism, Sized) and not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
         raise PublishError(_nothing(label, wrong))
     if not DocumentedMechanism.kinds.hold(type(mechanism)) or not _can_be_read_back(mechanism, label):

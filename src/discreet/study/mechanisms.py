@@ -9,7 +9,7 @@ from inspect import signature
 
 from discreet.errors import DeclarationError
 from discreet.exact import Exact
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.models.model import Model
 from discreet.records.nearest import meant
 from discreet.study.keys import Maker
@@ -18,10 +18,10 @@ _GIVEN = ("model", "size", "epsilon")
 """What every question gives to its mechanism."""
 
 
-def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: Exact) -> Maker[Mechanism]:
+def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: Exact) -> Maker[Sized]:
     """Return what makes the mechanism that a question names; `about` is what the study calls its model."""
     kind, _, constructor = written.partition(".")
-    accepted = {name: each for name, each in Mechanism.registered().items() if each.accepts_model(model)}
+    accepted = {name: each for name, each in Sized.registered().items() if each.accepts_model(model)}
     if kind not in accepted:
         raise DeclarationError(
             f"the mechanism is {written!r}; for the model {about!r} it must be one of "
@@ -36,30 +36,30 @@ def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: 
     return _maker(written, accepted[kind], makers[constructor], (model, size, epsilon))
 
 
-def own_maker(written: str) -> Maker[Mechanism] | None:
+def own_maker(written: str) -> Maker[Sized] | None:
     """Return what takes the own keys of a mechanism, whatever the model is; None if there is none of that name."""
     kind, _, constructor = written.partition(".")
-    known = Mechanism.registered()
+    known = Sized.registered()
     makers = constructors_of(known[kind]) if kind in known else {}
     return _maker(written, known[kind], makers[constructor]) if constructor in makers else None
 
 
 def ways_of(model: Model) -> list[str]:
     """Return all names by which a question about this model may name its mechanism."""
-    accepted = {name: each for name, each in Mechanism.registered().items() if each.accepts_model(model)}
+    accepted = {name: each for name, each in Sized.registered().items() if each.accepts_model(model)}
     return [f"{name}.{way}" if way else name for name, kind in accepted.items() for way in constructors_of(kind)]
 
 
 def _maker(
-    written: str, kind: type[Mechanism], make: Callable[..., Mechanism], given: Sequence[object] = (None, None, None)
-) -> Maker[Mechanism]:
+    written: str, kind: type[Sized], make: Callable[..., Sized], given: Sequence[object] = (None, None, None)
+) -> Maker[Sized]:
     public = frozenset(field.name for field in fields(kind))
     return Maker(written, make, dict(zip(_GIVEN, given, strict=True)), among=public)
 
 
-def constructors_of(kind: type[Mechanism]) -> dict[str, Callable[..., Mechanism]]:
+def constructors_of(kind: type[Sized]) -> dict[str, Callable[..., Sized]]:
     """Return the class itself, and its constructors that take what every question gives."""
-    own = {name: each for name, each in vars(kind).items() if not name.startswith("_") and not hasattr(Mechanism, name)}
+    own = {name: each for name, each in vars(kind).items() if not name.startswith("_") and not hasattr(Sized, name)}
     named = [name for name, each in own.items() if isinstance(each, classmethod)]
     found = {name: getattr(kind, name) for name in named}
     return {"": kind} | {name: make for name, make in found.items() if set(_GIVEN) <= set(signature(make).parameters)}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from discreet.errors import DeclarationError
 from discreet.guarantees.metric import Metric, Sum
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, Sized
 from discreet.models.asked import Declared
 from discreet.models.number_table import NumberTable
 from discreet.planning.suggest import suggest_per_unit
@@ -15,7 +15,7 @@ from discreet.study.models import model_maker, model_of
 _MANY, _TREE, _GROUPS = 10**9, ("hangs_on", "lengths"), "between"
 
 
-def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
+def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Sized, str]:
     """Return what publishes a question with `epsilon_per_unit`, and why it is that one."""
     if declared.epsilon is not None or declared.delta is not None:
         raise DeclarationError(

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
 from discreet.guarantees.unit import RECORD
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Mechanism, Sized
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.number_bounds import Bounds
@@ -39,7 +39,7 @@ class Question:
 
     name: str
     label: str
-    mechanism: Mechanism
+    mechanism: Sized
     unit: Unit
     reason: str = ""
     reading: str | None = None
@@ -122,7 +122,7 @@ def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
         )
 
 
-def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Mechanism, str]:
+def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Sized, str]:
     """Return the mechanism that is named, or the one that is suggested, with the reason."""
     if declared.epsilon_per_unit is not None:
         return per_unit(declared, study, size)

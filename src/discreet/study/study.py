@@ -15,7 +15,7 @@ from discreet.guarantees.allowances import allowance_in_words, period_at, stated
 from discreet.guarantees.chain import Chain, digest_of, now
 from discreet.guarantees.metric import Metric
 from discreet.guarantees.metric_budget import same_metric
-from discreet.mechanisms import Plan
+from discreet.mechanisms import Plan, sized
 from discreet.models import Statistics
 from discreet.records import Source, read
 from discreet.records.columns import Column
@@ -209,7 +209,7 @@ class Study(Declarations):
         answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
         if answered is None:
             return None
-        recorded = replace(question, mechanism=read_mechanism(answered.body["mechanism"]))
+        recorded = replace(question, mechanism=sized(read_mechanism(answered.body["mechanism"])))
         is_same = _canonical(recorded) == _canonical(question)
         return replace(recorded, label=answered.body["label"]) if is_same else question
 

@@ -24,7 +24,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     local_sensitivity,
     local_sensitivity_ball,
 )
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.models.model import Model
 
 _PROVED_BITS = 128
@@ -39,7 +39,7 @@ class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
     """
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield nothing: its guarantee is only claimed."""
         return iter(())
 

@@ -21,7 +21,7 @@ from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import Decay, exponential, published_gamma
 from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.models import Categories
 from discreet.models.model import Model
 
@@ -32,7 +32,7 @@ class PublishedScale(HellingerMechanism):
     """The papers' scale, t = epsilon/2, charged what it truly costs, whatever is claimed."""
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield nothing: the calibrated mechanisms use all of epsilon."""
         return iter(())
 

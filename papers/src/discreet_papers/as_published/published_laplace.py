@@ -28,7 +28,7 @@ from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
@@ -103,7 +103,7 @@ class FirstCells(Cells):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedLaplace(Mechanism[Categories]):
+class PublishedLaplace(Sized[Categories]):
     """Laplace noise of scale sensitivity/epsilon on the first `noisy_cells` counts, all or all but the last."""
 
     model: Categories
@@ -136,7 +136,7 @@ class PublishedLaplace(Mechanism[Categories]):
             )
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Mechanism]:
+    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield noise on all counts but one, whose total is known, with the scale that costs epsilon."""
         if isinstance(model, Categories):
             moved = min(2, len(model.cells) - 1)

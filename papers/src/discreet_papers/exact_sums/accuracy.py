@@ -5,7 +5,7 @@ Of other models see `discreet.accuracy`, which simulates whole studies of any mo
 
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.reading import why_not_exact
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
@@ -14,7 +14,7 @@ from discreet_papers.exact_sums.simulated_accuracy import simulated_accuracy
 _REPEATS = 200
 
 
-def accuracy(mechanism: Mechanism, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
+def accuracy(mechanism: Sized, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
     """Return the accuracy to expect of a release: by exact sums if all outputs can be listed, else by simulation.
 
     >>> from discreet.mechanisms import GeometricHistogram

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from discreet.exact import whole
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.mechanisms.mechanism import require_mechanism
 
 MOST_STUDIES = 20
@@ -53,7 +53,7 @@ class DistanceAccuracy:
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"warning": self.warning}
 
 
-def distance_accuracy(mechanism: Mechanism, repeats: int = MOST_STUDIES, seed: int = 2) -> DistanceAccuracy:
+def distance_accuracy(mechanism: Sized, repeats: int = MOST_STUDIES, seed: int = 2) -> DistanceAccuracy:
     """Return averages over at most 20 tables drawn from the prior."""
     require_mechanism(mechanism, "Distances are those")
     generator, model = np.random.default_rng(seed), mechanism.model

@@ -26,7 +26,7 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.divergences import kullback_leibler, log_affinities
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 from discreet_papers.exact_sums.reader_widths import opened_widths, own_weights
 
@@ -84,7 +84,7 @@ class ExactAccuracy:
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "by_table"}
 
 
-def possible_outputs(mechanism: Mechanism) -> Counts | None:
+def possible_outputs(mechanism: Sized) -> Counts | None:
     """Return all outputs except negligibly improbable ones, or None if there are too many to list."""
     alpha, size = mechanism.model.concentration, mechanism.size
     if len(alpha) > _MOST_CELLS or size > _MOST_RECORDS or alpha.sum() > _MOST_PRIOR:
@@ -101,7 +101,7 @@ def possible_outputs(mechanism: Mechanism) -> Counts | None:
 class WrittenOut:
     """A mechanism as a table: `laws` P(z | k) and `joint` P(k, z) for all tables k (rows) and outputs z (columns)."""
 
-    def __init__(self, mechanism: Mechanism, outputs: Counts) -> None:
+    def __init__(self, mechanism: Sized, outputs: Counts) -> None:
         self.alpha, self.size, self._mechanism = mechanism.model.concentration, mechanism.size, mechanism
         self._all = Tables(self.alpha, self.size)
         self.tables = self._all.all

@@ -10,7 +10,7 @@ from math import inf
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, positive, probability, whole
 from discreet.guarantees import Evidence
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.models import Categories
 from discreet.reading import why_not_exact
 from discreet_papers.exact_sums.accuracy import accuracy
@@ -24,7 +24,7 @@ class Summed:
     """A mechanism by its name, and its figures."""
 
     name: str
-    mechanism: Mechanism
+    mechanism: Sized
     accuracy: ExactAccuracy
 
 
@@ -51,7 +51,7 @@ def exact_ranking(
     """Rank mechanisms for a table; where outputs cannot be listed, `repeats` studies are simulated."""
     asked = positive(epsilon, "epsilon"), probability(delta, "delta")
     entries, left_out = list[Summed](), dict[str, str]()
-    for kind, made in Mechanism.registered().items():
+    for kind, made in Sized.registered().items():
         try:
             if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
                 promised = found.guarantee
@@ -65,7 +65,7 @@ def exact_ranking(
     return ExactRanking(tuple(entries), left_out, floor)
 
 
-def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
+def _best(mechanisms: Iterator[Sized]) -> Sized | None:
     """Return the mechanism whose release tells most; if that cannot be computed, the first one, if any."""
     first = next(mechanisms, None)
     if first is None or first.free_parameter is None or possible_outputs(first) is None:
@@ -73,12 +73,12 @@ def _best(mechanisms: Iterator[Mechanism]) -> Mechanism | None:
     return max([first, *mechanisms], key=_information)
 
 
-def _information(mechanism: Mechanism) -> float:
+def _information(mechanism: Sized) -> float:
     outputs = possible_outputs(mechanism)
     return -inf if outputs is None else WrittenOut(mechanism, outputs).information()
 
 
-def _summed(kind: str, mechanism: Mechanism, level: float, repeats: int) -> Summed:
+def _summed(kind: str, mechanism: Sized, level: float, repeats: int) -> Summed:
     if why_not_exact(mechanism) is not None and possible_outputs(mechanism) is None:
         known = distance_accuracy(mechanism, repeats)
         words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"

@@ -11,7 +11,7 @@ from scipy.special import betaln, xlog1py, xlogy
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.distributions.dirichlet import reaches_end, tails
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.mechanisms.quantities import Measurement
 from discreet.reading import Case
 from discreet.reading.case import Observed
@@ -20,7 +20,7 @@ from discreet.reading.own_sums import summed_measurements
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 
 
-def own_pair(mechanism: Mechanism) -> Measurement | None:
+def own_pair(mechanism: Sized) -> Measurement | None:
     """Return what is measured of one cell and of all others, if cells are read from their own sums."""
     model = mechanism.model
     if model.is_prior_declared or len(model.cells) == 2:
@@ -31,7 +31,7 @@ def own_pair(mechanism: Mechanism) -> Measurement | None:
     return None if summed is None else summed[0]
 
 
-def own_weights(mechanism: Mechanism, outputs: Counts, tables: Counts, laws: Floats, cell: int) -> Floats:
+def own_weights(mechanism: Sized, outputs: Counts, tables: Counts, laws: Floats, cell: int) -> Floats:
     """Return P(count of a cell | its own sum) for every output (rows) and count 0, ..., n (columns)."""
     size, found = mechanism.size, np.zeros((len(outputs), mechanism.size + 1))
     if (pair := own_pair(mechanism)) is not None:

@@ -11,7 +11,7 @@ from discreet.exact import whole
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.mathematics.distributions import BetaMixture, Interval
 from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 from discreet.models import Categories
 from discreet.randomness import SeededBits
 from discreet.reading import Case, read
@@ -27,7 +27,7 @@ _MASSES = np.diff(np.concatenate([[0], _TAIL, 1 - _TAIL[::-1]]))  # masses betwe
 _NODES, _SHARES = roots_legendre(20)
 
 
-def simulated_accuracy(mechanism: Mechanism, level: float, repeats: int, seed: int) -> ExactAccuracy:
+def simulated_accuracy(mechanism: Sized, level: float, repeats: int, seed: int) -> ExactAccuracy:
     """Return averages over made-up studies with their standard errors: theta, then counts, output and readings.
 
     The divergence and coverage of the plain reading have heavy tails: below 1,000 studies their errors are rough.
@@ -52,7 +52,7 @@ def simulated_accuracy(mechanism: Mechanism, level: float, repeats: int, seed: i
 
 
 def _study(
-    mechanism: Mechanism, level: float, theta: Floats, table: Counts, output: Counts, plain: Floats, cell: int
+    mechanism: Sized, level: float, theta: Floats, table: Counts, output: Counts, plain: Floats, cell: int
 ) -> dict[str, float]:
     """Return the figures of one made-up study; widths are those of one cell."""
     model = mechanism.model
@@ -78,7 +78,7 @@ def _study(
     }
 
 
-def _reader_interval(mechanism: Mechanism, output: Counts, together: BetaMixture, cell: int, level: float) -> Interval:
+def _reader_interval(mechanism: Sized, output: Counts, together: BetaMixture, cell: int, level: float) -> Interval:
     """Return the default interval of `infer` for a cell: from its own sum, extended, if no prior was declared."""
     if mechanism.model.is_prior_declared:
         return together.interval(level)
@@ -120,11 +120,11 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
     return BetaMixture(np.ones(1), parameters[[cell]], parameters.sum(keepdims=True) - parameters[[cell]])
 
 
-def reading_of(mechanism: Mechanism, output: Counts, model: Categories) -> TableReading:
+def reading_of(mechanism: Sized, output: Counts, model: Categories) -> TableReading:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
     case = Case(model, mechanism.size, (_observed(mechanism, output),))
     return cast(TableReading, read(case))  # what engines for Categories give
 
 
-def _observed(mechanism: Mechanism, output: Counts) -> Observed:
+def _observed(mechanism: Sized, output: Counts) -> Observed:
     return Observed(mechanism, np.asarray(output, dtype=np.int64), "planned")

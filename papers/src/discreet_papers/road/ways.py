@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Sized
 
 TABLE = 'columns = ["a"]\nprior = 1'
 WIDE = 'columns = ["a", "b"]\nprior = 1'
@@ -126,5 +126,5 @@ WAYS: tuple[Way, ...] = (
 
 def ways() -> tuple[Way, ...]:
     """Return the ways whose mechanism this version of the library has."""
-    known = Mechanism.registered()
+    known = Sized.registered()
     return tuple(way for way in WAYS if way.mechanism.partition(".")[0] in known)

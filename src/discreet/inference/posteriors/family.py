@@ -18,6 +18,7 @@ from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mechanisms import sized
 from discreet.models.readable_family import ReadableFamily
 from discreet.reading.families import FamilyReading
 from discreet.releases import Release
@@ -34,7 +35,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
     def __init__(
         self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilyReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (reading,) = readings
         self.reading, self.prior = reading, reading.prior
         self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights

@@ -16,6 +16,7 @@ from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.trees import Group
 from discreet.mathematics.distributions.weighted import WeightedDraws
+from discreet.mechanisms import sized
 from discreet.models.modelled_table import ModelledTable
 from discreet.reading.cells.model_reading import ModelReading
 from discreet.releases import Release
@@ -33,7 +34,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
     def __init__(
         self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings
 
     @property
@@ -143,7 +144,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
     def combined(self) -> str:
         if not (names := self.reading.target.populations):
             return super().combined
-        sizes = [f"{name} ({r.mechanism.size} records)" for name, r in zip(names, self.releases, strict=True)]
+        sizes = [f"{name} ({sized(r.mechanism).size} records)" for name, r in zip(names, self.releases, strict=True)]
         return f"Read together, as likelihoods of different populations: {', '.join(sizes)}."
 
     @property

@@ -32,6 +32,7 @@ from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
+from discreet.mechanisms import sized
 from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
 from discreet.models.model import MadeUp
 from discreet.models.network import Network
@@ -366,7 +367,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def __init__(
         self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self.readings = tuple(readings)
         equal = -np.log(len(self.readings))
         self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in readings])

@@ -17,6 +17,7 @@ from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import DAYS, Row
 from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import tails
+from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.number_sums import MEAN, SUM, VARIANCE, NumberSums
 from discreet.models.numbers import POPULATION
@@ -78,7 +79,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def __init__(
         self, model: NumberSums, releases: Sequence[Release[NumberSums]], readings: Sequence[NumberSumsReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 

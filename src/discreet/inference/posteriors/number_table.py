@@ -22,6 +22,7 @@ from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
 from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import ROUNDED
+from discreet.mechanisms import sized
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.models.numbers import POPULATION
 from discreet.noise import Noise
@@ -94,7 +95,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def __init__(
         self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 

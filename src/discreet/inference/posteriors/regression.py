@@ -26,6 +26,7 @@ from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.states import States
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
+from discreet.mechanisms import sized
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.terms import written
 from discreet.reading.case import Observed
@@ -56,7 +57,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
         releases: Sequence[Release[LinearRegression]],
         readings: Sequence[MomentReading],
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (reading,) = readings
         self.reading = reading
 

@@ -20,6 +20,7 @@ from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
 from discreet.mathematics.distributions.dirichlet import ROUNDED, tails
 from discreet.mathematics.distributions.summaries import end_errors, summaries_of
+from discreet.mechanisms import sized
 from discreet.models import Categories, Cell
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
@@ -72,7 +73,7 @@ class TablePosterior(EventPosterior[Categories]):
     def __init__(
         self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
     ) -> None:
-        super().__init__(model, tuple(releases), releases[0].mechanism.size)
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
         self.joint = JointLaws(readings)
         self.readings = self.joint.readings

@@ -6,6 +6,7 @@ from typing import cast
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.mechanisms import sized
 from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.models.categories import Categories
 from discreet.models.model import Model
@@ -129,7 +130,7 @@ def rough(observed: Observed) -> str | None:
 
 def too_many(observed: Observed) -> str:
     """Say that candidates are too many."""
-    cells, size = observed.mechanism.length, observed.mechanism.size
+    cells, size = observed.mechanism.length, sized(observed.mechanism).size
     return (
         f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to evaluate "
         "repeatedly: ask for fewer cells or records, or publish noisy counts, which can be read at any size"

@@ -9,6 +9,7 @@ from discreet.inference import Posterior, Row
 from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
 from discreet.inference.posteriors.row import STAR
 from discreet.inference.posteriors.text_table import text_table
+from discreet.mechanisms import Sized
 from discreet.models.model import Model
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
@@ -35,12 +36,13 @@ def published_unread(release: Release) -> list[str]:
 
 def _published(release: Release, question: str, columns: Sequence[tuple[str, str]], hidden: str) -> list[str]:
     kind = ("made-up " if release.simulated else "") + release.model.protects.removeprefix("one ")
+    number = f"{release.mechanism.size:,} " if isinstance(release.mechanism, Sized) else ""
     points = [f"**{plain(name)}** {plain(words)}" for name, words in columns[:MOST_COLUMNS]]
     if len(columns) > MOST_COLUMNS:
         points.append(f"and {len(columns) - MOST_COLUMNS} more columns")
     return [
         "## What was published",
-        f"A randomised summary of **{release.mechanism.size:,} {kind}s**.{question}",
+        f"A randomised summary of **{number}{kind}s**.{question}",
         bullets(points),
         f"The true {plain(hidden)} were not published; what was published instead was drawn at random by "
         f"`{type(release.mechanism).__name__}`.",

@@ -1,0 +1,71 @@
+"""A mechanism need not have a public number of records; what needs one says so."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.arrays import Counts, Floats
+from discreet.certificates import PrivacyLoss
+from discreet.errors import DeclarationError
+from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms import Mechanism, Sized, sized
+from discreet.mechanisms.evidence import Evidence
+from discreet.planning import verify
+from discreet.randomness import RandomBits
+from discreet.reading import why_unreadable
+
+COIN = dc.Categories("x", levels=("a", "b"), outside="a", prior=1)
+
+
+@dataclass(frozen=True, repr=False)
+class SecretNumber(Mechanism[dc.Categories]):
+    """Noisy counts of a secret number of records; noise and loss are those of another mechanism."""
+
+    model: dc.Categories
+    _known: dc.GeometricHistogram
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self._known.guarantee
+
+    def privacy_loss(self) -> PrivacyLoss:
+        return self._known.privacy_loss()
+
+    @property
+    def rho(self) -> Fraction:
+        return self._known.rho
+
+    @property
+    def length(self) -> int:
+        return self._known.length
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        return self._known.sample(counts, bits)
+
+    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+        return self._known.log_likelihood(output, counts)
+
+    def check_output(self, output: Counts) -> None:
+        self._known.check_output(output)
+
+    def evidence(self, output: Counts) -> Evidence:
+        return self._known.evidence(output)
+
+
+def test_without_a_public_size_a_mechanism_is_checked_but_not_read() -> None:
+    mechanism = SecretNumber(COIN, dc.GeometricHistogram(COIN, 5, 1))
+    assert not hasattr(mechanism, "size")
+    assert verify(mechanism).guarantee == mechanism.guarantee
+    assert "keeps the number of records secret" in str(why_unreadable(mechanism))
+    with pytest.raises(DeclarationError, match="SecretNumber keeps it secret"):
+        dc.infer(dc.Release(mechanism, (2, 3), "secret", simulated=True))
+
+
+def test_every_registered_mechanism_has_a_public_size() -> None:
+    assert Sized.registered() == Mechanism.registered()
+    mechanism = dc.GeometricHistogram(COIN, 5, 1)
+    assert sized(mechanism) is mechanism
+    assert np.all(mechanism.plain_counts(np.array([[-1, 4]])) == [[0, 5]])
