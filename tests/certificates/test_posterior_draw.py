@@ -13,7 +13,8 @@ from scipy.stats import beta, gamma, norm
 
 import discreet as dc
 from counted_work import calls_of
-from discreet.certificates.posterior_composition import LatticeLoss, composed_curve, dominating_loss, last_that_fits
+from discreet.certificates.calibration import last_that_fits
+from discreet.certificates.posterior_composition import LatticeLoss, composed_curve, dominating_loss
 from discreet.certificates.posterior_draw import (
     _by_series,
     _enclosed,

@@ -18,13 +18,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
+from discreet.certificates.calibration import DIGITS, last_fitting
 from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.enumeration import compositions
 from discreet.exact import rounded_down
 
 MOST_SCORES = 10_000_000
 """The most data sets times candidates, and pairs times candidates, that are computed."""
-_DIGITS = 6
 _CHUNK = 2**20
 _UNIT = 2.0**-53
 
@@ -68,10 +68,7 @@ class ScoreChanges:
         low, high = float(proved), 2 * float(proved)
         while self.epsilon(high) <= epsilon and high < 2.0**40 * float(proved):
             low, high = high, 2 * high
-        while high - low > 1e-8 * high:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.epsilon(middle) <= epsilon else (low, middle)
-        found = rounded_down(low, _DIGITS)
+        found = rounded_down(last_fitting(lambda scale: self.epsilon(scale) <= epsilon, low, high, 1e-8), DIGITS)
         return found if found > proved and self.epsilon(float(found)) <= epsilon else proved
 
 

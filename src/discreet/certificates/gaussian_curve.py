@@ -15,10 +15,11 @@ from math import exp, inf, nextafter, sqrt
 from flint import arb, ctx
 from scipy.special import log_ndtr, ndtr
 
+from discreet.certificates.calibration import DIGITS, raised_to_fit
 from discreet.certificates.privacy_loss import PrivacyLoss
-from discreet.exact import ball, rounded_up
+from discreet.exact import ball
 
-_BITS, _DIGITS = 192, 6
+_BITS = 192
 _POINTS, _FARTHEST = 512, 12  # points of the curve as a loss, up to this many standard deviations
 _WIDEST = 60.0  # ln of the largest variance considered
 
@@ -51,10 +52,7 @@ def curve_variance(squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fra
         middle = (low + high) / 2
         shift = sqrt(float(squared)) * exp(-middle / 2)
         low, high = (middle, high) if _about(shift, float(epsilon)) > float(delta) else (low, middle)
-    found = rounded_up(exp(high), _DIGITS)
-    while not curve_gives(squared / found, epsilon, delta):
-        found = rounded_up(found * (1 + Fraction(1, 10**_DIGITS)), _DIGITS)
-    return found
+    return raised_to_fit(lambda v: curve_gives(squared / v, epsilon, delta), exp(high), Fraction(1, 10**DIGITS))
 
 
 def _about(shift: float, epsilon: float) -> float:

@@ -13,9 +13,10 @@ from math import ceil, exp, pi, sqrt
 
 import numpy as np
 from flint import arb, ctx
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import logsumexp
 
 from discreet.arrays import Floats
+from discreet.certificates.calibration import DIGITS, continuous_variance, last_fitting, raised_to_fit
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball, exact_text, rounded_up
@@ -24,7 +25,6 @@ _TAIL = 80.0  # squared standard deviations of D over two, beyond which its law 
 LARGEST_VARIANCE = Fraction(10**8)
 _FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
 _CLEAR = 1e-9  # of delta: sums of positive floats are right to twelve digits
-_DIGITS = 6
 _WIDE = Fraction(30)  # from this variance on, sums over even and odd numbers agree to twenty digits
 
 
@@ -102,23 +102,19 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, cells: int, keeps_to
     The search starts from the continuous Gaussian of mean shift sqrt(2). Floats decide its steps wherever they are sure
     to agree with the exact loss; the exact loss decides the others, and always the variance that is returned.
     """
-    low = high = rounded_up(_continuous_variance(float(epsilon), float(delta)), _DIGITS)
-    while not _seems_enough(high, epsilon, delta, cells, keeps_total):
+    asked = epsilon, delta, cells, keeps_total
+    low = high = rounded_up(continuous_variance(float(epsilon), float(delta), 1e12), DIGITS)
+    while not _seems_enough(high, *asked):
         low, high = high, high * 2
         if high > LARGEST_VARIANCE:
             raise DeclarationError(
                 f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need Gaussian noise with a variance "
                 f"above {exact_text(LARGEST_VARIANCE)}, the largest that is supported. Choose a larger epsilon."
             )
-    while low == high or _seems_enough(low, epsilon, delta, cells, keeps_total):
+    while low == high or _seems_enough(low, *asked):
         low, high = low * Fraction(3, 4), low
-    while high - low > high / 10**_DIGITS:
-        middle = (low + high) / 2
-        low, high = (low, middle) if _seems_enough(middle, epsilon, delta, cells, keeps_total) else (middle, high)
-    found = rounded_up(high, _DIGITS)
-    while not _suffices(found, epsilon, delta, cells, keeps_total):
-        found = rounded_up(found * (1 + Fraction(1, 10 ** (_DIGITS - 1))), _DIGITS)
-    return found
+    about = last_fitting(lambda v: _seems_enough(v, *asked), high, low, Fraction(1, 10**DIGITS))
+    return raised_to_fit(lambda v: _suffices(v, *asked), about, Fraction(1, 10 ** (DIGITS - 1)))
 
 
 def _suffices(variance: Fraction, epsilon: Fraction, delta: Fraction, cells: int, keeps_total: bool) -> bool:
@@ -139,14 +135,3 @@ def _seems_enough(variance: Fraction, epsilon: Fraction, delta: Fraction, cells:
     if abs(reached - float(delta)) > _CLEAR * float(delta):
         return reached < delta
     return _suffices(variance, epsilon, delta, cells, keeps_total)
-
-
-def _continuous_variance(epsilon: float, delta: float) -> float:
-    """Return the variance v = 2/a^2 at which continuous noise has delta = Phi(a/2 - e/a) - e^e Phi(-a/2 - e/a)."""
-    low, high = 1e-8, 1e12
-    for _ in range(100):
-        middle = sqrt(low * high)
-        shift = sqrt(2 / middle)
-        reached = ndtr(shift / 2 - epsilon / shift) - exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift))
-        low, high = (middle, high) if reached > delta else (low, middle)
-    return high

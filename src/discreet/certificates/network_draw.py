@@ -29,6 +29,7 @@ from flint import acb, arb, ctx
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
+from discreet.certificates.calibration import last_fitting
 from discreet.certificates.posterior_draw import (
     Curve,
     certified_draw_delta,
@@ -140,11 +141,7 @@ def least_epsilon(curve: ComposedCurve, delta: Fraction, most: Fraction = Fracti
         raise DeclarationError(
             f"These draws have no epsilon below {most} at the stated delta. Raise delta or the prior's parameters."
         )
-    low, high = 0.0, float(most)
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if curve(Fraction(middle)) > delta else (low, middle)
-    return high
+    return last_fitting(lambda epsilon: curve(Fraction(epsilon)) <= delta, float(most), 0.0, 1e-9)
 
 
 def _composed(nodes: Mapping[NodeCurve, int], power: Fraction, delta: float, certified: bool) -> ComposedCurve:

@@ -11,7 +11,6 @@ the middle, and tilted back afterwards:
 Q the law of the sum of q tilted losses.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -22,13 +21,10 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.certificates.posterior_draw import Curve, Curves
 from discreet.certificates.privacy_loss import PrivacyLoss
-from discreet.errors import DeclarationError
-from discreet.mathematics.digits import root
 
 _POINTS = 160  # where a curve is evaluated before chords are drawn through it
 _LAST = 500  # no curve is followed further
 _STEEPEST = 300.0  # of lambda times a loss, so that e to its power is a float, and each power is right to 1e-13
-_STEEP = 100.0
 _ROUNDING = 1 + 1e-9  # 1000 draws, each right to 1e-13, and the sums
 
 
@@ -123,28 +119,3 @@ class _Sums:
         """
         largest: float = (tilt / (1 + tilt)) ** tilt / (1 + tilt)
         return 16 * 2.0**-53 * sqrt(self._length) * log2(self._length) * self._times * largest
-
-
-def last_that_fits(excess: Callable[[float], float], fitting: float, failing: float) -> float:
-    """Return the number closest to `failing` that still fits, excess <= 0, to twelve digits.
-
-    The excess is the logarithm of what is found over what is allowed; it may be infinite. Steps of a factor of 4 from
-    the failing end bracket the number, and a search on a logarithmic scale finds it.
-    """
-    factor = 0.25 if fitting < failing else 4.0
-    found, before = failing, failing
-    while excess(found) > 0:
-        if (found - fitting) * (failing - fitting) <= 0:
-            raise DeclarationError("No draw from this posterior has the requested guarantee. Raise epsilon or delta.")
-        found, before = found * factor, found
-    if found == failing:
-        return failing
-
-    def finite(place: float) -> float:
-        return min(max(excess(exp(place)), -_STEEP), _STEEP)
-
-    found = exp(root(finite, *sorted((log(found), log(before))), absolute=1e-13, relative=1e-15))
-    shift = 1e-13
-    while excess(found) > 0:
-        found, shift = found * (1 - shift if factor < 1 else 1 + shift), 4 * shift
-    return found

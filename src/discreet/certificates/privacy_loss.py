@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb, ctx
 
 from discreet.arrays import Floats
+from discreet.certificates.calibration import last_fitting
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, probability, rounded_up
 
@@ -99,11 +100,8 @@ class PrivacyLoss:
         highest = max(Fraction(0), *self.losses)
         if allowed == 0 or self.delta_at(0) <= allowed:
             return Fraction(0) if self.delta_at(0) <= allowed else highest
-        low, high = 0.0, float(highest)
-        while high - low > 1e-9 * high:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.delta_at(Fraction(middle)) > allowed else (low, middle)
-        return min(highest, rounded_up(high, 9))
+        found = last_fitting(lambda e: self.delta_at(Fraction(e)) <= allowed, float(highest), 0.0, 1e-9)
+        return min(highest, rounded_up(found, 9))
 
     @cached_property
     def rho(self) -> Fraction:

@@ -14,6 +14,7 @@ from math import exp, log, log1p
 
 from flint import arb, ctx
 
+from discreet.certificates.calibration import last_fitting
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
 
@@ -72,11 +73,13 @@ def pure_rho(epsilon: Fraction) -> Fraction:
 
 def zcdp_limit(epsilon: Exact, delta: Exact) -> Fraction:
     """Return the largest rho, rounded down, such that rho-zCDP is (epsilon, delta)-DP."""
-    wanted, low, high = exact(epsilon, "epsilon"), Fraction(0), exact(epsilon, "epsilon")
-    while high - low > high / 10**9:
-        middle = rounded_down((low + high) / 2, 12)
-        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= wanted else (low, middle)
-    return rounded_down(low, 9)
+    wanted = exact(epsilon, "epsilon")
+
+    def middle(low: Fraction, high: Fraction) -> Fraction:
+        return rounded_down((low + high) / 2, 12)
+
+    found = last_fitting(lambda r: zcdp_epsilon(r, delta) <= wanted, Fraction(0), wanted, Fraction(1, 10**9), middle)
+    return rounded_down(found, 9)
 
 
 def reached_delta(rho: Fraction, epsilon: Fraction) -> arb:

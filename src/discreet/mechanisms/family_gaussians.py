@@ -13,11 +13,9 @@ Squares add over tables where absolute values would, so this is the quietest cho
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import exp, sqrt
 from typing import ClassVar
 
-from scipy.special import log_ndtr, ndtr
-
+from discreet.certificates.calibration import DIGITS, continuous_variance, last_fitting
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, rounded_up
 from discreet.guarantees.guarantee import Evidence, Guarantee
@@ -28,7 +26,6 @@ from discreet.noise import Gaussian
 from discreet.noise.gaussian import delta_of_moves
 
 LEAST_VARIANCE, LARGEST_VARIANCE = Fraction(2), Fraction(10**16)
-_DIGITS = 6
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -96,9 +93,9 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, tables: int) -> Frac
     def suffices(variance: Fraction) -> bool:
         return delta_of_moves(variance, 2 * tables, epsilon) <= delta
 
-    high = max(LEAST_VARIANCE, rounded_up(tables * _continuous_variance(float(epsilon), float(delta)), _DIGITS))
+    high = max(LEAST_VARIANCE, rounded_up(tables * continuous_variance(float(epsilon), float(delta), 1e14), DIGITS))
     while not suffices(high):
-        high = rounded_up(float(high) * 1.01, _DIGITS)
+        high = rounded_up(float(high) * 1.01, DIGITS)
         if high > LARGEST_VARIANCE:
             raise DeclarationError(
                 f"epsilon = {exact_text(epsilon)} and delta = {exact_text(delta)} need noise with a variance above "
@@ -106,21 +103,5 @@ def calibrated_variance(epsilon: Fraction, delta: Fraction, tables: int) -> Frac
             )
     low = max(LEAST_VARIANCE, high * Fraction(9, 10))
     if suffices(low):
-        return rounded_up(float(low), _DIGITS) if suffices(rounded_up(float(low), _DIGITS)) else high
-    while high - low > high / 10**_DIGITS:
-        middle = rounded_up(float(low + high) / 2, _DIGITS)
-        if middle >= high:
-            break
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
-
-
-def _continuous_variance(epsilon: float, delta: float) -> float:
-    """Return v for one table of continuous noise: delta = Phi(a/2 - e/a) - e^e Phi(-a/2 - e/a), a^2 = 2/v."""
-    low, high = 1e-8, 1e14
-    for _ in range(120):
-        middle = sqrt(low * high)
-        shift = sqrt(2 / middle)
-        reached = ndtr(shift / 2 - epsilon / shift) - exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift))
-        low, high = (middle, high) if reached > delta else (low, middle)
-    return high
+        return rounded_up(float(low), DIGITS) if suffices(rounded_up(float(low), DIGITS)) else high
+    return last_fitting(suffices, high, low, Fraction(1, 10**DIGITS), lambda a, b: rounded_up(float(a + b) / 2, DIGITS))

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from flint import arb, ctx
 
+from discreet.certificates.calibration import DIGITS, last_fitting
 from discreet.certificates.hellinger_series import can_bound
 from discreet.certificates.pair_bound import smooth_bound
 from discreet.exact import Exact, ball, positive, rounded_down
@@ -37,7 +38,6 @@ from discreet.models.model import Model
 LIPSCHITZ = ("0.25", "0.5", "1", "2")
 """Values from which a ranking chooses the Lipschitz constant of a reciprocal sensitivity."""
 _BITS = 128
-_DIGITS = 6
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -113,12 +113,15 @@ class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", versi
 
     @cached_property
     def _series_scale(self) -> Fraction:
-        low, high = self.epsilon / 4, self.epsilon
-        while high - low > high / 10**7:
-            middle = rounded_down((low + high) / 2, 12)
-            low, high = (middle, high) if self.series_epsilon(middle) <= self.epsilon else (low, middle)
-        found = rounded_down(low, _DIGITS)
-        return found if self.series_epsilon(found) <= self.epsilon else Fraction(0)
+        def fits(scale: Fraction) -> bool:
+            return self.series_epsilon(scale) <= self.epsilon
+
+        def middle(low: Fraction, high: Fraction) -> Fraction:
+            return rounded_down((low + high) / 2, 12)
+
+        about = last_fitting(fits, self.epsilon / 4, self.epsilon, Fraction(1, 10**7), middle)
+        found = rounded_down(about, DIGITS)
+        return found if fits(found) else Fraction(0)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -191,7 +194,7 @@ class HellingerSmooth(SmoothSensitivity, CalibratedHellinger, kind="HellingerSmo
             tail = self.gamma().expm1() * (self.candidates / ball(self.delta)).log()
             outside = (ball(self.epsilon) - tail) / 2
             pure = ball(self.epsilon) / smooth_bound(arb(1), self.gamma(), least)
-            scales = [rounded_down(float(each.lower()) * (1 - 1e-12), _DIGITS) for each in (outside, pure)]
+            scales = [rounded_down(float(each.lower()) * (1 - 1e-12), DIGITS) for each in (outside, pure)]
         reasons = (
             "smooth sensitivity: epsilon grows by (e^gamma - 1) ln(|R|/delta) outside a set of probability delta",
             "losses of neighbours are at most 2 min(c, c') H + |c - c'|",

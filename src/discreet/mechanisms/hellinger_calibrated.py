@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import floor, log10
 from typing import ClassVar
 
 import numpy as np
@@ -19,12 +18,12 @@ from flint import arb, ctx
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, compare_pairs
+from discreet.certificates.calibration import crossing, scale_rounded_down
 from discreet.certificates.pair_bound import smooth_bound
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, probability
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mathematics.digits import root
 from discreet.mechanisms.hellinger_law import HellingerMechanism
 from discreet.mechanisms.hellinger_sensitivity import RELATIVE_ERROR, Decay, exponential, least_sensitivity_ball
 from discreet.mechanisms.mechanism import Sized
@@ -35,7 +34,7 @@ SMOOTHINGS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "100")
 """Values from which a ranking chooses the smoothing; 100 means local sensitivity."""
 _ACTIVE = 16  # pairs on which the scale is sought before all are compared
 _ROUNDS = 6
-_DIGITS, _BITS = 6, 128
+_BITS = 128
 
 
 class ScaledHellinger(HellingerMechanism):
@@ -180,7 +179,7 @@ def largest_scale(mechanism: ScaledHellinger) -> Fraction:
     found = mechanism.compared(scale)
     for _ in range(_ROUNDS):
         active = np.concatenate([active, _worst(found)])
-        scale = scale_rounded_down(_crossing(_excess(mechanism, active, found.error), float(scale)))
+        scale = scale_rounded_down(crossing(_excess(mechanism, active, found.error), float(scale)))
         found = mechanism.compared(scale)
         if mechanism.fits(found):
             return scale
@@ -205,19 +204,3 @@ def _excess(mechanism: ScaledHellinger, active: Counts, error: float) -> Callabl
         return found.delta(0) - float(delta) if delta else found.epsilon - float(epsilon)
 
     return excess
-
-
-def _crossing(excess: Callable[[float], float], start: float) -> float:
-    """Return a scale where the excess crosses zero, from below, after bracketing it by factors of 2."""
-    low = high = start
-    while excess(low) > 0:
-        low /= 2
-    while excess(high) <= 0:
-        low, high = high, 2 * high
-    return root(excess, low, high, relative=1e-9)
-
-
-def scale_rounded_down(scale: float) -> Fraction:
-    """Return a decimal of six digits below a scale, so that it is certified again on any machine."""
-    unit = Fraction(10) ** (_DIGITS - 1 - floor(log10(scale)))
-    return Fraction(floor(Fraction(scale) * (1 - Fraction(1, 10**9)) * unit)) / unit

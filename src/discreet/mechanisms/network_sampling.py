@@ -23,9 +23,10 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.calibration import last_that_fits
 from discreet.certificates.lipschitz import network_range
 from discreet.certificates.network_draw import NodeCurve, composed_draws, composed_draws_about, least_epsilon
-from discreet.certificates.posterior_composition import dominating_loss, last_that_fits
+from discreet.certificates.posterior_composition import dominating_loss
 from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole

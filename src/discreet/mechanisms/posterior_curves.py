@@ -13,6 +13,7 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.calibration import last_fitting, raised_to_fit
 from discreet.certificates.posterior_composition import composed_curve, dominating_loss
 from discreet.certificates.posterior_divergences import largest_divergence, law_divergence
 from discreet.certificates.posterior_draw import (
@@ -116,13 +117,9 @@ def least_fitting(
     if not (about or fits)(most * _SAME):
         return most
     low, high = most / _LEAST_PART, most * _SAME
-    while high > low * (1 + Fraction(1, 10**7)):
-        middle = Fraction(sqrt(low * high))
-        low, high = (low, middle) if (about or fits)(middle) else (middle, high)
-    found = rounded_up(high, 6)
-    while found < most and not fits(found):
-        found = rounded_up(found * (1 + Fraction(1, 10**6)), 6)
-    return min(most, found)
+    near = Fraction(1, 10**7 + 1)  # high / low is at most 1 + 1e-7
+    found = last_fitting(about or fits, high, low, near, lambda a, b: Fraction(sqrt(a * b)))
+    return min(most, raised_to_fit(lambda each: each >= most or fits(each), found, Fraction(1, 10**6)))
 
 
 def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fraction | None:

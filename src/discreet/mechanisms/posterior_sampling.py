@@ -19,8 +19,8 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.calibration import last_that_fits
 from discreet.certificates.lipschitz import categories_range
-from discreet.certificates.posterior_composition import last_that_fits
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional

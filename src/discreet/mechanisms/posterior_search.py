@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from discreet.certificates.calibration import last_fitting
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.mechanisms.posterior_curves import Drawable
@@ -35,14 +36,11 @@ def nearest(build: Callable[[float], Made], found: float, direction: int) -> Mad
 
 def least_probability(levels: list[int], epsilon: float) -> float:
     """Return about the least probability w with 2 sum_i ln((1 - (K_i - 1) w) / w) = epsilon, by halving."""
-    low, high = 0.0, 1 / max(levels)
-    while high - low > 1e-15 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        cost = 2 * sum(log((1 - (count - 1) * middle) / middle) for count in levels)
-        low, high = (middle, high) if cost > epsilon else (low, middle)
-    return high
+
+    def fits(least: float) -> bool:
+        return 2 * sum(log((1 - (count - 1) * least) / least) for count in levels) <= epsilon
+
+    return last_fitting(fits, 1 / max(levels), 0.0, 1e-15)
 
 
 def asked_of(model: object, size: int, epsilon: Exact, delta: Exact, draws: int) -> tuple[int, Fraction, Fraction]:

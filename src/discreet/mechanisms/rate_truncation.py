@@ -28,7 +28,7 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
-from discreet.certificates.posterior_composition import last_that_fits
+from discreet.certificates.calibration import last_that_fits
 from discreet.certificates.posterior_draw import upper_float
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, ball, exact, exact_text, positive, rounded_down, rounded_up, whole
