@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, logit, zeta
 
-from discreet.arrays import Floats
+from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mathematics.digits import root
+from discreet.mathematics.distributions.logit_search import logit_quantiles
 from discreet.mathematics.distributions.proportions import Proportion, Proportions
-
-_STEPS = 100  # enough for halving alone
-_FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
 
 ROUNDED = 1e-12
 """What rounding may add to a probability: of weights, of incomplete Beta functions, of the search for a quantile."""
@@ -135,29 +133,17 @@ class BetaMixture(Proportion):
         return np.where(above, high, low)
 
     def _low_logit_quantile(self, wanted: Floats) -> Floats:
-        """Return the logit of a quantile that is not near 1.
-
-        Newton's method on the logit of x, where quantiles of all sizes are alike, started from one similar Beta;
-        halving where it would leave the bracket. Whether a step still matters is judged before the bracket is looked
-        at: at the root the step is 0, and the bracket ends there.
-        """
-        target = np.atleast_1d(wanted)
-        low, high = np.full_like(target, -_FARTHEST), np.full_like(target, _FARTHEST)
+        """Return the logit of a quantile that is not near 1, searched from that of one similar Beta."""
+        sought = np.clip(np.ravel(wanted), 0, 1)
         with np.errstate(divide="ignore"):
-            at = np.clip(np.nan_to_num(logit(self._like_one_beta(np.clip(target, 0, 1)))), -_FARTHEST, _FARTHEST)
-        for _ in range(_STEPS):
+            start = np.nan_to_num(logit(self._like_one_beta(sought)))
+
+        def law(at: Floats, _: Counts) -> tuple[Floats, Floats]:
             x = expit(at)
-            miss = self.cdf(x) - target
-            low, high = np.where(miss < 0, at, low), np.where(miss >= 0, at, high)
             with np.errstate(all="ignore"):
-                newton = at - miss * np.exp(-self.log_density(x) - np.log(x) - np.log1p(-x))
-            enough = 1e-13 * np.maximum(1, np.abs(at))
-            done = (np.abs(newton - at) <= enough) | (high - low <= enough)
-            outside = ~done & ~((newton > low) & (newton < high))
-            at = np.where(outside, (low + high) / 2, np.where(np.isnan(newton), at, np.clip(newton, low, high)))
-            if done.all():
-                break
-        return np.asarray(at.reshape(wanted.shape))
+                return self.cdf(x), np.exp(self.log_density(x) + np.log(x) + np.log1p(-x))
+
+        return logit_quantiles(law, sought, start)[0].reshape(np.shape(wanted))
 
     @property
     def median(self) -> float:

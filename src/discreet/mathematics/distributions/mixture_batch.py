@@ -24,13 +24,11 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.distributions.beta_terms import beta_cdf, log_term
 from discreet.mathematics.distributions.dirichlet import BetaMixture, tails
 from discreet.mathematics.distributions.known_widths import known_widths
+from discreet.mathematics.distributions.logit_search import FARTHEST, NEAR, logit_quantiles
 
-_FARTHEST = 700.0  # logits beyond are 0 or 1 in double precision
-_MOST_STEPS = 100  # enough for halving alone
 _BLOCK = 1_000_000  # numbers of a part that are considered together
 _SMALL_SHARE = 1e-14  # parts of a smaller share are left out
 _FAINT = 2e-19  # terms at the ends of what is added up, at most
-_NEAR = 1e-6  # from here on plain Newton steps
 _SHOWN = 1e-9  # counts of smaller weights have no say in the width that exact counts would give
 
 
@@ -240,7 +238,7 @@ class MixtureBatch:
     def cdf(self, x: Floats | float) -> Floats:
         """Return P(value <= x) for one x of each row."""
         with np.errstate(divide="ignore"):
-            at = np.clip(logit(np.broadcast_to(np.asarray(x, dtype=float), self.count)), -_FARTHEST, _FARTHEST)
+            at = np.clip(logit(np.broadcast_to(np.asarray(x, dtype=float), self.count)), -FARTHEST, FARTHEST)
         return np.asarray(sum(part.law(at, np.arange(self.count))[0] for part in self.parts))
 
     def log_density(self, x: Floats, rows: Counts | None = None) -> Floats:
@@ -349,44 +347,14 @@ def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.
 
 
 def _low_logits(parts: Sequence[Part], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
-    """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken.
-
-    Steps are those of Newton's method on the normal scores of the cdf, which are nearly linear in the logit, and near
-    the root plain ones; halving where a step would leave the bracket. A row is judged before its bracket is considered:
-    at the root the step is 0, and the bracket ends there.
-    """
+    """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken."""
     first, between, within = (each[rows] for each in _moments_of(parts))
     spread = np.minimum(4.0, np.sqrt(between + within) / (first * (1 - first)))
-    at = np.clip(logit(first) + ndtri(probability) * spread, -_FARTHEST, _FARTHEST)
-    low, high = np.full_like(at, -_FARTHEST), np.full_like(at, _FARTHEST)
-    is_far = float(probability.min()) < _NEAR
-    enough = np.where(probability >= 1e-8, 8e-16, 4e-16 * probability)
-    active, taken = np.arange(len(at)), np.zeros(len(at), dtype=np.int64)
-    for _ in range(_MOST_STEPS):
-        here, sought = at[active], probability[active]
-        laws = [part.law(here, rows[active], is_far) for part in parts]
+    is_far = float(probability.min()) < NEAR
+
+    def law(at: Floats, places: Counts) -> tuple[Floats, Floats]:
+        laws = [part.law(at, rows[places], is_far) for part in parts]
         cdf, density = (np.asarray(sum(each)) for each in zip(*laws, strict=True))
-        taken[active] += 1
-        miss = cdf - sought
-        step = _step(cdf, density, sought)
-        following = here - step
-        low[active] = np.where(miss < 0, here, low[active])
-        high[active] = np.where(miss >= 0, here, high[active])
-        done = (np.abs(step) <= 1e-13 * np.maximum(1, np.abs(here))) | (np.abs(miss) <= enough[active])
-        stuck = high[active] - low[active] <= 1e-13 * np.maximum(1, np.abs(here))
-        outside = ~((following > low[active]) & (following < high[active])) & ~done
-        at[active] = np.where(stuck & ~done, here, np.where(outside, (low[active] + high[active]) / 2, following))
-        active = active[~(done | stuck)]
-        if not active.size:
-            break
-    return at, taken
+        return cdf, density
 
-
-def _step(cdf: Floats, density: Floats, probability: Floats) -> Floats:
-    """Return (z(F) - z(p)) phi(z(F)) / f far from the root, (F - p) / f near it."""
-    miss = cdf - probability
-    scores = ndtri(np.clip(cdf, 1e-300, 1 - 1e-16))
-    with np.errstate(all="ignore"):
-        far = (scores - ndtri(probability)) * np.exp(-0.5 * scores**2) / np.sqrt(2 * np.pi)
-        is_near = np.abs(miss) <= _NEAR * np.minimum(1.0, probability / _NEAR)
-        return np.asarray(np.where(is_near, miss, far) / density)
+    return logit_quantiles(law, probability, logit(first) + ndtri(probability) * spread)

@@ -70,7 +70,7 @@ class WeightedTables:
     def _law(self, values: Counts) -> tuple[Counts, Floats]:
         """Return the values, rising, of a function of the table, and their probabilities."""
         low, high = int(values.min()), int(values.max())
-        if high - low < 4 * len(values):  # counting is quicker than sorting
+        if high - low < len(values):  # counting is quicker than sorting
             found, chances = low + np.arange(high - low + 1), np.bincount(values - low, self._weights)
         else:
             found, where = np.unique(values, return_inverse=True)
