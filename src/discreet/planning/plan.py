@@ -53,9 +53,11 @@ POINT = 4e9
 """Operations at one epsilon, about a second; fewer only where the least number of studies takes more."""
 CURVE = 5 * POINT
 """Operations of a curve: further points are left out."""
-_STUDY, _NUMBER = 3e7, 1.5e6  # operations that every study takes, whatever is read, and every number of it
+_STUDY, _NUMBER = 5e7, 2e6  # operations that every study takes, whatever is read, and every number of it
+_SAMPLED = 2.0  # how much longer chains and importance sampling take than their counted operations
 _TABLES = 8e7  # operations that rows of a network take, which are drawn
 _QUICK = 6e10  # operations that somebody waits for at a screen
+_AT_ONCE = 20_000  # counts of all studies that are read at a time
 _MOST_ROWS = 48  # rows that are looked at in each study
 _MOST_STEPS, _MOST_MAKING = 40, 1e9  # of a search: steps, and operations of making up one study of the largest size
 _USUAL_SLOPE = 0.75  # slope of log width by log epsilon, or by the log number of records
@@ -194,6 +196,8 @@ def work_of_study(mechanism: Sized) -> float:
     case = Case.before(mechanism)
     engine = engine_for(case)
     reading = 0.0 if engine is None else engine.work(case).operations * engine.share_of_many
+    if engine is not None and engine.exactness is Exactness.SAMPLED:
+        reading *= _SAMPLED
     making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
     return _STUDY + _NUMBER * numbers_of(mechanism.model) + reading + drawing(mechanism, 1, 1) + making
 
@@ -293,13 +297,12 @@ class _Studies:
             self._made.append(self.model.made_up(self.size, generator))
         return self._made[:count]
 
-    def known(self, number: int) -> Floats:
-        """Return mean and width of the considered rows of a study (columns), from its exact statistics."""
-        while len(self._known) <= number:
-            made = self._made[len(self._known)]
+    def known(self, count: int) -> Floats:
+        """Return mean and width of the considered rows of studies (studies, rows, 2), from exact statistics."""
+        for made in self._made[len(self._known) : count]:
             rows = self.model.known_rows(made.statistics, self.size, self.level)
             self._known.append(np.array(rows, dtype=float)[self.places])
-        return self._known[number]
+        return np.array(self._known[:count])
 
     @cached_property
     def places(self) -> Counts:
@@ -355,24 +358,27 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
     require(planning([mechanism], number), patience, _UNDONE)
     made, model = studies.made(number), studies.model
     places: Sequence[int] = studies.places.tolist()
-    figures, rows, facts = list[tuple[Floats, ...]](), tuple[Row, ...](), list[dict[str, float]]()
+    truths, known = np.array([each.truth for each in made])[:, places], studies.known(number)
+    figures, rows, facts = list[Floats](), tuple[Row, ...](), list[dict[str, float]]()
+    is_rough, at_once = False, max(1, _AT_ONCE // numbers_of(mechanism.model))
     with warnings.catch_warnings():
         for kind in _QUIET:
             warnings.simplefilter("ignore", kind)
-        for place in shown(range(number), "Reading simulated studies", number):
-            release = simulate(mechanism, made[place].statistics, studies.bits(place), "planned")
+        for first in shown(range(0, number, at_once), "Reading simulated studies", -(-number // at_once)):
+            own = range(first, min(first + at_once, number))
+            releases = [simulate(mechanism, made[k].statistics, studies.bits(k), "planned") for k in own]
             is_own = model is mechanism.model
-            posterior: Posterior = infer_many([release])[0] if is_own else infer(release, model=model)
-            rows, known = posterior.some_rows(places, studies.level), studies.known(place)
-            truth, own = np.array(made[place].truth)[places], np.array([(r.mean, r.high - r.low) for r in rows])
-            scores = posterior.log_densities(places, made[place])
-            figures.append((own[:, 1], known[:, 1], abs(own[:, 0] - truth), abs(known[:, 0] - truth), *scores))
-            facts.append(posterior.planned_facts(made[place], np.random.default_rng([studies.seed, place, 1])))
-    found = _Figures(*(np.array(each, dtype=float) for each in zip(*figures, strict=True)))
-    means = found.over(studies.mains, studies.scales)
+            posteriors = infer_many(releases) if is_own else [infer(each, model=model) for each in releases]
+            rows, is_rough = rows or posteriors[0].some_rows(places, studies.level), posteriors[0].is_rough
+            figures.append(type(posteriors[0]).planned(posteriors, [made[k] for k in own], places, studies.level))
+            generators = (np.random.default_rng([studies.seed, k, 1]) for k in own)
+            facts += [p.planned_facts(made[k], g) for p, k, g in zip(posteriors, own, generators, strict=True)]
+    means, widths, scores, exact_scores = np.moveaxis(np.concatenate(figures), -1, 0)
+    found = _Figures(widths, known[..., 1], abs(means - truths), abs(known[..., 0] - truths), scores, exact_scores)
+    over = found.over(studies.mains, studies.scales)
     units = {_unit(row) for row, is_main in zip(rows, studies.mains, strict=True) if is_main}
     at_once = {"count_sd": mechanism.count_sd(), "class_sd": mechanism.class_sd}
-    is_scored = not np.isnan(means.log_score).any()
+    is_scored = not np.isnan(over.log_score).any()
     return Accuracy(
         size=mechanism.size,
         epsilon=float(mechanism.guarantee.epsilon),
@@ -382,16 +388,16 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
         rows=_rows(found, rows),
         rows_of_all=len(made[0].truth),
         unit=model.scaled_unit or ", ".join(sorted(units)),
-        width=float(means.width.mean()),
-        exact_width=float(means.exact_width.mean()),
-        mc_error=float(_error(means.width)),
-        cost_error=float(_error(means.width - means.exact_width)),
-        error=float(means.error.mean()),
-        exact_error=float(means.exact_error.mean()),
-        log_score=float(means.log_score.mean()) if is_scored else None,
-        exact_log_score=float(means.exact_log_score.mean()) if is_scored else None,
-        log_score_error=float(_error(means.log_score)) if is_scored else None,
-        method=_method(model, number, engine.exactness),
+        width=float(over.width.mean()),
+        exact_width=float(over.exact_width.mean()),
+        mc_error=float(_error(over.width)),
+        cost_error=float(_error(over.width - over.exact_width)),
+        error=float(over.error.mean()),
+        exact_error=float(over.exact_error.mean()),
+        log_score=float(over.log_score.mean()) if is_scored else None,
+        exact_log_score=float(over.exact_log_score.mean()) if is_scored else None,
+        log_score_error=float(_error(over.log_score)) if is_scored else None,
+        method=_method(model, number, is_rough or engine.exactness is not Exactness.EXACT),
         facts={name: sd for name, sd in at_once.items() if sd is not None}
         | {name: float(np.mean([each[name] for each in facts])) for name in facts[0]},
     )
@@ -417,10 +423,10 @@ def _error(values: Floats) -> Floats:
     return np.asarray(values.std(axis=0, ddof=1) / sqrt(len(values)))
 
 
-def _method(model: Model, number: int, exactness: Exactness) -> str:
+def _method(model: Model, number: int, is_rough: bool) -> str:
     """Say from which law studies were made up, and how they were read."""
     law = "drawn from the prior" if model.is_prior_declared else "drawn from the default prior"
-    how = "" if exactness is Exactness.EXACT else ", by fewer draws than `infer` makes"
+    how = ", by fewer draws than `infer` makes" if is_rough else ""
     return f"Means over {number} simulated studies {law}, read as a release will be{how}."
 
 
@@ -437,10 +443,13 @@ def solve_for_width(
     require_mechanism(mechanism, "A width is that")
     check_width(mechanism, width)
     count = max(LEAST_STUDIES, studies_for(mechanism) // 2)
+    studies = dict[int, _Studies]()
 
     def excess(value: float) -> float:
         changed = {"epsilon": exact(f"{value:.6g}", "epsilon")} if vary == "epsilon" else {"size": int(value)}
-        return log(accuracy(with_fields(mechanism, **changed), level, count, patience=patience).width / width)
+        other = with_fields(mechanism, **changed)
+        own = studies.setdefault(other.size, _Studies(other.model, other.size, level, seed=1))
+        return log(_accuracy(other, own, count, patience).width / width)
 
     if vary == "epsilon":
         return _crossing(excess, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))

@@ -84,20 +84,22 @@ class NumberSumsReading:
     """Other releases of the same sums, if this is their average."""
     method: str = "read by tests that are valid for any records; for the population, with a t distribution"
     log_evidence: float = float("nan")
+    draws: int = DRAWS
+    """How many draws of noise represent its law."""
 
     @cached_property
     def noise(self) -> PairNoise:
         """Return draws of the noise of two ends."""
         if self.others:
             return _averaged([each.noise for each in self.others], self.weights(0), _SEED + 10)
-        return pair_noise(self.model.ends, self.rates[0], _SEED)
+        return pair_noise(self.model.ends, self.rates[0], _SEED, self.draws)
 
     @cached_property
     def square_noise(self) -> PairNoise:
         """Return draws of the noise of the ends of squares, independent of the others."""
         if self.others:
             return _averaged([each.square_noise for each in self.others], self.weights(1), _SEED + 20)
-        drawn = pair_noise(self.model.square_ends, self.rates[1], _SEED + 1)
+        drawn = pair_noise(self.model.square_ends, self.rates[1], _SEED + 1, self.draws)
         order = np.random.default_rng(_SEED + 2).permutation(drawn.size)
         return PairNoise(drawn.first[order], drawn.second[order])
 
@@ -118,10 +120,9 @@ class NumberSumsReading:
         second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
         return replace(found, first=first, second=second)
 
-    @staticmethod
-    def _student(freedom: float) -> Floats:
+    def _student(self, freedom: float) -> Floats:
         """Return the factors that turn normal numbers into Student's."""
-        return np.asarray(np.sqrt(freedom / np.random.default_rng(_SEED + 4).chisquare(freedom, DRAWS)))
+        return np.asarray(np.sqrt(freedom / np.random.default_rng(_SEED + 4).chisquare(freedom, self.draws)))
 
     def quantiles(self, level: float) -> Quantiles:
         """Return the quantiles of the noise, which all groups share."""
@@ -156,7 +157,7 @@ class NumberSumsReading:
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
         reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther out than expected
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], found.point + reach * _NEAR]), 0, 1))
-        normals = _standard()[0] * self._student(max(count - 1, 1.0))
+        normals = _standard(self.draws)[0] * self._student(max(count - 1, 1.0))
         law = Quantiles.of(self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios).interval(
             *map(float, self.first[group])
         )
@@ -219,7 +220,7 @@ class NumberSumsReading:
     def population_sums(self, group: int) -> Floats:
         """Return draws of the sum that as many records of the population have on average."""
         drawn = self._free_sums(group)
-        deviation = np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * _standard()[0]
+        deviation = np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * _standard(self.draws)[0]
         return self._possible_sums(drawn + deviation)
 
     def sum_variances(self, group: int, sums: Floats) -> Floats:
@@ -310,9 +311,9 @@ def _noise_quantiles(noise: PairNoise, level: float) -> Quantiles:
 
 
 @cache
-def _standard() -> tuple[Floats, Floats]:
+def _standard(draws: int) -> tuple[Floats, Floats]:
     """Return the quantiles of a standard normal number and of a uniform one, each in an order of its own."""
-    generator, ranks = np.random.default_rng(_SEED + 3), (np.arange(DRAWS) + 0.5) / DRAWS
+    generator, ranks = np.random.default_rng(_SEED + 3), (np.arange(draws) + 0.5) / draws
     return ndtri(generator.permutation(ranks)), generator.permutation(ranks)
 
 

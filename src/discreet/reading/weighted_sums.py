@@ -14,7 +14,6 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.models.weighted_sums import WeightedSums
 from discreet.reading.number_sums import NumberSumsReading, plugged_in
-from discreet.reading.ratios import DRAWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +45,9 @@ class WeightedSumsReading(NumberSumsReading):
     def _part_noise(self) -> float:
         return float(np.var(self.square_noise.first))
 
-    @staticmethod
-    def _student(freedom: float) -> Floats:
+    def _student(self, freedom: float) -> Floats:
         """Return ones: weighted units have no definite number of degrees of freedom."""
-        return np.ones(DRAWS)
+        return np.ones(self.draws)
 
     @property
     def _units(self) -> float:

@@ -35,7 +35,6 @@ from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
-from discreet.models.model import MadeUp
 from discreet.reading import Case
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
@@ -61,12 +60,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
-
-    def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
-        known, truth = self.model.posterior(made.statistics), np.clip(made.truth, 1e-12, 1 - 1e-12)
-        at = truth[list(places)]
-        exact = [known.marginal(place).log_density(x) for place, x in zip(places, at, strict=True)]
-        return self.laws.cells(places).log_density(at), np.array(exact)
 
     def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
         return self.laws.between(*self._split(event, [self.model.cells[cell] for cell in self._groups(column)[place]]))

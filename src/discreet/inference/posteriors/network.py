@@ -379,6 +379,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def roughly(self) -> Self:
         """Return the same with rows from fewer draws."""
         made = type(self)(self.model, self.releases, self.readings)
+        made.is_rough = True
         made.rough_draws, made.seed = _ROUGH_DRAWS, crc32(repr(self.releases[0].output).encode())
         return made
 

@@ -1,9 +1,10 @@
 """What a reader knows about means, sums and variances of a number: among the records, and in their population."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,6 +29,7 @@ from discreet.reading.number_sums import NumberSumsReading
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
 
+_FOR_PLANS = 1023  # draws of noise where widths are planned
 _MOST_NUMBERS = 20_000_000  # sums drawn together; beyond this number, quantities are drawn group by group
 
 
@@ -87,6 +89,13 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def method(self) -> str:
         return self.reading.method
 
+    @property
+    def roughly(self) -> Self:
+        """Return the same reading by fewer draws of noise."""
+        found = type(self)(self.model, self.releases, [replace(self.reading, draws=_FOR_PLANS)])
+        found.is_rough = True
+        return found
+
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of each group: what was asked, among these records and in the population."""
         return self._rows(level)
@@ -129,7 +138,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         rows = []
         for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
             name, sd = f"{ask} of {self.model.quantity} ({of})", (high - low) / (2 * float(ndtri(tails(level)[1])))
-            figures = point, point, low, high, sd, due, unit, sd / sqrt(DRAWS)
+            figures = point, point, low, high, sd, due, unit, sd / sqrt(self.reading.draws)
             rows.append(Row(name, self.model.groups[place], *figures))
         return rows[0], rows[1]
 
@@ -155,7 +164,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw quantities of the records behind the release: what was published, minus drawn noise."""
-        chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
+        chosen = np.random.default_rng(seed).integers(self.reading.draws, size=count)
         found: dict[str, Floats] = {}
         for ask in self.model.asks:
             columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]

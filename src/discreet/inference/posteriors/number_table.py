@@ -115,7 +115,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         if NumberTableEngine().work(Case.of(self.releases)).operations <= _QUICK:
             return self
         reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
-        return NumberTablePosterior(self.model, self.releases, [reading])
+        found = NumberTablePosterior(self.model, self.releases, [reading])
+        found.is_rough = True
+        return found
 
     @property
     def unit(self) -> str:

@@ -77,6 +77,8 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     model: ModelT
     releases: tuple[Release[ModelT], ...]
     size: int
+    is_rough = False
+    """Whether rows come from fewer draws than `infer` makes: see `roughly`."""
     own_records = 0
     """How many records of the reader's own the prior holds: then the posterior is as confidential as they are."""
 
@@ -94,18 +96,22 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         rows = self.rows(level)
         return tuple(rows[place] for place in places)
 
+    @classmethod
+    def planned(
+        cls, posteriors: "Sequence[Posterior]", made: Sequence[MadeUp], places: Sequence[int], level: float
+    ) -> Floats:
+        """Return figures of some rows of simulated studies of one model (studies, rows, 4), for a plan.
+
+        These are mean and width, and the log density of the truth: of the posterior, and of what exact statistics give.
+        Densities are NaN where they are not known.
+        """
+        found = [each.some_rows(places, level) for each in posteriors]
+        return np.array([[(row.mean, row.high - row.low, nan, nan) for row in rows] for rows in found])
+
     @property
     def roughly(self) -> Self:
         """Return the same posterior with rows from fewer draws, where rows come from draws: for plans."""
         return self
-
-    def log_densities(self, places: Sequence[int], made: MadeUp) -> tuple[Floats, Floats]:
-        """Return the log densities of the simulated truth of some rows, and what exact statistics would give.
-
-        They are NaN where densities are not known.
-        """
-        unknown = np.full(len(places), nan)
-        return unknown, unknown
 
     def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
         """Return further figures of a simulated study for a plan, by name: of a classifier, how often it is right."""

@@ -201,6 +201,22 @@ class MixtureBatch:
         kinds = None if self._kinds is None else self._kinds[places]
         return MixtureBatch([part.rows(places) for part in self.parts], kinds)
 
+    @classmethod
+    def joined(cls, batches: "Sequence[MixtureBatch]") -> "MixtureBatch | None":
+        """Return the rows of several batches one after the other; None where rows are sums of different parts."""
+        if any(len(batch.parts) != 1 for batch in batches):
+            return None
+        parts = [batch.parts[0] for batch in batches]
+        width = max(part.weights.shape[1] for part in parts)
+        weights = np.concatenate([np.pad(p.weights, ((0, 0), (0, width - p.weights.shape[1]))) for p in parts])
+        start, total = (np.concatenate(each) for each in ([p.start for p in parts], [p.total for p in parts]))
+        kinds = None
+        if all(batch._kinds is not None for batch in batches):
+            rows = np.cumsum([0, *(batch.count for batch in batches)])
+            own = [np.unique(batch._kinds, return_inverse=True)[1] for batch in batches if batch._kinds is not None]
+            kinds = np.concatenate([first + each for first, each in zip(rows, own, strict=False)])
+        return cls([Part(weights, start, total)], kinds)
+
     def row(self, place: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
         found = []

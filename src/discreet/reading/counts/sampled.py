@@ -94,14 +94,16 @@ def longest_for(length: int) -> int:
 class SampledTables(TableCounts):
     """Draws of the true tables by chains; `agreement` says how good they are."""
 
-    def __init__(self, target: Target, seed: int, evidence: Callable[[], tuple[float, float]]) -> None:
+    def __init__(
+        self, target: Target, seed: int, evidence: Callable[[], tuple[float, float]], longest: int | None = None
+    ) -> None:
         self._target, self._evidence = target, evidence
         nudges = target.nudges
         chains = target.begun(np.random.default_rng(seed))
         starts = target.means(chains.tables)
         self._kept: list[list[Counts]] = []
         shares: list[float] = []
-        most = longest_for(target.coordinates.length)
+        most = longest_for(target.coordinates.length) if longest is None else longest
         with Steps("Reading by Markov chains, at most", WARM + most) as steps:
             for number in range(WARM):
                 if target.shares is None:

@@ -42,22 +42,30 @@ class DistanceRow:
     def _sums(self) -> list[Floats]:
         """Return, for the first 2, 3, ... levels, the weights by total (rows) and distance (columns)."""
         pair = np.zeros((self.size + 1, self.most + 1))
-        for total in range(self.size + 1):
+        for total in range(*self._totals(2)):
             distances = self._distances[1, : total + 1] + self._distances[0, total::-1]
             weights = self._factors[1, : total + 1] * self._factors[0, total::-1]
             near = distances <= self.most
             pair[total] = np.bincount(distances[near], weights[near], minlength=self.most + 1)
         sums = [pair]
-        for factors, distances in zip(self._factors[2:], self._distances[2:], strict=True):
-            sums.append(self._added(sums[-1], factors, distances))
+        for level in range(2, len(self.noisy)):
+            sums.append(self._added(sums[-1], level))
         return sums
 
-    def _added(self, before: Floats, factors: Floats, distances: Counts) -> Floats:
-        result = np.zeros_like(before)
+    def _totals(self, levels: int) -> tuple[int, int]:
+        """Return the first total of so many levels within reach, and the one after the last: D >= |total - noisy|."""
+        middle = int(self.noisy[:levels].sum())
+        return max(0, middle - self.most), max(0, min(self.size, middle + self.most) + 1)
+
+    def _added(self, before: Floats, level: int) -> Floats:
+        """Return the weights with one level more, which has any count that is near enough."""
+        result, (first, end) = np.zeros_like(before), self._totals(level)
+        factors, distances = self._factors[level], self._distances[level]
         for count in np.flatnonzero(distances <= self.most):
-            shift = int(distances[count])
-            part = before[: self.size + 1 - count, : self.most + 1 - shift]
-            result[count:, shift:] += factors[count] * part
+            shift, last = int(distances[count]), min(end, self.size + 1 - count)
+            if last > first:
+                part = before[first:last, : self.most + 1 - shift]
+                result[first + count : last + count, shift:] += factors[count] * part
         return result
 
     def law(self, total: int) -> tuple[int, Floats]:
@@ -132,8 +140,11 @@ class SharedRadiusCounts(TableCounts):
             [DistanceRow(row, alpha, self.size, 2 * last) for row in z]
             for z, alpha in zip(self._noisy, self._alpha, strict=True)
         ]
-        self._logs = np.empty((len(self._vectors), last + 1))
-        for place, vector in enumerate(self._vectors):
+        self._logs = np.full((len(self._vectors), last + 1), -np.inf)
+        sums = np.array([z.sum(axis=1) for z in self._noisy])
+        apart = np.abs(self._vectors[:, None, :] - sums).sum(axis=2).max(axis=1)  # no table of them is nearer
+        for place in np.flatnonzero(apart <= 2 * last):
+            vector = self._vectors[place]
             logs = self._log_classes[place] - self.epsilon * np.arange(last + 1)
             for rows in self._rows:
                 scale = sum(row.log_scale[count] for row, count in zip(rows, vector, strict=True))

@@ -1,5 +1,6 @@
 """Any graph, through any evidence with a likelihood: chains through normal coordinates of its tables."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import cast
 
@@ -20,7 +21,7 @@ from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
 from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit, margins_of
 from discreet.reading.counts.rows import ApproximateCounts
-from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
+from discreet.reading.counts.sampled import BLOCK, LONGEST, WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
@@ -38,6 +39,7 @@ class CountsEngine(Engine, place=50):
     exactness = Exactness.SAMPLED
     reads_margins = True
     reads_own_rows = True
+    share_of_many = (WARM + BLOCK) / (WARM + LONGEST)
 
     def misfit(self, case: Case) -> str | None:
         """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""
@@ -64,10 +66,16 @@ class CountsEngine(Engine, place=50):
 
     def read(self, case: Case) -> NetworkReading:
         """Return draws of all tables."""
+        return self._read(case, None)
+
+    def solve_many(self, cases: Sequence[Case]) -> list[NetworkReading]:
+        """Return draws by chains that stop after one block, whether they agree or not."""
+        return [self._read(case, BLOCK) for case in cases]
+
+    def _read(self, case: Case, longest: int | None) -> NetworkReading:
         target = target_of(case)
-        return NetworkReading(
-            case.model, SampledTables(target, case.seed, lambda: tempered_evidence(target, case.seed))
-        )
+        tables = SampledTables(target, case.seed, lambda: tempered_evidence(target, case.seed), longest)
+        return NetworkReading(case.model, tables)
 
 
 def target_of(case: Case[Network]) -> Target:
