@@ -42,6 +42,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "moments": ("moments.py", "Sums for regressions"),
     "number_sums": ("number_sums.py 10000000", "Sums of numbers by group"),
     "inference": ("inference.py", "Reading tables, and planning"),
+    "plans": ("plans.py", "Plans of all questions"),
     "networks": ("networks.py", "Reading naive Bayes and trees"),
     "engine": ("engine.py", "Reading other graphs, and choices among candidates"),
     "alarm": ("alarm.py", "A network of 37 variables"),

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line import main
+from discreet.inference._infer import infer_many
+from discreet.inference.posteriors.posterior import Posterior
 from discreet.mechanisms import BallDraw, ConeMoments, with_fields
 from discreet.models import Network
 from discreet.models.exact_lines import exact_coefficients
@@ -310,13 +312,31 @@ def test_a_plan_shows_what_can_be_read_and_says_what_cannot(tmp_path: Path) -> N
 
 def test_only_computed_points_are_drawn(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    words = ["plan", str(tmp_path / "study.toml"), "--ask", "line", "--plot", str(tmp_path / "plan.json")]
+    words = ["plan", str(tmp_path / "study.toml"), "--ask", "line", "--plot", str(tmp_path / "plan.json"), "--json"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     drawn = (tmp_path / "plan.json").read_text()
     assert "monotone" not in drawn
     assert not re.search(r'"type": ?"line"', drawn)
-    assert [row["epsilon"] for row in json.loads(drawn)["data"]["values"]] == [1.0, 2.0, 4.0, 8.0, 16.0]
+    computed = [point["epsilon"] for point in json.loads(done.output)["points"]]
+    assert len(computed) > 2
+    assert [row["epsilon"] for row in json.loads(drawn)["data"]["values"]] == computed
+
+
+@pytest.mark.parametrize("name", ["table", "table under a prior", "share"])
+def test_figures_of_all_studies_at_once_are_those_of_each(name: str) -> None:
+    mechanism = EVERY[name]
+    made = [mechanism.model.made_up(mechanism.size, np.random.default_rng([3, number])) for number in range(6)]
+    posteriors = infer_many([dc.simulate(mechanism, each.statistics, dc.SeededBits(5)) for each in made])
+    places = range(len(mechanism.model.cells))
+    found = type(posteriors[0]).planned(posteriors, made, places, 0.9)
+    assert found[..., :2] == pytest.approx(Posterior.planned(posteriors, made, places, 0.9)[..., :2], rel=1e-9)
+    for posterior, own, figures in zip(posteriors, made, found, strict=True):
+        known = mechanism.model.posterior(own.statistics)
+        for place, truth in enumerate(own.truth):
+            share = posterior.laws.share(np.array([place]))
+            assert figures[place, 2] == pytest.approx(float(share.log_density(truth)), abs=1e-9)
+            assert figures[place, 3] == pytest.approx(float(known.marginal(place).log_density(truth)), abs=1e-9)
 
 
 def test_a_program_knows_its_table_and_its_mechanism() -> None:

@@ -56,9 +56,10 @@ CURVE = 5 * POINT
 _STUDY, _NUMBER = 5e7, 2e6  # operations that every study takes, whatever is read, and every number of it
 _SAMPLED = 2.0  # how much longer chains and importance sampling take than their counted operations
 _TABLES = 8e7  # operations that rows of a network take, which are drawn
-_QUICK = 6e10  # operations that somebody waits for at a screen
+_QUICK, _SEARCH = 6e10, 1.2e11  # operations that somebody waits for at a screen: of a plan, and of a search
 _AT_ONCE = 20_000  # counts of all studies that are read at a time
 _MOST_ROWS = 48  # rows that are looked at in each study
+_USUAL_STEPS = 8  # of a search
 _MOST_STEPS, _MOST_MAKING = 40, 1e9  # of a search: steps, and operations of making up one study of the largest size
 _USUAL_SLOPE = 0.75  # slope of log width by log epsilon, or by the log number of records
 _UNDONE = "Nothing was simulated."
@@ -443,6 +444,11 @@ def solve_for_width(
     require_mechanism(mechanism, "A width is that")
     check_width(mechanism, width)
     count = max(LEAST_STUDIES, studies_for(mechanism) // 2)
+    if (work := _USUAL_STEPS * count * work_of_study(mechanism)) > patience * _SEARCH:
+        raise DeclarationError(
+            f"Searching for a width takes about {work:.0e} operations, and {patience * _SEARCH:.0e} are allowed. "
+            f"{_UNDONE} Plan a few epsilons instead, or allow more patience ({work / _SEARCH:.2g})."
+        )
     studies = dict[int, _Studies]()
 
     def excess(value: float) -> float:

@@ -26,7 +26,7 @@ from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
-_CALL = 5e3  # operations of one step through the tables of a variable, whatever its size
+_CALL = 5e4  # operations of one step through the tables of a variable, whatever its size
 _CELL = 40.0  # operations of a step for each cell and each chain
 _PRODUCT = 0.1  # operations of an entry of the metric for each chain
 _STEPS = 15.0  # steps of a move
