@@ -361,12 +361,12 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
     places: Sequence[int] = studies.places.tolist()
     truths, known = np.array([each.truth for each in made])[:, places], studies.known(number)
     figures, rows, facts = list[Floats](), tuple[Row, ...](), list[dict[str, float]]()
-    is_rough, at_once = False, max(1, _AT_ONCE // numbers_of(mechanism.model))
+    is_rough, together = False, max(1, _AT_ONCE // numbers_of(mechanism.model))
     with warnings.catch_warnings():
         for kind in _QUIET:
             warnings.simplefilter("ignore", kind)
-        for first in shown(range(0, number, at_once), "Reading simulated studies", -(-number // at_once)):
-            own = range(first, min(first + at_once, number))
+        for first in shown(range(0, number, together), "Reading simulated studies", -(-number // together)):
+            own = range(first, min(first + together, number))
             releases = [simulate(mechanism, made[k].statistics, studies.bits(k), "planned") for k in own]
             is_own = model is mechanism.model
             posteriors = infer_many(releases) if is_own else [infer(each, model=model) for each in releases]

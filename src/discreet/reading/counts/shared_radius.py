@@ -61,7 +61,7 @@ class DistanceRow:
         """Return the weights with one level more, which has any count that is near enough."""
         result, (first, end) = np.zeros_like(before), self._totals(level)
         factors, distances = self._factors[level], self._distances[level]
-        for count in np.flatnonzero(distances <= self.most):
+        for count in np.flatnonzero(distances <= self.most).tolist():
             shift, last = int(distances[count]), min(end, self.size + 1 - count)
             if last > first:
                 part = before[first:last, : self.most + 1 - shift]
