@@ -23,9 +23,9 @@ import discreet as dc
 from discreet.arrays import Floats
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.models.network import Network
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.consistent_tables import fit, noisy_parts
-from discreet.reading.engines.counts import CountsEngine
+from discreet.reading.solvers.counts import CountsSolver
 
 WARM, SWEEPS = 250, 1_500
 """Sweeps of the chains over records: some warm them up."""
@@ -56,19 +56,19 @@ def timed(name: str, release: dc.Release, goal: str) -> None:
 
 
 def asia() -> None:
-    case = Case.of([released(dc.FamilyHistograms(example("asia"), 1_000, 1))])
+    problem = Problem.of([released(dc.FamilyHistograms(example("asia"), 1_000, 1))])
     means, spreads, start = [], [], process_time()
     for seed in range(8):
-        counts: Any = CountsEngine().read(replace(case, seed=seed)).counts
+        counts: Any = CountsSolver().solve(replace(problem, seed=seed)).counts
         means.append(np.concatenate([table.ravel() for table in counts.means()]))
         values = [
             (pool + alpha) / (pool + alpha).sum(axis=-1, keepdims=True)
-            for pool, alpha in zip(counts.pool, map(np.array, case.model.prior), strict=True)
+            for pool, alpha in zip(counts.pool, map(np.array, problem.model.prior), strict=True)
         ]
         spreads.append(np.concatenate([each.var(axis=(0, 1)).ravel() for each in values]))
     each = (process_time() - start) / 8
     sizes = np.mean(spreads, axis=0) / np.var(means, axis=0, ddof=1)
-    old, taken = record_chains(case)
+    old, taken = record_chains(problem)
     now, before = sizes.min() / each, old.min() / taken
     usual = np.median(sizes) / each / (np.median(old) / taken)
     print(
@@ -87,13 +87,13 @@ def asia() -> None:
     )
 
 
-def record_chains(case: Case[Network]) -> tuple[Floats, float]:
+def record_chains(problem: Problem[Network]) -> tuple[Floats, float]:
     """Return the effective sizes of eight chains over records after so many sweeps, and CPU seconds of these."""
-    families = Families(case.model)
-    fitted = fit(case.model, case.size, noisy_parts(case.measurements, case.size) or ())
-    tables = np.concatenate([fitted.table(*family).ravel() for family in case.model.families])
+    families = Families(problem.model)
+    fitted = fit(problem.model, problem.size, noisy_parts(problem.measurements, problem.size) or ())
+    tables = np.concatenate([fitted.table(*family).ravel() for family in problem.model.families])
     shapes = families.priors + np.maximum(0.0, tables) / 8
-    chains = Chains(case.model, case.size, case.observed[0].log_likelihood, shapes, 8, 0)
+    chains = Chains(problem.model, problem.size, problem.observed[0].log_likelihood, shapes, 8, 0)
     for number in range(WARM):
         chains.sweep(gain=1.0 / (1 + number / 25))
     kept, start = [], process_time()

@@ -28,7 +28,7 @@ from discreet.guarantees import compose
 from discreet.noise.halving import halved_noise
 from discreet.noise.laplace_kernel import balanced
 from discreet.randomness import bernoulli_exponential, discrete_gaussian
-from discreet.reading import Case, read
+from discreet.reading import Problem, solve
 from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
@@ -123,12 +123,12 @@ def marginals(reading: object) -> object:
     return cast(TableReading, reading).counts.marginals
 
 
-def read_marginals(case: Case) -> object:
-    return marginals(read(case))
+def read_marginals(problem: Problem) -> object:
+    return marginals(solve(problem))
 
 
-def strength_marginals(cases: list[Case]) -> object:
-    return each(marginals, read_strengths(cases))
+def strength_marginals(problems: list[Problem]) -> object:
+    return each(marginals, read_strengths(problems))
 
 
 def planning() -> None:
@@ -146,11 +146,11 @@ def planning() -> None:
 
 def strengths() -> None:
     for cells, size, epsilon in ((1000, 10_000, "1"), (630, 24_420, "0.1")):
-        case = Case.of([release(cells, size, epsilon, 1.0)])
-        cases = strengthened(case, [(2 / cells) ** (1 - step / 8) for step in range(9)])
-        one = min(cpu(partial(read_marginals, cases[-1])) for _ in range(2))
-        slow = cpu(partial(each, read_marginals, cases))
-        nine = min(cpu(partial(strength_marginals, cases)) for _ in range(2))
+        problem = Problem.of([release(cells, size, epsilon, 1.0)])
+        problems = strengthened(problem, [(2 / cells) ** (1 - step / 8) for step in range(9)])
+        one = min(cpu(partial(read_marginals, problems[-1])) for _ in range(2))
+        slow = cpu(partial(each, read_marginals, problems))
+        nine = min(cpu(partial(strength_marginals, problems)) for _ in range(2))
         line(
             f"nine strengths, {cells} cells, epsilon {epsilon}: {nine / one:.1f} times one",
             nine,
@@ -163,7 +163,7 @@ def known_sums() -> None:
     """10,000 cells through much noise: cells of few kinds, cells that all differ, and nine priors near the best."""
     cells, size = 10_000, 100_000
     published, different = release(cells, size, "0.1", 1.0), tuple(1 + 1e-6 * cell for cell in range(cells))
-    equal, apart = Case.of([published]), Case.of([published], different)
+    equal, apart = Problem.of([published]), Problem.of([published], different)
     near = strengthened(equal, [0.9 + 0.025 * step for step in range(9)])
     words = "known sum of 10,000 cells, epsilon 0.1"
     line(f"{words}: few kinds", min(cpu(partial(read_marginals, equal)) for _ in range(3)))

@@ -20,8 +20,8 @@ from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models import Network
 from discreet.models.elimination import chance_of
 from discreet.planning import accuracy, audit, verify
-from discreet.reading import Case
-from discreet.reading.engines.naive_bayes import whole, windowed
+from discreet.reading import Problem
+from discreet.reading.solvers.naive_bayes import whole, windowed
 from discreet.releases import Release
 from discreet_papers import as_published
 
@@ -63,10 +63,10 @@ def classify(name: str, make: Callable[[int], NetworkCounts], levels: int, goal:
 
 def twin() -> None:
     network = naive(3, FEATURES[:10])
-    case = Case.of([published(dc.FamilyHistograms(network, 10**4, 1), 3, 1)])
-    timed(lambda: windowed(case).means())  # warm-up
-    _, quick = timed(lambda: windowed(case).means())
-    _, slow = timed(lambda: whole(case).means())
+    problem = Problem.of([published(dc.FamilyHistograms(network, 10**4, 1), 3, 1)])
+    timed(lambda: windowed(problem).means())  # warm-up
+    _, quick = timed(lambda: windowed(problem).means())
+    _, slow = timed(lambda: whole(problem).means())
     print(
         f"naive Bayes, 10 features, 1e+04 records: infer and means {quick:.3f} s, slow twin {slow:.2f} s, "
         f"{slow / quick:.0f} times as long (goal: at least 50)"

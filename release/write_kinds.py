@@ -15,7 +15,7 @@ from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.guarantees.metric import Metric
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.models.programs.program import Program
-from discreet.reading.case import Engine
+from discreet.reading.problem import Solver
 
 FILE = Path(discreet.__file__).parent / "kinds.py"
 PACKAGES = (guarantees, models, mechanisms, reading, inference)
@@ -55,7 +55,7 @@ def text() -> str:
     }
     solvers = sorted(
         (place, name_of(made), tuple(sorted(name_of(each) for each in made.models)))
-        for made, place in Engine.registered.items()
+        for made, place in Solver.registered.items()
         if is_ours(made)
     )
     posteriors = {name_of(shown): made.__module__ for shown, made in Posterior.registered.items() if is_ours(made)}

@@ -26,16 +26,16 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
     monkeypatch.setattr("discreet.inference.posteriors.network.DRAWS", 200)
     for name in ("_TRIALS", "_DRAWS", "_AROUND"):
-        monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 60)
+        monkeypatch.setattr(f"discreet.reading.solvers.weighted_tables.{name}", 60)
     for name, few in (("_NARROWEST", 1), ("_PROBES", 4), ("_AT", 4), ("_CHECKED", 2)):
-        monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", few)
+        monkeypatch.setattr(f"discreet.reading.solvers.weighted_tables.{name}", few)
     for name in ("_MOST_BLOCKS", "_LEAST_ROUNDS", "_MOST_ROUNDS"):
-        monkeypatch.setattr(f"discreet.reading.engines.weighted_tables.{name}", 1)
-    monkeypatch.setattr("discreet.reading.engines.moments.LOOKS", (1,))
+        monkeypatch.setattr(f"discreet.reading.solvers.weighted_tables.{name}", 1)
+    monkeypatch.setattr("discreet.reading.solvers.moments.LOOKS", (1,))
     for name, little in (("DRAWS", 256), ("MOST_DRAWS", 1024), ("LEAST_WORTH", 1e-3), ("GOOD_WORTH", 100.0)):
-        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", little)
+        monkeypatch.setattr(f"discreet.reading.solvers.moments.{name}", little)
     for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):
-        monkeypatch.setattr(f"discreet.reading.engines.moments.{name}", 1e9)
+        monkeypatch.setattr(f"discreet.reading.solvers.moments.{name}", 1e9)
 
 
 @pytest.fixture

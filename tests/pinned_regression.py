@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.inference import RegressionPosterior
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading import Case
-from discreet.reading.engines.moments import tempered, weighed
+from discreet.reading import Problem
 from discreet.reading.moment_reading import MomentReading
 from discreet.reading.moments import MomentTarget
+from discreet.reading.solvers.moments import tempered, weighed
 
 NAMES = ("a", "b", "c")
 SIGMA, PRIOR_SD = 0.2, 0.3
@@ -35,8 +35,8 @@ def pinned_records(size: int, generator: np.random.Generator) -> tuple[NDArray[n
 
 
 def target_of(*releases: dc.Release) -> MomentTarget:
-    case = Case.of(releases)
-    return MomentTarget(case.model, case.size, case.measurements)
+    problem = Problem.of(releases)
+    return MomentTarget(problem.model, problem.size, problem.measurements)
 
 
 def both_ways(*releases: dc.Release, seed: int) -> tuple[MomentReading, MomentReading]:
@@ -44,7 +44,7 @@ def both_ways(*releases: dc.Release, seed: int) -> tuple[MomentReading, MomentRe
     generator, target = np.random.default_rng(seed), target_of(*releases)
     found = weighed(target, generator)
     assert found is not None
-    return found, tempered(target, generator, Case.of(releases))
+    return found, tempered(target, generator, Problem.of(releases))
 
 
 def means(posterior: RegressionPosterior) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ def test_the_table_is_made_of_the_results(results: list[Entry]) -> None:
 
 
 def test_what_is_not_on_file_stays(results: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
-    repeats = [{"CountsEngine": [0.5, 0.01]}, {"CountsEngine": [0.3, 0.8]}]
+    repeats = [{"CountsSolver": [0.5, 0.01]}, {"CountsSolver": [0.3, 0.8]}]
     fresh = {"setting": "asia, n = 500, epsilon 1", "seed": 1, "commit": "a" * 40, "repeats": repeats}
     monkeypatch.setattr("graph_table.files", lambda sweep: iter([fresh]))
     found = collected(results)

@@ -111,10 +111,11 @@ def test_a_solver_of_another_distribution_reads_its_own_kinds_only(tmp_path: Pat
     """Else what is loaded by chance between a charge and a reading would decide who reads."""
     (tmp_path / "greedy_for_a_test.py").write_text(
         "import discreet as dc\nfrom discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts\n"
-        "from discreet.reading import Engine, Work\n"
-        "class Greedy(Engine, place=1):\n    models = (dc.Categories,)\n"
-        "    def misfit(self, case): return None\n    def work(self, case): return Work('nothing', 1.0)\n"
-        "    def read(self, case): raise AssertionError\n"
+        "from discreet.reading import Solver, CostEstimate\n"
+        "class Greedy(Solver, place=1):\n    models = (dc.Categories,)\n"
+        "    def unsupported_reason(self, problem): return None\n"
+        "    def cost(self, problem): return CostEstimate('nothing', 1.0)\n"
+        "    def solve(self, problem): raise AssertionError\n"
         "class Mine(DiscreteLaplaceCounts, kind='Mine'): pass\n"
     )
     described = tmp_path / "greedy-1.dist-info"
@@ -124,11 +125,11 @@ def test_a_solver_of_another_distribution_reads_its_own_kinds_only(tmp_path: Pat
     code = f"""
 import sys; sys.path.insert(0, {str(tmp_path)!r})
 import discreet as dc
-from discreet.reading import Case, engine_for
+from discreet.reading import Problem, solver_for
 model = dc.Categories("fall", levels=("no", "yes"), outside="no")
-case = Case.before(dc.GeometricHistogram(model, 9, 1))
-before = type(engine_for(case)).__name__
+problem = Problem.before(dc.GeometricHistogram(model, 9, 1))
+before = type(solver_for(problem)).__name__
 mine = dc.Mechanism.registered()["Mine"](model, 9, 1)
-print(before, type(engine_for(case)).__name__, type(engine_for(Case.before(mine))).__name__)
+print(before, type(solver_for(problem)).__name__, type(solver_for(Problem.before(mine))).__name__)
 """
-    assert output_of(code).split() == ["TablesEngine", "TablesEngine", "Greedy"]
+    assert output_of(code).split() == ["TablesSolver", "TablesSolver", "Greedy"]

@@ -1,4 +1,4 @@
-"""Models, mechanisms, engines and posteriors register by themselves: nothing lists them, and all are found."""
+"""Models, mechanisms, solvers and posteriors register by themselves: nothing lists them, and all are found."""
 
 import ast
 import subprocess
@@ -11,13 +11,13 @@ import pytest
 import discreet as dc
 from discreet.kinds import SOLVERS
 from discreet.models import Model
-from discreet.reading import Case, Engine, Exactness, Work, engine_for
+from discreet.reading import CostEstimate, Exactness, Problem, Solver, solver_for
 from discreet.reading.published import Reading
 
 ROOT = Path(dc.__file__).parent
 RELEASES = Path(__file__).parent / "documents" / "before-house" / "releases"
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
-CASE = Case.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
+CASE = Problem.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_what_was_published_is_found_by_its_kind_when_nothing_else_is_loaded(ask
 
 def test_engines_of_a_model_state_different_places_and_the_exact_ones_come_first() -> None:
     best_first = list(Exactness)
-    for module in {engine.rpartition(".")[0] for _, engine, _ in SOLVERS}:
+    for module in {solver.rpartition(".")[0] for _, solver, _ in SOLVERS}:
         import_module(module)
     for model in Model.registered().values():
-        places = {place: kind for kind, place in Engine.registered.items() if issubclass(model, kind.models)}
-        assert len(places) == sum(issubclass(model, kind.models) for kind in Engine.registered) > 0, model
+        places = {place: kind for kind, place in Solver.registered.items() if issubclass(model, kind.models)}
+        assert len(places) == sum(issubclass(model, kind.models) for kind in Solver.registered) > 0, model
         order = [best_first.index(places[place].exactness) for place in sorted(places)]
         assert order == sorted(order), model
 
@@ -49,22 +49,22 @@ def test_engines_of_a_model_state_different_places_and_the_exact_ones_come_first
 def test_an_engine_is_asked_at_the_place_that_it_states(
     place: int, is_asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine_for(CASE)
-    monkeypatch.setattr(Engine, "registered", dict(Engine.registered))
+    solver_for(CASE)
+    monkeypatch.setattr(Solver, "registered", dict(Solver.registered))
 
-    class Eager(Engine, place=place):
+    class Eager(Solver, place=place):
         models = (dc.Categories,)
 
-        def misfit(self, case: Case) -> None:
+        def unsupported_reason(self, problem: Problem) -> None:
             return None
 
-        def work(self, case: Case) -> Work:
-            return Work("nothing", 1.0)
+        def cost(self, problem: Problem) -> CostEstimate:
+            return CostEstimate("nothing", 1.0)
 
-        def read(self, case: Case) -> Reading:
+        def solve(self, problem: Problem) -> Reading:
             raise AssertionError
 
-    assert isinstance(engine_for(CASE), Eager) is is_asked
+    assert isinstance(solver_for(CASE), Eager) is is_asked
 
 
 def test_outside_the_rooms_of_mechanisms_only_the_chooser_names_one() -> None:

@@ -18,7 +18,7 @@ from rank_tests import uniformity
 
 COLLECTED = HERE / "graph_calibration.json"
 LEVELS = (0.5, 0.9, 0.95)
-HOW = {"CountsEngine": "chains", "RowsEngine": "row by row"}
+HOW = {"CountsSolver": "chains", "RowsSolver": "row by row"}
 Entry = dict[str, Any]
 _FIRST, _LAST = "<!-- graphs: made by validation/graph_table.py -->", "<!-- end of graphs -->"
 

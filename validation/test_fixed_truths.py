@@ -28,7 +28,7 @@ import discreet as dc
 from discreet.inference.posteriors.laws import Laws, OwnLaws
 from discreet.inference.posteriors.table import JointLaws
 from discreet.mechanisms import sized
-from discreet.reading import Case, read
+from discreet.reading import Problem, solve
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.strengths import read_learnt
 
@@ -130,16 +130,16 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
     size, output = sized(release.mechanism).size, release.counts
     return {
-        "own": partial(covers_opened, OwnLaws(OwnSums(Case.of([release])), size)),
+        "own": partial(covers_opened, OwnLaws(OwnSums(Problem.of([release])), size)),
         "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
     }
 
 
 def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return the same for readings of all cells at once."""
-    case = Case.of([release])
-    tables: Any = read_learnt(case)
-    one: Any = [read(replace(case, model=case.model.with_prior(1)))]
+    problem = Problem.of([release])
+    tables: Any = read_learnt(problem)
+    one: Any = [solve(replace(problem, model=problem.model.with_prior(1)))]
     return {
         "D1": partial(covers, JointLaws(one), None),
         "learnt": partial(covers, JointLaws(tables), sized(release.mechanism).size),

@@ -18,9 +18,9 @@ from scipy.special import betainc
 import discreet as dc
 from discreet.models.network import Network
 from discreet.models.network_records import counts_of, made_up_records, made_up_tables
-from discreet.reading import Case
-from discreet.reading.engines.counts import CountsEngine
-from discreet.reading.engines.rows import RowsEngine
+from discreet.reading import Problem
+from discreet.reading.solvers.counts import CountsSolver
+from discreet.reading.solvers.rows import RowsSolver
 
 LEVELS = (0.5, 0.9, 0.95)
 ASIA, ALARM = 20261117, 20261118
@@ -35,22 +35,22 @@ def example(name: str) -> Network:
         return Network.from_pgmpy(pgmpy.get_example_model(name))
 
 
-def places(network: Network, size: int, seed: int, number: int, engines: list[type]) -> dict[str, list[float]]:
-    """Return, for each engine, the posterior probability below the truth of every row's first level."""
+def places(network: Network, size: int, seed: int, number: int, solvers: list[type]) -> dict[str, list[float]]:
+    """Return, for each solver, the posterior probability below the truth of every row's first level."""
     generator = np.random.default_rng([seed, number])
     truth = made_up_tables(network, generator)
     counts = counts_of(network, made_up_records(network, truth, size, generator))
-    case = Case.of([dc.simulate(dc.FamilyHistograms(network, size, 1), counts, dc.SeededBits(seed + number))])
+    problem = Problem.of([dc.simulate(dc.FamilyHistograms(network, size, 1), counts, dc.SeededBits(seed + number))])
     found = {}
-    for engine in engines:
+    for solver in solvers:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            shapes = engine().read(case).shapes(DRAWS, generator)
+            shapes = solver().solve(problem).shapes(DRAWS, generator)
         below: list[float] = []
         for name, table in shapes.items():
             own, rest = table[..., 0], table[..., 1:].sum(axis=-1)
             below += betainc(own, rest, truth[name][..., 0]).mean(axis=0).ravel().tolist()
-        found[engine.__name__] = below
+        found[solver.__name__] = below
     return found
 
 
@@ -77,9 +77,9 @@ def test_asia_is_calibrated() -> None:
     network = example("asia")
     results = kept(
         "graph-calibration", "asia, n = 500, epsilon 1", ASIA, repeats(12, 320),
-        lambda number: places(network, 500, ASIA, number, [CountsEngine]),
+        lambda number: places(network, 500, ASIA, number, [CountsSolver]),
     )  # fmt: skip
-    below = np.array([each["CountsEngine"] for each in results])
+    below = np.array([each["CountsSolver"] for each in results])
     print()
     found = printed("asia, n = 500, epsilon 1, chains", below)
     assert uniformity(below) >= 1e-3
@@ -89,26 +89,26 @@ def test_asia_is_calibrated() -> None:
         assert all(abs(share - level) <= 5 * error + 0.02 for level, (share, error) in zip(LEVELS, found, strict=True))
 
 
-def alarm(engine: type, count: int) -> Floats:
-    """Return where the probabilities of alarm lie, a row for each data set; these are the same for all engines."""
+def alarm(solver: type, count: int) -> Floats:
+    """Return where the probabilities of alarm lie, a row for each data set; these are the same for all solvers."""
     network = example("alarm")
     results = kept(
-        "graph-calibration", f"alarm, n = 10,000, epsilon 1, {engine.__name__}", ALARM, count,
-        lambda number: places(network, 10_000, ALARM, number, [engine]),
-        lambda done: in_words(np.array([each[engine.__name__] for each in done])),
+        "graph-calibration", f"alarm, n = 10,000, epsilon 1, {solver.__name__}", ALARM, count,
+        lambda number: places(network, 10_000, ALARM, number, [solver]),
+        lambda done: in_words(np.array([each[solver.__name__] for each in done])),
     )  # fmt: skip
-    return np.array([each[engine.__name__] for each in results])
+    return np.array([each[solver.__name__] for each in results])
 
 
 def test_alarm_row_by_row_is_about_calibrated() -> None:
     print()
-    found = printed("alarm, n = 10,000, epsilon 1, row by row", alarm(RowsEngine, repeats(4, 20)))
+    found = printed("alarm, n = 10,000, epsilon 1, row by row", alarm(RowsSolver, repeats(4, 20)))
     assert all(abs(share - level) <= 0.06 for level, (share, _) in zip(LEVELS, found, strict=True))
 
 
 def test_alarm_is_calibrated() -> None:
     count = repeats(2, 20)
     print()
-    found = printed("alarm, n = 10,000, epsilon 1, chains", alarm(CountsEngine, count))
-    printed("alarm, n = 10,000, epsilon 1, row by row, the same releases", alarm(RowsEngine, count))
+    found = printed("alarm, n = 10,000, epsilon 1, chains", alarm(CountsSolver, count))
+    printed("alarm, n = 10,000, epsilon 1, row by row, the same releases", alarm(RowsSolver, count))
     assert all(abs(share - level) <= 0.06 for level, (share, _) in zip(LEVELS, found, strict=True))

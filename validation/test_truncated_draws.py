@@ -7,8 +7,8 @@ import pytest
 from kept_results import IS_FULL
 
 import discreet as dc
-from discreet.reading import Case
-from discreet.reading.engines.counts import fit_of
+from discreet.reading import Problem
+from discreet.reading.solvers.counts import fit_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_truncated_draw_is_read_as_all_tables_say(levels: str, epsilon: int, e
         dc.SeededBits(5),
     )
     tables = np.array([table for table in product(range(4), repeat=len(levels)) if sum(table) == 3])
-    logs = fit_of(Case.of([release])).log_likelihood(tables.T)  # under this prior all tables are as likely
+    logs = fit_of(Problem.of([release])).log_likelihood(tables.T)  # under this prior all tables are as likely
     weights = np.exp(logs - logs.max())
     wanted = weights @ (1 + tables) / weights.sum() / (3 + len(levels))
     posterior = dc.infer(release).table

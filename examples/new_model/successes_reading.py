@@ -13,7 +13,7 @@ from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.row import PROBABILITY
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import sized
-from discreet.reading import Case, Engine, Work
+from discreet.reading import CostEstimate, Problem, Solver
 from discreet.releases import Release
 
 
@@ -27,26 +27,26 @@ class SuccessesReading:
     method: str = "read exactly"
 
 
-class SuccessesEngine(Engine, place=10):
+class SuccessesSolver(Solver, place=10):
     """Lists all totals."""
 
     models = (Successes,)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse what is no measurement."""
-        return None if case.is_measured else "a total of successes is read from noisy totals only"
+        return None if problem.is_measured else "a total of successes is read from noisy totals only"
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return what the likelihood of all totals costs."""
-        totals = case.size * case.model.tries + 1
-        return Work(f"weighing {totals} totals", 50.0 * totals * len(case.observed), 10.0 * totals)
+        totals = problem.size * problem.model.tries + 1
+        return CostEstimate(f"weighing {totals} totals", 50.0 * totals * len(problem.observed), 10.0 * totals)
 
-    def read(self, case: Case) -> SuccessesReading:
+    def solve(self, problem: Problem) -> SuccessesReading:
         """Return the mixture of Betas over all totals."""
-        model, tries = case.model, case.size * case.model.tries
+        model, tries = problem.model, problem.size * problem.model.tries
         totals = np.arange(tries + 1)
         logs = model.log_evidence(totals, tries)
-        logs = logs + sum(each.log_likelihood(totals[:, None]) for each in case.observed)
+        logs = logs + sum(each.log_likelihood(totals[:, None]) for each in problem.observed)
         weights = np.exp(logs - logsumexp(logs))
         return SuccessesReading(
             model, BetaMixture(weights, model.a + totals, model.b + tries - totals), logsumexp(logs)

@@ -78,61 +78,61 @@ KINDS: dict[str, dict[str, str]] = {
 """The module of each kind that a document may name."""
 
 SOLVERS: tuple[tuple[int, str, tuple[str, ...]], ...] = (
-    (9, "discreet.inference.posteriors.two_step_median.TwoStepEngine", (
+    (9, "discreet.inference.posteriors.two_step_median.TwoStepSolver", (
         "discreet.models.number_table.NumberTable",
     )),
-    (9, "discreet.inference.posteriors.weighted_sums.WeightedSumsEngine", (
+    (9, "discreet.inference.posteriors.weighted_sums.WeightedSumsSolver", (
         "discreet.models.weighted_sums.WeightedSums",
     )),
-    (10, "discreet.inference.posteriors.number_sums.NumberSumsEngine", (
+    (10, "discreet.inference.posteriors.number_sums.NumberSumsSolver", (
         "discreet.models.number_sums.NumberSums",
     )),
-    (10, "discreet.inference.posteriors.number_table.NumberTableEngine", (
+    (10, "discreet.inference.posteriors.number_table.NumberTableSolver", (
         "discreet.models.number_table.NumberTable",
     )),
-    (10, "discreet.reading.engines.families.FamiliesEngine", (
+    (10, "discreet.reading.solvers.families.FamiliesSolver", (
         "discreet.models.bounded_family.BoundedFamily",
     )),
-    (10, "discreet.reading.engines.moments.MomentsEngine", (
+    (10, "discreet.reading.solvers.moments.MomentsSolver", (
         "discreet.models.linear_regression.LinearRegression",
     )),
-    (10, "discreet.reading.engines.naive_bayes.NaiveBayesEngine", (
+    (10, "discreet.reading.solvers.naive_bayes.NaiveBayesSolver", (
         "discreet.models.network.Network",
     )),
-    (10, "discreet.reading.engines.tables.TablesEngine", (
+    (10, "discreet.reading.solvers.tables.TablesSolver", (
         "discreet.models.categories.Categories",
     )),
-    (12, "discreet.reading.engines.tree_tables.TreeTablesEngine", (
+    (12, "discreet.reading.solvers.tree_tables.TreeTablesSolver", (
         "discreet.models.categories.Categories",
     )),
-    (20, "discreet.reading.engines.cube.CubeEngine", (
+    (20, "discreet.reading.solvers.cube.CubeSolver", (
         "discreet.models.network.Network",
     )),
-    (20, "discreet.reading.engines.enumeration.EnumerationEngine", (
+    (20, "discreet.reading.solvers.enumeration.EnumerationSolver", (
         "discreet.models.categories.Categories",
     )),
-    (25, "discreet.reading.engines.weighted_tables.WeightedTablesEngine", (
+    (25, "discreet.reading.solvers.weighted_tables.WeightedTablesSolver", (
         "discreet.models.categories.Categories",
     )),
-    (28, "discreet.reading.engines.cell_models.CellModelsEngine", (
+    (28, "discreet.reading.solvers.cell_models.CellModelsSolver", (
         "discreet.models.modelled_table.ModelledTable",
     )),
-    (30, "discreet.reading.engines.sampled_tables.SampledTablesEngine", (
+    (30, "discreet.reading.solvers.sampled_tables.SampledTablesSolver", (
         "discreet.models.categories.Categories",
     )),
-    (30, "discreet.reading.engines.shared_radius.SharedRadiusEngine", (
+    (30, "discreet.reading.solvers.shared_radius.SharedRadiusSolver", (
         "discreet.models.network.Network",
     )),
-    (35, "discreet.reading.engines.binary_trees.BinaryTreesEngine", (
+    (35, "discreet.reading.solvers.binary_trees.BinaryTreesSolver", (
         "discreet.models.network.Network",
     )),
-    (40, "discreet.reading.engines.trees.TreesEngine", (
+    (40, "discreet.reading.solvers.trees.TreesSolver", (
         "discreet.models.network.Network",
     )),
-    (50, "discreet.reading.engines.counts.CountsEngine", (
+    (50, "discreet.reading.solvers.counts.CountsSolver", (
         "discreet.models.network.Network",
     )),
-    (60, "discreet.reading.engines.rows.RowsEngine", (
+    (60, "discreet.reading.solvers.rows.RowsSolver", (
         "discreet.models.network.Network",
     )),
 )

@@ -25,7 +25,7 @@ from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
 from discreet.models.model import Model, Parameters
 from discreet.reading import why_unreadable
-from discreet.reading.case import Observed
+from discreet.reading.problem import Observed
 from discreet.releases import Release, publish
 from discreet.releases.release import NO_READING
 

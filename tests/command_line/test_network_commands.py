@@ -159,7 +159,7 @@ def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path) -> None:
 
 
 def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.reading.engines.counts.MOST_CELLS", 50)
+    monkeypatch.setattr("discreet.reading.solvers.counts.MOST_CELLS", 50)
     names = [f"v{number}" for number in range(12)]
     edges = [f"v{p} -> v{c}" for c in range(2, 12) for p in (c - 1, c - 2)]
     write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes")), outside="no"))

@@ -18,7 +18,7 @@ from counted_work import calls_of
 from discreet.planning import accuracy, audit, verify
 from discreet.planning.plan import studies_for
 from discreet.planning.work_ahead import auditing, planning, verifying
-from discreet.reading import Case, Exactness, Work, engine_for
+from discreet.reading import CostEstimate, Exactness, Problem, solver_for
 from every_pair import CHAIN, COIN, CROSSED, FAMILIES, LINE, LOOP, NAIVE, counts_of, made
 
 MODELS = (CROSSED, COIN, NAIVE, CHAIN, LOOP, LINE, *FAMILIES)
@@ -62,9 +62,9 @@ def test_an_edited_document_is_refused_by_little_work_or_read_by_windows(kind: s
     if release is None:  # for other models, or refused when it is read
         return
     mechanism = release.mechanism
-    case = Case.before(mechanism)
-    engine = engine_for(case)
-    if engine is None or engine.exactness is not Exactness.SAMPLED:  # chains take their counted time
+    problem = Problem.before(mechanism)
+    solver = solver_for(problem)
+    if solver is None or solver.exactness is not Exactness.SAMPLED:  # chains take their counted time
 
         def read() -> None:
             with warnings.catch_warnings():
@@ -74,17 +74,17 @@ def test_an_edited_document_is_refused_by_little_work_or_read_by_windows(kind: s
                 except dc.DiscreetError as problem:
                     assert len(str(problem)) > 40  # words  # noqa: PT017
 
-        if engine is None:
+        if solver is None:
             assert calls_of(read) < FEW_CALLS
         else:
             read()
-    verbs: list[tuple[Work, Any]] = [
+    verbs: list[tuple[CostEstimate, Any]] = [
         (verifying(mechanism), lambda: verify(mechanism)),
         (auditing(mechanism, mechanism.model, 200_000), lambda: audit(mechanism)),
     ]
-    verbs += [] if engine is None else [(planning([mechanism], studies_for(mechanism)), lambda: accuracy(mechanism))]
+    verbs += [] if solver is None else [(planning([mechanism], studies_for(mechanism)), lambda: accuracy(mechanism))]
     for work, verb in verbs:
-        if work.refusal is None:
+        if work.rejection is None:
             continue
 
         def refuse(verb: Any = verb) -> None:

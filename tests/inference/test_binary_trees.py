@@ -10,12 +10,12 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.reading import Case, engine_for
+from discreet.reading import Problem, solver_for
 from discreet.reading.counts import tree_edges
 from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
 from discreet.reading.counts.windows import Seen, log_prior, log_prior_constant_of
-from discreet.reading.engines.binary_trees import BinaryTreesEngine
-from discreet.reading.engines.trees import TreesEngine
+from discreet.reading.solvers.binary_trees import BinaryTreesSolver
+from discreet.reading.solvers.trees import TreesSolver
 from discreet_papers import as_published
 
 Tables = list[np.ndarray]
@@ -147,17 +147,17 @@ def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
 def test_windows_give_the_evidence_of_belief_propagation_over_all_counts(edges: tuple[str, ...], prior: float) -> None:
     net = network(*edges)
     for mechanism in (dc.FamilyHistograms(net, 200, 1), dc.mechanisms.FamilyGaussians(net, 150, 2, "1e-6")):
-        case = Case.of([released(mechanism, 35)], None if prior == 1 else prior)
-        fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
+        problem = Problem.of([released(mechanism, 35)], None if prior == 1 else prior)
+        fast, slow = BinaryTreesSolver().solve(problem), TreesSolver().solve(problem)
         assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)
 
 
 def test_two_releases_of_a_tree_are_read_together_as_by_belief_propagation() -> None:
     net = network("a -> b -> c", "b -> d")
-    case = Case.of(
+    problem = Problem.of(
         [released(dc.FamilyHistograms(net, 150, 1), 36), released(as_published.LaplaceUpdates(net, 150, 2), 36)]
     )
-    fast, slow = BinaryTreesEngine().read(case), TreesEngine().read(case)
+    fast, slow = BinaryTreesSolver().solve(problem), TreesSolver().solve(problem)
     assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)
 
 
@@ -165,9 +165,9 @@ def test_a_tree_of_a_million_records_is_read_exactly_and_on_the_windows_of_ten_t
     net = network("a -> b -> c -> d", "b -> e", "a -> f")
     windows = []
     for size in (10**4, 10**6):
-        case = Case.of([released(dc.FamilyHistograms(net, size, 1), 37)])
-        assert isinstance(engine_for(case), BinaryTreesEngine)
-        tree = BinaryTreesEngine().read(case).counts
+        problem = Problem.of([released(dc.FamilyHistograms(net, size, 1), 37)])
+        assert isinstance(solver_for(problem), BinaryTreesSolver)
+        tree = BinaryTreesSolver().solve(problem).counts
         assert isinstance(tree, BinaryTreeCounts)
         assert tree.error < 1e-11
         means, drawn = tree.means(), tree.tables(2_000, np.random.default_rng(38))
@@ -183,5 +183,5 @@ def test_inner_variables_of_three_levels_are_left_to_other_engines() -> None:
     levels = {"a": (0, 1), "b": (0, 1, 2), "c": (0, 1)}
     net = dc.Network.from_edges("a -> b -> c", levels=levels, outside=0)
     assert "'b' has children and more than two levels" in str(
-        BinaryTreesEngine().refusal(Case.before(dc.FamilyHistograms(net, 20, 1)))
+        BinaryTreesSolver().rejection(Problem.before(dc.FamilyHistograms(net, 20, 1)))
     )

@@ -7,12 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.reading import Case, known_sum
+from discreet.reading import Problem, known_sum
 from discreet.reading.counts import latent_counts
 from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
 from discreet.reading.counts.windows import CellWindows, log_prior
-from discreet.reading.engines.tables import TablesEngine
 from discreet.reading.known_sum import MOST_WAVES
+from discreet.reading.solvers.tables import TablesSolver
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -205,10 +205,10 @@ def test_cells_that_share_a_noisy_count_are_read_as_if_they_did_not() -> None:
     z[0] += size - int(z.sum())
     model = dc.Categories("x", levels=tuple(range(60)), outside=0, prior=0.3)
     release = dc.Release(dc.GeometricHistogram(model, size, "0.6"), tuple(z.tolist()), "ties", simulated=True)
-    case = Case.of([release])
-    counts, bounds = TablesEngine().read(case).counts, TablesEngine().log_bounds
+    problem = Problem.of([release])
+    counts, bounds = TablesSolver().solve(problem).counts, TablesSolver().log_bounds
     different = model.with_prior(tuple(0.3 * (1 + 1e-13 * cell) for cell in range(60)))  # so no two cells are alike
-    assert bounds([case]) == pytest.approx(bounds([Case.of([release], different.prior)]), abs=1e-9)
+    assert bounds([problem]) == pytest.approx(bounds([Problem.of([release], different.prior)]), abs=1e-9)
     twins = [np.flatnonzero(z == value) for value in np.unique(z)]
     for twin in twins:
         np.testing.assert_allclose(counts.marginals[twin], counts.marginals[twin[:1]].repeat(len(twin), 0), atol=1e-12)
@@ -284,7 +284,7 @@ def test_many_waves_are_left_for_whole_transforms(monkeypatch: pytest.MonkeyPatc
 def test_windows_too_wide_for_waves_and_transforms_are_refused_before_anything_is_drawn() -> None:
     model = dc.Categories("x", levels=tuple(range(300)), prior=1, outside=0)
     wide = dc.GeometricHistogram(model, size=10**6, epsilon="0.001")
-    assert TablesEngine().work(Case.before(wide)).refusal is not None
+    assert TablesSolver().cost(Problem.before(wide)).rejection is not None
 
 
 @pytest.mark.parametrize("waves", [MOST_WAVES, 1], ids=["few frequencies", "whole transforms"])

@@ -7,9 +7,9 @@ import pytest
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.counts.kept_mass import log_chance_above
-from discreet.reading.engines.counts import fit_of
+from discreet.reading.solvers.counts import fit_of
 from discreet_papers import as_published
 
 NET = dc.Network.naive_bayes(
@@ -122,7 +122,7 @@ def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
     generator = np.random.default_rng(9)
     output = generator.integers(2**32, size=mechanism.length)
     output[1:3] = EDGE, 3
-    case = Case.of([dc.Release(mechanism, tuple(output.tolist()), "drawn", simulated=True)])
+    problem = Problem.of([dc.Release(mechanism, tuple(output.tolist()), "drawn", simulated=True)])
     tables = []
     for _ in range(12):
         a, b, c = (generator.integers(k, size=5) for k in (2, 3, 2))
@@ -130,7 +130,7 @@ def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
         np.add.at(first, (a, b), 1)
         np.add.at(second, (b, c), 1)
         tables.append(np.concatenate([first.ravel(), second.ravel()]))
-    gaps = fit_of(case).log_likelihood(np.array(tables).T) - mechanism.log_likelihood(output, np.array(tables))
+    gaps = fit_of(problem).log_likelihood(np.array(tables).T) - mechanism.log_likelihood(output, np.array(tables))
     assert np.ptp(gaps) == pytest.approx(0, abs=1e-6)
 
 

@@ -8,12 +8,12 @@ import pytest
 
 import discreet as dc
 from discreet.inference import CategoriesPosterior
-from discreet.reading import Case
-from discreet.reading.case import Observed
+from discreet.reading import Problem
 from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.engines.enumeration import EnumerationEngine
-from discreet.reading.engines.tables import TablesEngine
+from discreet.reading.problem import Observed
 from discreet.reading.readings import TableReading
+from discreet.reading.solvers.enumeration import EnumerationSolver
+from discreet.reading.solvers.tables import TablesSolver
 from uncalibrated_hellinger import HellingerReciprocal, HellingerSmooth
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")
@@ -21,7 +21,7 @@ MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a
 
 def enumerated(mechanisms: list[Any], outputs: list[np.ndarray], model: dc.Categories) -> WeightedTables:
     seen = tuple(Observed(m, np.asarray(o), "seen") for m, o in zip(mechanisms, outputs, strict=True))
-    counts = EnumerationEngine().read(Case(model, mechanisms[0].size, seen)).counts
+    counts = EnumerationSolver().solve(Problem(model, mechanisms[0].size, seen)).counts
     assert isinstance(counts, WeightedTables)
     return counts
 
@@ -70,7 +70,7 @@ def test_it_agrees_with_transforms_where_both_can_read(prior: tuple[float, ...],
     model = dc.Categories("x", levels=tuple("abc"[: len(prior)]), prior=prior, outside="a")
     mechanism = dc.GeometricHistogram(model, size=size, epsilon="0.7")
     release = dc.simulate(mechanism, (size, *[0] * (len(prior) - 1)), dc.SeededBits(19))
-    reading = TablesEngine().read(Case.of([release.with_prior(model.prior)]))
+    reading = TablesSolver().solve(Problem.of([release.with_prior(model.prior)]))
     found = enumerated([mechanism], [release.counts], model)
     assert found.log_sum == pytest.approx(reading.log_evidence, abs=1e-10)
     means = found.first + found.marginals @ np.arange(size + 1)
@@ -103,7 +103,7 @@ def test_thousands_of_records_of_two_cells_are_read() -> None:
 
 def test_too_many_tables_are_refused_with_words() -> None:
     mechanism = dc.GeometricHistogram(MODEL, size=1_000, epsilon=1)
-    refusal = EnumerationEngine().refusal(Case.before(mechanism))
+    refusal = EnumerationSolver().rejection(Problem.before(mechanism))
     assert refusal is not None
     assert "at most 200000 can be listed" in refusal
 

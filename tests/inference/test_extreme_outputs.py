@@ -5,11 +5,11 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.reading import Case, engine_for, why_unreadable
-from discreet.reading.case import MOST_NUMBERS
+from discreet.reading import Problem, solver_for, why_unreadable
 from discreet.reading.counts.cube import FARTHEST, CubeKernel
 from discreet.reading.counts.latent_counts import SPARE
-from discreet.reading.engines.cube import CubeEngine
+from discreet.reading.problem import MOST_NUMBERS
+from discreet.reading.solvers.cube import CubeSolver
 from discreet_papers import as_published
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -28,8 +28,8 @@ def test_cube_noise_of_nearly_60_mean_radii_is_read_wherever_it_may_be_charged(s
 
 
 def test_wider_cube_noise_than_is_read_exactly_is_left_to_others_before_a_charge() -> None:
-    assert CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, 1))) is None
-    refusal = CubeEngine().refusal(Case.before(dc.CubeCounts(ITEMS, 10**9, "1e-6")))
+    assert CubeSolver().rejection(Problem.before(dc.CubeCounts(ITEMS, 10**9, 1))) is None
+    refusal = CubeSolver().rejection(Problem.before(dc.CubeCounts(ITEMS, 10**9, "1e-6")))
     assert "numbers" in str(refusal)
 
 
@@ -48,12 +48,13 @@ def test_windows_that_may_have_to_grow_are_counted_before_a_charge() -> None:
     """Two cells of noise with a total of its own may need windows 32 times as wide; a kept total never does."""
     size = 10**9
     own, kept = (
-        Case.before(kind(COIN, size, "1e-5")) for kind in (dc.mechanisms.DiscreteLaplaceCounts, dc.GeometricHistogram)
+        Problem.before(kind(COIN, size, "1e-5"))
+        for kind in (dc.mechanisms.DiscreteLaplaceCounts, dc.GeometricHistogram)
     )
-    engines = [engine_for(kept), engine_for(own)]
-    assert engines[0] is not None
-    assert engines[0].work(kept).numbers * SPARE <= SPARE * MOST_NUMBERS
-    assert engines[1] is None
+    solvers = [solver_for(kept), solver_for(own)]
+    assert solvers[0] is not None
+    assert solvers[0].cost(kept).numbers * SPARE <= SPARE * MOST_NUMBERS
+    assert solvers[1] is None
 
 
 @pytest.mark.parametrize("kind", [dc.FamilyHistograms, as_published.LaplaceUpdates])

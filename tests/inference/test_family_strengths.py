@@ -7,12 +7,12 @@ import pytest
 
 import discreet as dc
 from discreet.models.network import Network
-from discreet.reading import Case, engine_for, family_strengths
+from discreet.reading import Problem, family_strengths, solver_for
 from discreet.reading.counts import class_windows
 from discreet.reading.counts.row_windows import RowWindows
 from discreet.reading.counts.windows import Seen
-from discreet.reading.engines.naive_bayes import whole
 from discreet.reading.family_strengths import read_families
+from discreet.reading.solvers.naive_bayes import whole
 from discreet.releases import Release
 
 SIZE = 90
@@ -45,7 +45,7 @@ def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pai
     evidences, tables = [], []
     for one, two in product(grids["x0"], grids["x1"]):
         prior = {"y": 1.0, "x0": one, "x1": two, "x2": 1.0}
-        direct = whole(Case.of([release], prior))
+        direct = whole(Problem.of([release], prior))
         evidences.append(direct.log_evidence)
         tables.append(direct.means()[1])
     shares = np.exp(np.array(evidences) - max(evidences))
@@ -74,14 +74,14 @@ def test_no_row_is_read_twice_under_one_prior(release: Release[Network], monkeyp
 def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     model = network(9, 10, 12)
     one = published(model, [SPREAD, np.full(10, 0.1), PEAKED], 5)
-    case = Case.of([one])
-    engine = engine_for(case)
-    assert engine is not None
+    problem = Problem.of([one])
+    solver = solver_for(problem)
+    assert solver is not None
     exact = dc.infer(one)
     monkeypatch.setattr(family_strengths, "MOST_COMBINATIONS", 1)
-    readings = read_families(case, engine.reader())
+    readings = read_families(problem, solver.reader())
     assert len(readings) <= 32
-    drawn = dc.inference.NetworkPosterior(case.model, [one], readings)
+    drawn = dc.inference.NetworkPosterior(problem.model, [one], readings)
     assert drawn.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)
     for name, table in exact.mean_tables().items():
         np.testing.assert_allclose(drawn.mean_tables()[name], table, atol=5e-4)

@@ -18,7 +18,7 @@ from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.pooled_groups import groups_of
 from discreet.inference.pooling import PooledRates
 from discreet.mathematics.distributions import Share
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.own_sums import OwnSums
 
 
@@ -178,7 +178,7 @@ def test_coverage_of_two_levels_is_as_enumerated(
     laws = np.zeros((len(outputs), size + 1))
     for row, z in zip(laws, outputs.tolist(), strict=True):
         release = dc.Release(mechanism, (z, size - z), "pair", simulated=True)
-        parts = OwnSums(Case.of([release])).parts(np.array([0]))
+        parts = OwnSums(Problem.of([release])).parts(np.array([0]))
         known, weights = parts.counts.sum_of(parts.places[0])
         row[known] = weights
     angles = (np.arange(3000) + 0.5) / 3000 * np.pi / 2

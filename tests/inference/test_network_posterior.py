@@ -1,4 +1,4 @@
-"""Reading releases of networks: every engine against a sum over all tables with the mechanism's own likelihood."""
+"""Reading releases of networks: every solver against a sum over all tables with the mechanism's own likelihood."""
 
 import itertools
 import warnings
@@ -18,8 +18,8 @@ from discreet.mechanisms.family_histograms import FamilyHistograms
 from discreet.mechanisms.joint_histograms import JointHistograms
 from discreet.models.bif import read_bif
 from discreet.models.network import Network
-from discreet.reading import Case, engine_for
-from discreet.reading.engines.counts import CountsEngine
+from discreet.reading import Problem, solver_for
+from discreet.reading.solvers.counts import CountsSolver
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 from discreet_papers.as_published.projection import projected_reading, truncated_reading
 
@@ -62,7 +62,7 @@ CASES = [
 
 
 class Enumeration:
-    """All tables of a tree with their posterior probabilities: the slow twin of every engine."""
+    """All tables of a tree with their posterior probabilities: the slow twin of every solver."""
 
     def __init__(self, release: dc.Release) -> None:
         self.network: Network = release.model
@@ -135,7 +135,7 @@ def test_evidence_and_means_are_those_of_a_sum_over_all_tables(name: str, kind: 
         np.testing.assert_allclose(table.ravel(), exact.mean_tables()[variable].ravel(), atol=tolerance)
 
 
-@pytest.mark.parametrize(("name", "kind"), [case for case in CASES if NETWORKS[case[0]][0].target])
+@pytest.mark.parametrize(("name", "kind"), [problem for problem in CASES if NETWORKS[problem[0]][0].target])
 def test_predictions_are_those_of_a_sum_over_all_tables(name: str, kind: str) -> None:
     release = release_of(name, kind)
     posterior, exact = dc.infer(release), Enumeration(release)
@@ -285,8 +285,8 @@ def test_strengths_of_the_prior_are_weighted_by_their_evidence() -> None:
 def test_what_cannot_be_read_is_refused_with_words() -> None:
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         dc.infer()
-    pair = Case.of([release_of("two classes", "cube"), release_of("two classes", "cube")])
-    assert isinstance(engine_for(pair), CountsEngine)  # two radii for each class are more than the exact sum takes
+    pair = Problem.of([release_of("two classes", "cube"), release_of("two classes", "cube")])
+    assert isinstance(solver_for(pair), CountsSolver)  # two radii for each class are more than the exact sum takes
 
 
 @pytest.mark.parametrize("kind", ["updates", "histograms", "gaussians", "cube", "joint"])

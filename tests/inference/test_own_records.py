@@ -12,9 +12,9 @@ from discreet.certificates.enumeration import compositions
 from discreet.command_line import main
 from discreet.mechanisms import Sized, sized
 from discreet.models.informed import InformedNetwork
-from discreet.reading import Case
-from discreet.reading.engines.counts import CountsEngine
+from discreet.reading import Problem
 from discreet.reading.moments import eliminated
+from discreet.reading.solvers.counts import CountsSolver
 from discreet_papers import as_published
 
 LEVELS = dict.fromkeys(("c", "f"), (0, 1))
@@ -94,10 +94,10 @@ def test_own_counts_of_a_naive_bayes_network_are_read_exactly() -> None:
 def test_own_counts_of_a_graph_are_read_by_chains() -> None:
     model = dc.Network.from_edges("c -> f", levels=LEVELS, prior=1, outside=0)
     release = dc.simulate(as_published.LaplaceUpdates(model, 6, 2), [2, 1, 1, 2], dc.SeededBits(6))
-    case = Case.of([release])
+    problem = Problem.of([release])
     (informed,) = model.informed_by(OWN).models
     assert isinstance(informed, InformedNetwork)
-    reading = CountsEngine().read(Case(informed, case.size, case.observed))
+    reading = CountsSolver().solve(Problem(informed, problem.size, problem.observed))
     means = reading.counts.means()
     assert means is not None
     errors = reading.counts.reached.errors  # type: ignore[union-attr]  # chains say

@@ -17,8 +17,8 @@ from discreet.errors import PriorOutweighsWarning
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.mathematics.distributions import Share
 from discreet.mechanisms import NoisyCounts, sized
-from discreet.reading.case import Case
 from discreet.reading.own_sums import OwnSums
+from discreet.reading.problem import Problem
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def released(mechanism: Any, output: Sequence[int]) -> dc.Release:
 
 def law_of(release: dc.Release, *groups: Sequence[int]) -> dict[tuple[int, ...], float]:
     """Return the posterior of the counts of all parts but the last, by their values."""
-    parts = OwnSums(Case.of([release])).parts(*(np.array(group) for group in groups))
+    parts = OwnSums(Problem.of([release])).parts(*(np.array(group) for group in groups))
     if len(groups) == 1:
         counts, weights = parts.counts.sum_of(parts.places[0])
         return {(int(count),): float(weight) for count, weight in zip(counts, weights, strict=True)}
@@ -84,7 +84,7 @@ def test_ten_cells_of_which_one_holds_all_are_read_as_they_were_by_hand() -> Non
     evidences = [reading.log_evidence for reading in posterior.readings]
     wanted = np.array((-13.09005612, -15.48687181, -18.70312393, -22.75558299))
     assert np.diff(evidences) == pytest.approx(np.diff(wanted), abs=2e-8)
-    normaliser = [measurement.noise.log_normaliser for measurement in Case.of(posterior.releases).measurements]
+    normaliser = [measurement.noise.log_normaliser for measurement in Problem.of(posterior.releases).measurements]
     assert evidences[0] + normaliser[0] == pytest.approx(wanted[0], abs=1e-8)
     assert posterior.strength_probabilities == pytest.approx((0.9134751, 0.0831329, 0.0033341, 0.0000579), abs=1e-7)
     with warnings.catch_warnings():

@@ -18,12 +18,12 @@ from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
 from discreet.mechanisms import sized
 from discreet.models import modelled_table
 from discreet.models.modelled_table import ModelledTable
-from discreet.reading import MOST_OPERATIONS, Case
+from discreet.reading import MOST_OPERATIONS, Problem
 from discreet.reading.cells.likelihood import CellFunction
 from discreet.reading.cells.listed import ListedLikelihood
 from discreet.reading.cells.model_reading import needed, read_target
 from discreet.reading.cells.target import Layout, Populations, Target
-from discreet.reading.engines.cell_models import CellModelsEngine
+from discreet.reading.solvers.cell_models import CellModelsSolver
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
 FALLS = dc.Column("falls", ("no", "yes"), outside="no")
@@ -142,7 +142,7 @@ def test_a_reading_takes_no_more_values_than_its_work_says(
     monkeypatch.setattr(Target, "values", counted_values)
     monkeypatch.setattr(Target, "__call__", counted_slopes)
     monkeypatch.setattr("discreet.reading.cells.chains.is_installed", lambda: True)  # and yet there is no time for it
-    work = CellModelsEngine().work(Case.before(sized(release.mechanism))).operations
+    work = CellModelsSolver().cost(Problem.before(sized(release.mechanism))).operations
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dc.infer(release, patience=1.0001 * work / MOST_OPERATIONS)
@@ -260,7 +260,7 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
     with pytest.raises(dc.DeclarationError, match=r"'slope' cannot vary .* are intercept, ward=B, ward=C"):
         dc.infer(model=dc.models.programs.Logistic("falls ~ ward").varying("slope"), populations=given)
     table = ModelledTable.read_by(ages, dc.models.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
-    parts = {name: CellModelsEngine().target(replace(Case.of([r]), model=table)) for name, r in given.items()}
+    parts = {name: CellModelsSolver().target(replace(Problem.of([r]), model=table)) for name, r in given.items()}
     target = Populations(parts, table.program.exchangeable)
     theta = np.random.default_rng(813).normal(size=target.cells.dimension) / 2
     steps = 1e-5 * np.eye(len(theta))

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.reading import Case, engine_for, why_unreadable
+from discreet.reading import Problem, solver_for, why_unreadable
 from discreet.reading.number_tests import BinomialSums
 from every_pair import COIN, DIE, MODELS, counts_of, in_words, made
 
@@ -58,9 +58,9 @@ def test_accuracy_and_variances_are_known_or_refused_in_words_for_every_mechanis
         assert all(0 < variance < np.inf for variance in (variances or {}).values())
         assert (
             variances
-            or not Case.before(mechanism).is_measured
+            or not Problem.before(mechanism).is_measured
             or isinstance(mechanism.model, dc.LinearRegression)
-            or (Case.before(mechanism).measurements[0].of.parts is None)
+            or (Problem.before(mechanism).measurements[0].of.parts is None)
         )
 
 
@@ -76,11 +76,11 @@ def known_or_refused(ask: Callable[[], Any]) -> Any:
 
 
 def test_what_decides_about_a_charge_looks_at_no_output() -> None:
-    """Engines are asked with no output at all, so a refusal cannot depend on one."""
+    """Solvers are asked with no output at all, so a refusal cannot depend on one."""
     for kind, place in PAIRS:
         mechanism = made(kind, MODELS[place])
         if mechanism is not None:
-            assert Case.before(mechanism).observed[0].output is None
+            assert Problem.before(mechanism).observed[0].output is None
 
 
 def hellinger_question() -> dc.mechanisms.HellingerReciprocal:
@@ -143,7 +143,7 @@ def test_noisy_counts_and_draws_are_read_together() -> None:
 @pytest.mark.parametrize("kind", ["RoundedLaplace", "FlooredLaplace", "TruncatedLaplace", "ClampedLaplace"])
 def test_published_laplaces_are_read_by_windows_as_enumeration_reads_them(kind: str) -> None:
     mechanism = made(kind, DIE)
-    assert type(engine_for(Case.before(mechanism))).__name__ == "TablesEngine"
+    assert type(solver_for(Problem.before(mechanism))).__name__ == "TablesSolver"
     release = dc.simulate(mechanism, [16, 14, 0], dc.SeededBits(5))
     tables = np.array(list(compositions(30, 3)))
     logs = DIE.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)

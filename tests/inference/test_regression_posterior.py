@@ -14,8 +14,8 @@ from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.reading.engines.moments import weighed
 from discreet.reading.moments import eliminated
+from discreet.reading.solvers.moments import weighed
 from pinned_regression import NAMES, both_ways, means, pinned_model, pinned_records, target_of
 
 

@@ -14,9 +14,9 @@ from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.gaussian_moments import GaussianMoments
 from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.reading import Case
-from discreet.reading.case import why_unreadable
-from discreet.reading.engines.moments import MomentsEngine, tempered
+from discreet.reading import Problem
+from discreet.reading.problem import why_unreadable
+from discreet.reading.solvers.moments import MomentsSolver, tempered
 from discreet_papers.as_published.regression_points import adaptive_ridge, plug_in_regression
 from pinned_regression import NAMES, PRIOR_SD, pinned_model, pinned_records, target_of
 
@@ -169,16 +169,16 @@ def test_the_work_of_a_reading_is_known_from_public_facts_and_has_an_end() -> No
     """Many records let 30 coordinates be read; few do not, and that is told before anything is charged."""
     names = [f"x{number}" for number in range(29)]
     model = LinearRegression("y", names, dict.fromkeys((*names, "y"), (-1, 1)), missing="middle")
-    assert MomentsEngine().refusal(Case.before(BoxMoments(model, 10**6, 1))) is None
+    assert MomentsSolver().rejection(Problem.before(BoxMoments(model, 10**6, 1))) is None
     why = why_unreadable(BoxMoments(model, 1000, 1))
     assert why is not None
     assert "operations" in why
     small, size = pinned_model(), 200
     _, data = pinned_records(size, np.random.default_rng(81))
     release = dc.simulate(BoxMoments(small, size, "0.05"), small.rehearse(data), dc.SeededBits(82))
-    case = replace(Case.of([release]), patience=1e-4)
+    problem = replace(Problem.of([release]), work_limit=1e-4)
     with pytest.raises(dc.DeclarationError, match=r"Nothing was read. patience=0.0004"):
-        tempered(target_of(release), np.random.default_rng(1), case)
+        tempered(target_of(release), np.random.default_rng(1), problem)
 
 
 def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:

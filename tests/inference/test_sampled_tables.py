@@ -8,9 +8,9 @@ import pytest
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, MaximumPosterior
-from discreet.reading import Case, why_unreadable
-from discreet.reading.engines.enumeration import EnumerationEngine
-from discreet.reading.engines.sampled_tables import SampledTablesEngine
+from discreet.reading import Problem, why_unreadable
+from discreet.reading.solvers.enumeration import EnumerationSolver
+from discreet.reading.solvers.sampled_tables import SampledTablesSolver
 
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=1, outside="a")
 KINDS: dict[str, Callable[[], Any]] = {
@@ -27,8 +27,8 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_tables(kind: str) -> Non
     """Means within 0.2 posterior deviations (effective sizes are 400 and more), evidence within .05."""
     mechanism = KINDS[kind]()
     counts = np.array([5, 15, 10]) if len(mechanism.model.cells) == 3 else np.array([10, 20])
-    case = Case.of([dc.simulate(mechanism, counts, dc.SeededBits(2))])
-    exact, found = EnumerationEngine().read(case), SampledTablesEngine().read(case)
+    problem = Problem.of([dc.simulate(mechanism, counts, dc.SeededBits(2))])
+    exact, found = EnumerationSolver().solve(problem), SampledTablesSolver().solve(problem)
     steps = np.arange(exact.counts.marginals.shape[1])
     deviations = np.sqrt(exact.counts.marginals @ steps**2 - (exact.counts.marginals @ steps) ** 2)
     assert (np.abs(found.mean_counts - exact.mean_counts) <= 0.2 * deviations).all()

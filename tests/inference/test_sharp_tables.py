@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading.case import Case
 from discreet.reading.counts.sampled import SampledTables, Target, chains_apart
-from discreet.reading.engines.sampled_tables import target_of
+from discreet.reading.problem import Problem
+from discreet.reading.solvers.sampled_tables import target_of
 
 LEVELS = {"smoker": ("yes", "no"), "ward": tuple("ABCD")}
 CROSSED = dc.Categories(("smoker", "ward"), levels=LEVELS, outside={"smoker": "no", "ward": "A"}, prior=1)
@@ -43,7 +43,7 @@ def test_a_table_and_its_margin_are_read_as_weights_read_them() -> None:
 
 
 def test_chains_that_do_not_get_there_are_told() -> None:
-    target = target_of(Case.of(releases(), prior=1))
+    target = target_of(Problem.of(releases(), prior=1))
     lost = Target(target.coordinates, target.fit, target.maximal, target.alphas, None)  # from the prior
     with pytest.warns(dc.ConvergenceWarning, match="of them stayed away from all others"):
         read = SampledTables(lost, 0, lambda: (0.0, 0.0))

@@ -25,7 +25,7 @@ from discreet.kinds import SOLVERS
 from discreet.mechanisms import with_fields
 from discreet.models import NumberSums, NumberTable, WeightedSums, Weights
 from discreet.models.programs import Poisson
-from discreet.reading.case import Case, Engine, Observed
+from discreet.reading.problem import Observed, Problem, Solver
 from discreet.reading.published import Exactness
 
 LEVEL = 0.8
@@ -64,33 +64,33 @@ CELLS = NumberTable("x", (0, 32), 32, missing=0, quantiles=("0.5",))
 EVENTS = dc.Poisson("events", most=5, outside=5, shape=4, rate=3)
 
 SETTINGS: dict[str, Setting] = {
-    "TablesEngine": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 150),
-    "TreeTablesEngine": Setting(
+    "TablesSolver": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 150),
+    "TreeTablesSolver": Setting(
         lambda: mechanisms.TreeLevels(levels(3), 40, "0.2", parents=(2, 2), lengths=(1, 1)), 150
     ),
-    "EnumerationEngine": Setting(lambda: mechanisms.HellingerGlobal(levels(2), 20, 1), 120),
-    "WeightedTablesEngine": Setting(lambda: mechanisms.HellingerGlobal(levels(3), 30, 2), 30),
-    "SampledTablesEngine": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 50),
-    "CellModelsEngine": Setting(lambda: dc.GeometricHistogram(VISITS, 40, "0.2"), 80),
-    "NaiveBayesEngine": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.3"), 80),
-    "CubeEngine": Setting(lambda: mechanisms.CubeCounts(CLASS, 40, "0.3"), 50),
-    "SharedRadiusEngine": Setting(lambda: mechanisms.JointHistograms(CLASS, 12, "0.7"), 30),
-    "BinaryTreesEngine": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 40, "0.3"), 60),
-    "TreesEngine": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 6, 1), 25),
-    "CountsEngine": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 25),
-    "RowsEngine": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 80),
-    "FamiliesEngine": Setting(
+    "EnumerationSolver": Setting(lambda: mechanisms.HellingerGlobal(levels(2), 20, 1), 120),
+    "WeightedTablesSolver": Setting(lambda: mechanisms.HellingerGlobal(levels(3), 30, 2), 30),
+    "SampledTablesSolver": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 50),
+    "CellModelsSolver": Setting(lambda: dc.GeometricHistogram(VISITS, 40, "0.2"), 80),
+    "NaiveBayesSolver": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.3"), 80),
+    "CubeSolver": Setting(lambda: mechanisms.CubeCounts(CLASS, 40, "0.3"), 50),
+    "SharedRadiusSolver": Setting(lambda: mechanisms.JointHistograms(CLASS, 12, "0.7"), 30),
+    "BinaryTreesSolver": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 40, "0.3"), 60),
+    "TreesSolver": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 6, 1), 25),
+    "CountsSolver": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 25),
+    "RowsSolver": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 80),
+    "FamiliesSolver": Setting(
         lambda: mechanisms.PosteriorSampling.tempered(EVENTS, size=20, epsilon="0.5", delta="1e-3"), 40
     ),
-    "MomentsEngine": Setting(lambda: mechanisms.BoxMoments(LINE, 200, "0.5"), 80),
-    "NumberSumsEngine": Setting(lambda: mechanisms.GeometricSums(SUMS, 50, "0.2"), 100, is_valid_only=True),
-    "WeightedSumsEngine": Setting(lambda: mechanisms.GeometricSums(WEIGHTED, 50, "0.2"), 100, is_valid_only=True),
-    "NumberTableEngine": Setting(lambda: mechanisms.TreeTable(CELLS, 200, "0.3"), 100, 20, is_valid_only=True),
-    "TwoStepEngine": Setting(lambda: mechanisms.TwoStepMedian(CELLS, 200, "0.3"), 60, 20, is_valid_only=True),
+    "MomentsSolver": Setting(lambda: mechanisms.BoxMoments(LINE, 200, "0.5"), 80),
+    "NumberSumsSolver": Setting(lambda: mechanisms.GeometricSums(SUMS, 50, "0.2"), 100, is_valid_only=True),
+    "WeightedSumsSolver": Setting(lambda: mechanisms.GeometricSums(WEIGHTED, 50, "0.2"), 100, is_valid_only=True),
+    "NumberTableSolver": Setting(lambda: mechanisms.TreeTable(CELLS, 200, "0.3"), 100, 20, is_valid_only=True),
+    "TwoStepSolver": Setting(lambda: mechanisms.TwoStepMedian(CELLS, 200, "0.3"), 60, 20, is_valid_only=True),
 }
 
 
-def solvers() -> dict[str, type[Engine]]:
+def solvers() -> dict[str, type[Solver]]:
     """Return the solvers of the library itself."""
     homes = [name.rpartition(".") for _, name, _ in SOLVERS]
     return {name: getattr(import_module(module), name) for module, _, name in homes}
@@ -100,34 +100,34 @@ def solvers() -> dict[str, type[Engine]]:
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let weighted draws read a choice among few tables as if it were one among many, with few draws."""
     monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
-    monkeypatch.setattr("discreet.reading.engines.weighted_tables._TRIALS", 300)
-    monkeypatch.setattr("discreet.reading.engines.weighted_tables._DRAWS", 500)
-    monkeypatch.setattr("discreet.reading.engines.weighted_tables._WANTED_SIZE", 50)
+    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._TRIALS", 300)
+    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._DRAWS", 500)
+    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._WANTED_SIZE", 50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few records and few draws
         yield
 
 
-def studies_of(solver: Engine, setting: Setting, believed: Any = None) -> list[Study]:
+def studies_of(solver: Solver, setting: Setting, believed: Any = None) -> list[Study]:
     """Make up studies, publish each, and let the solver read it, in the belief that another mechanism drew it."""
     mechanism, found = setting.make(), []
     for number in range(setting.studies):
         made = mechanism.model.made_up(mechanism.size, np.random.default_rng([38, number]))
         release = dc.simulate(mechanism, made.statistics, dc.SeededBits(38_000 + number))
-        case = Case.of([release])
+        problem = Problem.of([release])
         if believed is not None:
-            case = replace(case, observed=(Observed(believed, case.observed[0].output, "believed"),))
-        assert solver.misfit(case) is None
-        reading = solver.read(case)
+            problem = replace(problem, observed=(Observed(believed, problem.observed[0].output, "believed"),))
+        assert solver.unsupported_reason(problem) is None
+        reading = solver.solve(problem)
         shown = posterior_of(type(reading))
-        rows = shown(case.model, [release], [reading]).rows(LEVEL)
+        rows = shown(problem.model, [release], [reading]).rows(LEVEL)
         place = 0 if setting.is_valid_only else number % len(rows)
         row = rows[place]
         found.append((made.truth[place], row.mean, row.sd, row.low, row.high))
     return found
 
 
-def told(studies: list[Study], solver: Engine, setting: Setting) -> list[str]:
+def told(studies: list[Study], solver: Solver, setting: Setting) -> list[str]:
     """Return in words what is wrong with the answers; nothing if they hold what they promise."""
     truth, mean, sd, low, high = np.array(studies).T
     count, covered = len(truth), float(np.mean((low <= truth) & (truth <= high)))

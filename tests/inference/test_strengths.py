@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading import Case, Engine, engine_for, read
+from discreet.reading import Problem, Solver, solve, solver_for
 from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
@@ -28,30 +28,30 @@ def release(kind: str, cells: int, size: int, epsilon: str, prior: object = 1) -
 def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
     kind: str, cells: int, size: int, epsilon: str
 ) -> None:
-    cases = strengthened(Case.of([release(kind, cells, size, epsilon)]), GRID)
-    each = np.array([read(case).log_evidence for case in cases])
-    engine = engine_for(cases[0])
-    assert engine is not None
-    bounds = engine.log_bounds(cases)
+    problems = strengthened(Problem.of([release(kind, cells, size, epsilon)]), GRID)
+    each = np.array([solve(problem).log_evidence for problem in problems])
+    solver = solver_for(problems[0])
+    assert solver is not None
+    bounds = solver.log_bounds(problems)
     assert (np.array(bounds) >= each - 1e-9).all()
     assert np.isfinite(bounds).all()
-    pruned = np.array([reading.log_evidence for reading in read_strengths(cases)])
+    pruned = np.array([reading.log_evidence for reading in read_strengths(problems)])
     shares, found = np.exp(each - each.max()), np.exp(pruned - pruned.max())
     assert np.abs(shares / shares.sum() - found / found.sum()).max() < 1e-14
 
 
 @pytest.mark.parametrize("prior", [1, (0.5, 1, 2) * 10], ids=["one prior", "priors of their own"])
 def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(prior: object) -> None:
-    cases = strengthened(Case.of([release("GeometricHistogram", 30, 500, "0.3", prior)]), GRID)
-    engine = engine_for(cases[0])
-    assert engine is not None
-    alone = [engine.log_bounds([case])[0] for case in cases]
-    assert engine.log_bounds(cases) == pytest.approx(alone, abs=0.1)  # tilts are found from different sides
-    assert engine.log_bounds(cases[::-1])[::-1] == pytest.approx(alone, abs=0.1)
-    shared = read_strengths(cases)
+    problems = strengthened(Problem.of([release("GeometricHistogram", 30, 500, "0.3", prior)]), GRID)
+    solver = solver_for(problems[0])
+    assert solver is not None
+    alone = [solver.log_bounds([problem])[0] for problem in problems]
+    assert solver.log_bounds(problems) == pytest.approx(alone, abs=0.1)  # tilts are found from different sides
+    assert solver.log_bounds(problems[::-1])[::-1] == pytest.approx(alone, abs=0.1)
+    shared = read_strengths(problems)
     assert sum(np.isfinite(reading.log_evidence) for reading in shared) > 2
-    for case, reading in zip(cases, shared, strict=True):
-        slow = read(case)
+    for problem, reading in zip(problems, shared, strict=True):
+        slow = solve(problem)
         assert isinstance(reading, TableReading)
         assert isinstance(slow, TableReading)
         if np.isfinite(reading.log_evidence):
@@ -62,23 +62,23 @@ def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(pri
 def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    cases = strengthened(Case.of([release("GeometricHistogram", 200, 5000, "1")]), GRID)
-    kind = type(engine_for(cases[0]))
+    problems = strengthened(Problem.of([release("GeometricHistogram", 200, 5000, "1")]), GRID)
+    kind = type(solver_for(problems[0]))
     plain = kind.read  # type: ignore[union-attr]
 
-    def counted(engine: Engine, case: Case) -> object:
-        asked.append(case.model.prior[0])
-        return plain(engine, case)
+    def counted(solver: Solver, problem: Problem) -> object:
+        asked.append(problem.model.prior[0])
+        return plain(solver, problem)
 
     monkeypatch.setattr(kind, "read", counted)
-    found = read_strengths(cases)
+    found = read_strengths(problems)
     assert len(found) == len(GRID)
     assert len(asked) <= 3
 
 
 def test_cells_with_priors_of_their_own_have_a_bound_too() -> None:
     one = release("GeometricHistogram", 4, 60, "1", (0.5, 1, 2, 4))
-    case = Case.of([one])
-    engine = engine_for(case)
-    assert engine is not None
-    assert read(case).log_evidence <= engine.log_bounds([case])[0] < np.inf
+    problem = Problem.of([one])
+    solver = solver_for(problem)
+    assert solver is not None
+    assert solve(problem).log_evidence <= solver.log_bounds([problem])[0] < np.inf

@@ -8,10 +8,10 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
 from discreet.reading.counts.windows import log_prior, log_prior_constant_of
-from discreet.reading.engines.trees import TreesEngine
+from discreet.reading.solvers.trees import TreesSolver
 
 Tables = list[np.ndarray]
 
@@ -99,6 +99,6 @@ def test_too_much_work_is_refused_with_words() -> None:
     network = dc.Network.from_edges(
         "a -> b -> c", levels=levels, outside={name: each[0] for name, each in levels.items()}
     )
-    case = Case.before(dc.FamilyHistograms(network, 200, 1))
-    assert "exactly reading 'b' given 'a' for 200 records" in str(TreesEngine().refusal(case))
-    assert TreesEngine().refusal(Case.before(dc.FamilyHistograms(network, 20, 1))) is None
+    problem = Problem.before(dc.FamilyHistograms(network, 200, 1))
+    assert "exactly reading 'b' given 'a' for 200 records" in str(TreesSolver().rejection(problem))
+    assert TreesSolver().rejection(Problem.before(dc.FamilyHistograms(network, 20, 1))) is None

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above
-from discreet.reading.engines.counts import fit_of
+from discreet.reading.solvers.counts import fit_of
 
 ROWS = [
     ((500, 300, 200), "0.3"),
@@ -115,5 +115,5 @@ def test_chains_have_the_likelihood_of_a_truncated_draw(levels: str) -> None:
         shapes = tuple(1 + count for count in table)
         density = sum(k * log(t) for k, t in zip(table, theta, strict=True)) - sum(map(lgamma, shapes))
         logs.append(density - exact_log_chance(shapes, mechanism.least))
-    quick = fit_of(Case.of([release])).log_likelihood(np.array(tables).T)
+    quick = fit_of(Problem.of([release])).log_likelihood(np.array(tables).T)
     assert np.ptp(quick - np.array(logs)) < 1e-6

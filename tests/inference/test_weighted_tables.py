@@ -11,10 +11,10 @@ import discreet as dc
 from discreet.certificates.hellinger_moments import hellinger_moments
 from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_sums import log_normalisers
-from discreet.reading import Case, why_unreadable
-from discreet.reading.engines import weighted_tables
-from discreet.reading.engines.enumeration import EnumerationEngine
-from discreet.reading.engines.weighted_tables import WeightedTablesEngine
+from discreet.reading import Problem, why_unreadable
+from discreet.reading.solvers import weighted_tables
+from discreet.reading.solvers.enumeration import EnumerationSolver
+from discreet.reading.solvers.weighted_tables import WeightedTablesSolver
 
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.5, 2), outside="a")
 FOUR = dc.Categories("x", levels=("a", "b", "c", "d"), prior=1, outside="a")
@@ -39,13 +39,13 @@ def test_sums_of_many_tables_lie_within_proved_bounds_of_each(alpha: tuple[float
 def test_means_and_evidence_are_those_of_a_sum_over_all_tables(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Means within 4 Monte Carlo errors, evidence within 4 of its own; uneven priors, all 496 tables of 30 records."""
     mechanism = KINDS[kind](THREE, 30, 8)
-    case = Case.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
-    exact = EnumerationEngine().read(case)
+    problem = Problem.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
+    exact = EnumerationSolver().solve(problem)
     with monkeypatch.context() as patched:  # as if there were too many tables to list
         patched.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
-        assert WeightedTablesEngine().refusal(case) is None
-        found = WeightedTablesEngine().read(case)
-        again = WeightedTablesEngine().read(case)
+        assert WeightedTablesSolver().rejection(problem) is None
+        found = WeightedTablesSolver().solve(problem)
+        again = WeightedTablesSolver().solve(problem)
     steps = np.arange(exact.counts.marginals.shape[1])
     deviations = np.sqrt(exact.counts.marginals @ steps**2 - (exact.counts.marginals @ steps) ** 2)
     assert (np.abs(found.mean_counts - exact.mean_counts) <= 4 * deviations / np.sqrt(1_000)).all()

@@ -9,14 +9,14 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.models.network_records import counts_of, made_up_records, made_up_tables
-from discreet.reading import Case, known_sum
+from discreet.reading import Problem, known_sum
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import RowMemory, WindowedClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.row_windows import RowWindows, known_row
 from discreet.reading.counts.windows import CellWindows, Seen, log_prior, log_prior_constant_of, log_prior_windows
-from discreet.reading.engines.naive_bayes import NaiveBayesEngine, whole, windowed
+from discreet.reading.solvers.naive_bayes import NaiveBayesSolver, whole, windowed
 from discreet_papers import as_published
 
 
@@ -201,8 +201,8 @@ def test_naive_bayes_on_windows_is_read_as_by_direct_sums_over_all_counts(
     kind: str, classes: int, levels: int, size: int, epsilon: str, prior: float
 ) -> None:
     mechanism = KINDS[kind](network(classes, levels), size, epsilon)
-    case = Case.of([released(mechanism, 5)], None if prior == 1 else prior)
-    compare(windowed(case), whole(case))
+    problem = Problem.of([released(mechanism, 5)], None if prior == 1 else prior)
+    compare(windowed(problem), whole(problem))
 
 
 def test_two_releases_are_read_together_as_by_direct_sums() -> None:
@@ -212,13 +212,13 @@ def test_two_releases_are_read_together_as_by_direct_sums() -> None:
         released(dc.mechanisms.FamilyGaussians(net, 500, 1, "1e-6"), 6),
         released(as_published.LaplaceUpdates(net, 500, "0.3"), 6),
     ]
-    case = Case.of(releases)
-    compare(windowed(case), whole(case))
+    problem = Problem.of(releases)
+    compare(windowed(problem), whole(problem))
 
 
 def test_seventy_levels_are_read_as_by_direct_sums() -> None:
-    case = Case.of([released(dc.FamilyHistograms(network(2, 70, 2), 1_500, 8), 7)])
-    compare(windowed(case), whole(case))
+    problem = Problem.of([released(dc.FamilyHistograms(network(2, 70, 2), 1_500, 8), 7)])
+    compare(windowed(problem), whole(problem))
 
 
 def test_weights_that_rounding_hides_are_cut_finer_and_not_taken_for_an_impossible_release() -> None:
@@ -226,8 +226,8 @@ def test_weights_that_rounding_hides_are_cut_finer_and_not_taken_for_an_impossib
     net, generator = network(3, 3), np.random.default_rng([347, 12])
     records = made_up_records(net, made_up_tables(net, generator), 500, generator)
     release = dc.simulate(dc.FamilyHistograms(net, 500, 2), counts_of(net, records), dc.SeededBits(34_700_012))
-    case = Case.of([release])
-    compare(windowed(case), whole(case))
+    problem = Problem.of([release])
+    compare(windowed(problem), whole(problem))
 
 
 def test_windows_that_begin_at_zero_are_widened_at_their_other_end() -> None:
@@ -275,9 +275,9 @@ def test_reading_naive_bayes_takes_the_same_windows_and_states_at_any_number_of_
         rng = np.random.default_rng(9)
         halves = np.array([size * 2 // 5, size - size * 2 // 5])
         table = [rng.multinomial(own, [0.3, 0.3, 0.4]) for _ in range(16) for own in halves]
-        case = Case.of([dc.simulate(mechanism, np.concatenate(table), dc.SeededBits(9))])
-        assert NaiveBayesEngine().refusal(case) is None
-        found = windowed(case)
+        problem = Problem.of([dc.simulate(mechanism, np.concatenate(table), dc.SeededBits(9))])
+        assert NaiveBayesSolver().rejection(problem) is None
+        found = windowed(problem)
         sizes[size] = [len(each.values) for each in found.class_chances], [len(s.chances) for s in found.states]
     (small, few), (large, many) = sizes.values()
     assert small == large

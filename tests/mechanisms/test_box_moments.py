@@ -16,7 +16,7 @@ from discreet.mechanisms.laplace_moments import LaplaceMoments
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise.cube import cube_radius
 from discreet.randomness import wide_geometric
-from discreet.reading.case import why_unreadable
+from discreet.reading.problem import why_unreadable
 
 
 def tiny(features: tuple[str, ...] = ("x",), grid: int = 8) -> LinearRegression:

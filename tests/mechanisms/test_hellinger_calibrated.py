@@ -9,8 +9,8 @@ import discreet as dc
 from discreet.arrays import Counts
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.reading import Case
-from discreet.reading.engines.weighted_tables import WeightedTablesEngine
+from discreet.reading import Problem
+from discreet.reading.solvers.weighted_tables import WeightedTablesSolver
 from uncalibrated_hellinger import HellingerSmooth
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -111,10 +111,10 @@ def test_sums_of_a_table_take_its_sensitivity_once_and_count_it(monkeypatch: pyt
     tables = np.array([[50] * 8, [330, 10, 10, 10, 10, 10, 10, 10], [393, 1, 1, 1, 1, 1, 1, 1]])
     assert np.isfinite(mechanism.log_likelihood(tables[0], tables)).all()
     assert len(asked) == len(set(asked)) == len(tables)
-    case = Case.before(mechanism)
-    assert WeightedTablesEngine().refusal(case) is None
-    together = Case(mechanism.model, mechanism.size, case.observed * 5)
-    assert "operations" in str(WeightedTablesEngine().refusal(together))
+    problem = Problem.before(mechanism)
+    assert WeightedTablesSolver().rejection(problem) is None
+    together = Problem(mechanism.model, mechanism.size, problem.observed * 5)
+    assert "operations" in str(WeightedTablesSolver().rejection(together))
 
 
 @pytest.mark.parametrize(("levels", "size"), [(6, 1_000), (8, 3_000), (4, 501)])

@@ -12,9 +12,9 @@ from discreet.certificates.hellinger_moments import hellinger_moments
 from discreet.certificates.pair_bound import pair_bound
 from discreet.mechanisms import HellingerCalibrated, HellingerGlobal, HellingerReciprocal, HellingerSmooth
 from discreet.mechanisms.hellinger_near import NearSums, log_near, rough_log_near
-from discreet.reading import Case, why_unreadable
-from discreet.reading.engines.enumeration import EnumerationEngine
-from discreet.reading.engines.weighted_tables import WeightedTablesEngine
+from discreet.reading import Problem, why_unreadable
+from discreet.reading.solvers.enumeration import EnumerationSolver
+from discreet.reading.solvers.weighted_tables import WeightedTablesSolver
 
 
 def categories(cells: int) -> dc.Categories:
@@ -93,14 +93,14 @@ def test_a_calibrated_choice_beyond_comparison_has_a_proved_scale(cells: int, si
 def test_near_sums_read_what_a_list_of_all_tables_reads(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     """496 tables of 30 records: means within 5 Monte Carlo errors of 1,000 draws, evidence within .1."""
     mechanism = kind(categories(3), 30, 8)
-    case = Case.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
-    exact = EnumerationEngine().read(case)
+    problem = Problem.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
+    exact = EnumerationSolver().solve(problem)
     monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
     monkeypatch.setattr("discreet.mechanisms.hellinger_near.MOST_ENUMERATED", 100)
     monkeypatch.setattr("discreet.mechanisms.hellinger_sums.MOST_RECORDS", 10)
-    monkeypatch.setattr("discreet.reading.engines.weighted_tables._TRIALS", 1_000)
+    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._TRIALS", 1_000)
     assert mechanism.has_near_sums
-    found = WeightedTablesEngine().read(case)
+    found = WeightedTablesSolver().solve(problem)
     steps = np.arange(exact.counts.marginals.shape[1])
     deviations = np.sqrt(exact.counts.marginals @ steps**2 - (exact.counts.marginals @ steps) ** 2)
     assert (np.abs(found.mean_counts - exact.mean_counts) <= 5 * deviations / np.sqrt(1_000)).all()

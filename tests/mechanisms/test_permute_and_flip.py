@@ -12,8 +12,8 @@ import discreet as dc
 from discreet.certificates.flip_law import flip_log_law, flip_points
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.randomness import SeededBits
-from discreet.reading import Case, why_unreadable
-from discreet.reading.engines.enumeration import EnumerationEngine
+from discreet.reading import Problem, why_unreadable
+from discreet.reading.solvers.enumeration import EnumerationSolver
 from discreet.releases.release import mechanism_document, read_mechanism
 from uncalibrated_hellinger import HellingerGlobal
 
@@ -174,6 +174,6 @@ def test_few_points_give_the_integrals_of_many_candidates_to_all_digits() -> Non
 def test_all_that_can_be_ordered_can_be_read_alone_and_what_is_read_together_is_counted() -> None:
     wide = PermuteAndFlip(dc.Categories("x", levels=("a", "b", "c"), outside="a"), 60, 1)
     assert why_unreadable(wide) is None
-    one = Case.before(wide)
-    many = Case(wide.model, wide.size, one.observed * 9)
-    assert EnumerationEngine().work(many).refusal is not None
+    one = Problem.before(wide)
+    many = Problem(wide.model, wide.size, one.observed * 9)
+    assert EnumerationSolver().cost(many).rejection is not None

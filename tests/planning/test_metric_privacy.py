@@ -180,9 +180,9 @@ def test_the_noise_of_some_levels_is_that_of_the_edges_that_lead_out() -> None:
 
 
 def test_messages_along_a_tree_agree_with_a_sum_over_all_tables() -> None:
-    from discreet.reading import Case
-    from discreet.reading.engines.enumeration import EnumerationEngine
-    from discreet.reading.engines.tree_tables import TreeTablesEngine
+    from discreet.reading import Problem
+    from discreet.reading.solvers.enumeration import EnumerationSolver
+    from discreet.reading.solvers.tree_tables import TreeTablesSolver
 
     model = dc.Categories("place", levels=("a", "b", "c", "r"), outside="r", prior=[0.5, 1, 2, 0.7])
     releases = [
@@ -191,8 +191,8 @@ def test_messages_along_a_tree_agree_with_a_sum_over_all_tables() -> None:
         dc.simulate(dc.GeometricHistogram(model, 6, 1), np.array([2, 1, 3, 0]), dc.SeededBits(6), "beside"),
     ]
     for some in (releases[:1], releases[:2], releases):
-        case = Case.of(some)
-        fast, slow = TreeTablesEngine().read(case), EnumerationEngine().read(case)
+        problem = Problem.of(some)
+        fast, slow = TreeTablesSolver().solve(problem), EnumerationSolver().solve(problem)
         assert fast.log_evidence == pytest.approx(slow.log_evidence, abs=1e-12)
         assert np.allclose(fast.mean_counts, slow.mean_counts, atol=0.12)  # 4,000 draws of counts up to 6
 

@@ -197,4 +197,4 @@ def test_a_small_document_whose_noise_has_an_endless_law_is_refused_before_any_w
 
 @pytest.mark.parametrize(("cells", "epsilon"), [(64, "1"), (256, "0.01"), (256, "0.1"), (4096, "1")])
 def test_what_holders_publish_every_day_is_not_too_much_to_verify(cells: int, epsilon: str) -> None:
-    assert verifying(_table(cells, epsilon)).refusal_for(1.0) is None
+    assert verifying(_table(cells, epsilon)).rejection_for(1.0) is None

@@ -14,8 +14,8 @@ from discreet.command_line.main import main
 from discreet.mechanisms import Sized, with_fields
 from discreet.planning import accuracy, audit, verify
 from discreet.planning.work_ahead import auditing, drawing, planning, verifying
-from discreet.reading import MOST_NUMBERS, MOST_OPERATIONS, Case, Work, engine_for
-from discreet.reading.patience import patience_for
+from discreet.reading import MOST_NUMBERS, MOST_OPERATIONS, CostEstimate, Problem, solver_for
+from discreet.reading.work_limit import patience_for
 from discreet_papers import as_published
 
 PAIR = dc.Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", (0, 1, 2)), outside=0)
@@ -89,32 +89,32 @@ def test_what_once_took_an_array_of_all_counts_is_read_at_any_size(network: dc.N
         dc.mechanisms.FamilyGaussians(network, size, 1, "1e-6"),
         as_published.LaplaceUpdates(network, size, 1),
     ):
-        case = Case.before(mechanism)
-        engine = engine_for(case)
-        assert engine is not None
-        work = engine.work(case)
+        problem = Problem.before(mechanism)
+        solver = solver_for(problem)
+        assert solver is not None
+        work = solver.cost(problem)
         assert work.operations < 1e10
         assert work.numbers < 2e7
-        assert work.operations == engine.work(Case.before(with_fields(mechanism, size=10**9))).operations
+        assert work.operations == solver.cost(Problem.before(with_fields(mechanism, size=10**9))).operations
 
 
 def test_patience_allows_what_it_says_it_allows() -> None:
-    work = Work("counting", operations=7 * MOST_OPERATIONS, numbers=3 * MOST_NUMBERS)
+    work = CostEstimate("counting", operations=7 * MOST_OPERATIONS, numbers=3 * MOST_NUMBERS)
     needed = patience_in(patience_for(work))
-    assert work.refusal_for(6.9) is not None
-    assert work.refusal_for(needed) is None
-    assert work.refusal == "counting takes about 1e+12 operations, and at most 2e+11 are allowed"
+    assert work.rejection_for(6.9) is not None
+    assert work.rejection_for(needed) is None
+    assert work.rejection == "counting takes about 1e+12 operations, and at most 2e+11 are allowed"
 
 
 def test_infer_refuses_by_its_own_limit_and_reads_with_more_patience() -> None:
     mechanism = dc.FamilyHistograms(NAIVE, 500, 1)
     counts = NAIVE.made_up(500, np.random.default_rng(1)).statistics
-    release = dc.simulate(mechanism, counts, dc.SeededBits(1), "a case")
-    words = r"'a case' cannot be read: .* Nothing was read\. patience="
+    release = dc.simulate(mechanism, counts, dc.SeededBits(1), "a problem")
+    words = r"'a problem' cannot be read: .* Nothing was read\. patience="
     with pytest.raises(dc.DeclarationError, match=words) as refusal:
         dc.infer(release, patience=1e-7)
     needed = patience_in(str(refusal.value))
-    assert dc.infer(release, patience=needed).log_evidence is None  # the last engine that fits: row by row
+    assert dc.infer(release, patience=needed).log_evidence is None  # the last solver that fits: row by row
     assert dc.infer(release).method == "read exactly"
     for wrong in (0, -1, float("nan"), "much"):
         with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
@@ -125,7 +125,7 @@ def test_the_command_line_has_the_same_limit_and_the_same_option(tmp_path: Path)
     mechanism = dc.FamilyHistograms(NAIVE, 500, 1)
     counts = NAIVE.made_up(500, np.random.default_rng(1)).statistics
     file = tmp_path / "a.release.json"
-    file.write_text(dc.simulate(mechanism, counts, dc.SeededBits(1), "a case").to_json())
+    file.write_text(dc.simulate(mechanism, counts, dc.SeededBits(1), "a problem").to_json())
     for command in (["infer", str(file)], ["verify", str(file)], ["verify", "--mechanism", str(file)]):
         refused = CliRunner().invoke(main, [*command, "--patience", "1e-7"])
         assert refused.exit_code != 0

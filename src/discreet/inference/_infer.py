@@ -9,11 +9,11 @@ from zlib import crc32
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior, posterior_of
 from discreet.models.model import Model
-from discreet.reading import Case, engine_for, read, refusal_of
-from discreet.reading.case import in_order
-from discreet.reading.patience import not_read
+from discreet.reading import Problem, rejection_of, solve, solver_for
+from discreet.reading.problem import in_order
 from discreet.reading.published import Reading
 from discreet.reading.strengths import LEARNT, read_learnt, read_strengths, strengthened
+from discreet.reading.work_limit import not_read
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
@@ -32,7 +32,7 @@ def infer(
 ) -> Told:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
-    Several may be of one table, or of a table or graph and its margins. The first suitable engine reads: see `method`.
+    Several may be of one table, or of a table or graph and its margins. The first suitable solver reads: see `method`.
     Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
     prior's strength learnt. `prior` is the reader's own, or a name: "declared" is the holder's, "learnt" gives that
     table, "none" reads as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own` are
@@ -44,17 +44,17 @@ def infer(
         from discreet.inference.programs import infer_program  # rarely needed
 
         return infer_program(releases, populations or {}, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
-    case = Case.of(releases, prior, patience)
-    if any(release.reading == NO_READING for release in releases) and (why := refusal_of(case)) is not None:
+    problem = Problem.of(releases, prior, patience)
+    if any(release.reading == NO_READING for release in releases) and (why := rejection_of(problem)) is not None:
         raise DeclarationError(
-            f"{case.label!r} has no posterior, as its holder declared on publishing it (reading = {NO_READING!r}): "
+            f"{problem.label!r} has no posterior, as its holder declared on publishing it (reading = {NO_READING!r}): "
             f"{why}. Nothing was read."
         )
-    if strengths is not None and not case.model.is_prior_declared:
-        case = Case.of(releases, 1, case.patience)
-    readings, records = _readings(case, strengths, own)
+    if strengths is not None and not problem.model.is_prior_declared:
+        problem = Problem.of(releases, 1, problem.work_limit)
+    readings, records = _readings(problem, strengths, own)
     posterior: Told = posterior_of(type(readings[0]))(
-        readings[0].model if records else case.model, in_order(releases), readings
+        readings[0].model if records else problem.model, in_order(releases), readings
     )
     posterior.own_records = records
     if posterior.is_information_at_hand:
@@ -65,29 +65,29 @@ def infer(
 def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     """Return the posteriors of simulated releases by one mechanism, each read by itself: for plans.
 
-    They are those of `infer`, but solvers that draw may draw less (`Engine.solve_many`), and so may rows (`roughly`);
+    They are those of `infer`, but solvers that draw may draw less (`Solver.solve_many`), and so may rows (`roughly`);
     each from a seed of its own, so that errors of few draws average out.
     """
-    cases = [replace(Case.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
-    if cases[0].model.is_prior_open:
-        readings = [read_learnt(case) for case in cases]
+    problems = [replace(Problem.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
+    if problems[0].model.is_prior_open:
+        readings = [read_learnt(problem) for problem in problems]
     else:
-        if (engine := engine_for(cases[0])) is None:
-            raise not_read(cases[0])
-        readings = [[reading] for reading in engine.solve_many(cases)]
-    triples = zip(cases, releases, readings, strict=True)
-    return [posterior_of(type(own[0]))(case.model, [release], own).roughly for case, release, own in triples]
+        if (solver := solver_for(problems[0])) is None:
+            raise not_read(problems[0])
+        readings = [[reading] for reading in solver.solve_many(problems)]
+    triples = zip(problems, releases, readings, strict=True)
+    return [posterior_of(type(own[0]))(problem.model, [release], own).roughly for problem, release, own in triples]
 
 
-def _readings(case: Case, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
+def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
     """Return one reading, or one per prior to be weighted by evidence, and how many own records they include."""
     if own is not None:
         from discreet.inference.own_records import informed_readings
 
-        return informed_readings(case, own, strengths)
+        return informed_readings(problem, own, strengths)
     if strengths is not None:
-        return read_strengths(strengthened(case, strengths)), 0
-    return read_learnt(case) if case.model.is_prior_open else [read(case)], 0
+        return read_strengths(strengthened(problem, strengths)), 0
+    return read_learnt(problem) if problem.model.is_prior_open else [solve(problem)], 0
 
 
 def _warn(posterior: Posterior) -> None:

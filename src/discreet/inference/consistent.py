@@ -1,8 +1,8 @@
 """Tables of releases made to agree by least squares."""
 
 from discreet.errors import DeclarationError
-from discreet.reading.case import Case
 from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
+from discreet.reading.problem import Problem
 from discreet.releases import Release
 
 
@@ -11,11 +11,11 @@ def consistent_tables(*releases: Release) -> ConsistentTables:
 
     It works for measured cells and contrasts with noise of any distribution; choices and draws measure nothing.
     """
-    case = Case.of(releases)
-    parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
+    problem = Problem.of(releases)
+    parts = noisy_parts(problem.measurements, problem.size) if problem.is_measured else None
     if parts is None:
         raise DeclarationError(
-            f"Consistent tables are computed from noisy cells and contrasts of tables; {case.label!r} holds something "
-            "else. Nothing was computed. Read it with infer."
+            f"Consistent tables are computed from noisy cells and contrasts of tables; {problem.label!r} holds "
+            "something else. Nothing was computed. Read it with infer."
         )
-    return fit(case.model, case.size, parts)
+    return fit(problem.model, problem.size, parts)

@@ -25,8 +25,8 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models.elimination import Tables
 from discreet.models.network import Network
 from discreet.randomness import SeededBits
-from discreet.reading.case import Work
 from discreet.reading.counts.fits import margins_of
+from discreet.reading.problem import CostEstimate
 from discreet.records.columns import level_text
 from discreet.releases import Release
 
@@ -74,8 +74,8 @@ def criticised(
             "FamilyHistograms."
         )
     length = sum(release.mechanism.length for release in measured)
-    work = Work(f"making up {replicates} releases", _NUMBER * replicates * length, 6.0 * replicates * length)
-    if (why := work.refusal) is not None:
+    work = CostEstimate(f"making up {replicates} releases", _NUMBER * replicates * length, 6.0 * replicates * length)
+    if (why := work.rejection) is not None:
         raise DeclarationError(f"{why}. Nothing was checked. Ask for fewer replicates.")
     generator = np.random.default_rng(seed)
     expected = expected_counts(model, tables, size)

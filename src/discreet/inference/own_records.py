@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.reading import Case, read
+from discreet.reading import Problem, solve
 from discreet.reading.published import Reading
 from discreet.reading.strengths import NEGLIGIBLE
 
 
-def informed_readings(case: Case, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
+def informed_readings(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
     """Return one reading for each strength of the prior, and how many own records there are.
 
     The likelihood of the own records under a strength is part of its evidence.
@@ -20,11 +20,11 @@ def informed_readings(case: Case, own: object, strengths: Sequence[float] | None
             "Own records are read under one prior or, where none was declared, with a prior strength learnt from them "
             "as well. Leave strengths out. Nothing was read."
         )
-    informed = case.model.informed_by(own)
+    informed = problem.model.informed_by(own)
     if len(informed.models) == 1:
-        return [read(replace(case, model=informed.models[0]))], informed.records
+        return [solve(replace(problem, model=informed.models[0]))], informed.records
     best = max(informed.log_weights)
     kept = [pair for pair in zip(informed.models, informed.log_weights, strict=True) if pair[1] > best - NEGLIGIBLE]
-    readings: list[Any] = [read(replace(case, model=model)) for model, _ in kept]
+    readings: list[Any] = [solve(replace(problem, model=model)) for model, _ in kept]
     pairs = zip(readings, kept, strict=True)
     return [replace(each, log_evidence=each.log_evidence + log) for each, (_, log) in pairs], informed.records

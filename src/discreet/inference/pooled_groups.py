@@ -22,10 +22,10 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case, Work
 from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
 from discreet.reading.own_sums import summed_measurements
-from discreet.reading.patience import require
+from discreet.reading.problem import CostEstimate, Problem
+from discreet.reading.work_limit import require
 from discreet.releases import Release
 
 _REACHES = 25.0  # nats: counts less likely than the noisy ones by more than this are left out: e^-25 = 1e-11
@@ -262,7 +262,7 @@ def _windows(measurements: Sequence[Measurement], size: int) -> Counts:
     return np.stack(ends, axis=1)
 
 
-def _work(widths: Counts, points: int) -> Work:
+def _work(widths: Counts, points: int) -> CostEstimate:
     """Return the work of evaluating all groups, two windows of so many counts each, at so many pairs (mu, kappa).
 
     Each evaluation is one convolution per group, term by term, and transforms of the sizes of all groups.
@@ -271,16 +271,16 @@ def _work(widths: Counts, points: int) -> Work:
     groups, length = len(pairs), float(pairs.sum(axis=1).max()) * (1 + np.sqrt(len(pairs)) / 4)
     transforms = 100 * groups * length * np.log2(length + 2)
     operations = points * (float(pairs.prod(axis=1).sum()) + 60 * float(pairs.sum()) + transforms)
-    return Work(f"comparing {groups} groups at {points} pairs of rates", operations, 4 * groups * length)
+    return CostEstimate(f"comparing {groups} groups at {points} pairs of rates", operations, 4 * groups * length)
 
 
 def measured_parts(releases: Sequence[Release], labels: Counts) -> tuple[Measurement, ...]:
     """Return the noisy sums of the parts; refuse what does not measure each of them separately."""
-    case = Case.of(releases)
-    found = summed_measurements(case, labels)
+    problem = Problem.of(releases)
+    found = summed_measurements(problem, labels)
     if found is None:
         raise DeclarationError(
-            f"{case.label!r} cannot be pooled: groups are read together from noisy counts of every cell with "
+            f"{problem.label!r} cannot be pooled: groups are read together from noisy counts of every cell with "
             "independent noise, and it holds something else. Nothing was read. Read each group by itself: "
             "posterior.rates(event, by)."
         )

@@ -7,12 +7,12 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.model import ModelPosterior
 from discreet.models.modelled_table import ModelledTable
-from discreet.reading.case import Case, in_order
 from discreet.reading.cells.likelihood import refuse_repeated
 from discreet.reading.cells.model_reading import read_target
 from discreet.reading.cells.target import Layout, Populations
-from discreet.reading.engines.cell_models import CellModelsEngine
-from discreet.reading.patience import not_read, require
+from discreet.reading.problem import Problem, in_order
+from discreet.reading.solvers.cell_models import CellModelsSolver
+from discreet.reading.work_limit import not_read, require
 from discreet.releases.release import Release
 
 
@@ -38,42 +38,44 @@ def infer_program(
 
 
 def _one(releases: Sequence[Any], model: object, patience: float) -> ModelPosterior:
-    table, engine = _read_by(Case.of(releases, patience=patience), model), CellModelsEngine()
-    if engine.refusal(table) is not None:
+    table, solver = _read_by(Problem.of(releases, work_limit=patience), model), CellModelsSolver()
+    if solver.rejection(table) is not None:
         raise not_read(table)
-    return ModelPosterior(table.model, releases, [engine.read(table)])
+    return ModelPosterior(table.model, releases, [solver.solve(table)])
 
 
 def _several(populations: Mapping[str, Any], model: object, patience: float) -> ModelPosterior:
-    releases, engine = list(populations.values()), CellModelsEngine()
-    cases = {name: _read_by(Case.of([release], patience=patience), model) for name, release in populations.items()}
+    releases, solver = list(populations.values()), CellModelsSolver()
+    problems = {
+        name: _read_by(Problem.of([release], work_limit=patience), model) for name, release in populations.items()
+    }
     refuse_repeated(releases)
-    layout = _layout(cases)
-    for case in cases.values():
-        if engine.misfit(case) is not None:
-            raise not_read(case)
-    every = list(cases.values())
-    require(engine.work_together(every, layout.cells), patience, "Nothing was read.")
-    target = Populations({name: engine.target(case) for name, case in cases.items()}, layout.exchangeable)
+    layout = _layout(problems)
+    for problem in problems.values():
+        if solver.unsupported_reason(problem) is not None:
+            raise not_read(problem)
+    every = list(problems.values())
+    require(solver.work_together(every, layout.cells), patience, "Nothing was read.")
+    target = Populations({name: solver.target(problem) for name, problem in problems.items()}, layout.exchangeable)
     how = f"{len(every)} populations, {next(iter(target.parts.values())).likelihood.method}"
-    reading = read_target(every[0].model, target, how, allowed=engine.values_allowed(every))
+    reading = read_target(every[0].model, target, how, allowed=solver.values_allowed(every))
     return ModelPosterior(every[0].model, releases, [reading])
 
 
-def _read_by(case: Case, model: object) -> Case[ModelledTable]:
-    return replace(case, model=ModelledTable.read_by(case.model, model))
+def _read_by(problem: Problem, model: object) -> Problem[ModelledTable]:
+    return replace(problem, model=ModelledTable.read_by(problem.model, model))
 
 
-def _layout(cases: Mapping[str, Case[ModelledTable]]) -> Layout:
+def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> Layout:
     """Return where the parameters of all populations stand; refuse programs that do not have the same ones."""
-    first, *others = cases
-    table = cases[first].model
+    first, *others = problems
+    table = problems[first].model
     for name in others:
-        if cases[name].model.bound.names != table.bound.names:
+        if problems[name].model.bound.names != table.bound.names:
             raise DeclarationError(
                 f"The model has different parameters for {name!r} than for {first!r}; all populations must share them. "
                 "Nothing was read."
             )
-    layout = Layout(table.bound, tuple(cases), table.program.exchangeable)
+    layout = Layout(table.bound, tuple(problems), table.program.exchangeable)
     layout.check()
     return layout

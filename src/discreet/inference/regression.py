@@ -5,8 +5,8 @@ from dataclasses import replace
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.regression import RegressionPosterior
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading import Case
-from discreet.reading.engines.moments import MomentsEngine
+from discreet.reading import Problem
+from discreet.reading.solvers.moments import MomentsSolver
 from discreet.releases import Release
 
 
@@ -16,12 +16,12 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     `model` replaces the declared prior by the reader's own; its columns, bounds and grid must be the same. `seed` makes
     the reading repeatable; no secret is involved. `infer` is the same, under the declared prior.
     """
-    case = replace(Case.of(releases), seed=seed)
-    if (why := MomentsEngine().unsuited(case)) is not None:
-        raise DeclarationError(f"{case.label!r} holds no noisy moments that could be read: {why}.")
-    if model is not None and (type(model) is not type(case.model) or model.layout != case.model.layout):
+    problem = replace(Problem.of(releases), seed=seed)
+    if (why := MomentsSolver().unsuited(problem)) is not None:
+        raise DeclarationError(f"{problem.label!r} holds no noisy moments that could be read: {why}.")
+    if model is not None and (type(model) is not type(problem.model) or model.layout != problem.model.layout):
         raise DeclarationError("The reader's model must have the same columns, bounds and grid as the release.")
-    case, engine = case if model is None else replace(case, model=model), MomentsEngine()
-    if (why := engine.refusal(case)) is not None:
-        raise DeclarationError(f"{case.label!r} cannot be read: {why}. Nothing was read.")
-    return RegressionPosterior(case.model, releases, [engine.read(case)])
+    problem, solver = problem if model is None else replace(problem, model=model), MomentsSolver()
+    if (why := solver.rejection(problem)) is not None:
+        raise DeclarationError(f"{problem.label!r} cannot be read: {why}. Nothing was read.")
+    return RegressionPosterior(problem.model, releases, [solver.solve(problem)])

@@ -38,7 +38,7 @@ from discreet.notebook import Shown, with_picture
 from discreet.planning.learnt_event import learnt_regions
 from discreet.planning.work_ahead import auditing
 from discreet.randomness import RandomBits, SeededBits
-from discreet.reading.patience import require
+from discreet.reading.work_limit import require
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 Projection = Callable[[Counts], Counts]

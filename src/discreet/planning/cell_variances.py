@@ -22,7 +22,7 @@ from discreet.mechanisms.contrasts import contrast_basis
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.family_tables import Family
 from discreet.models.network import Network
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.consistent_tables import fit, noisy_parts
 
 
@@ -32,15 +32,15 @@ def cell_variances(mechanism: Sized) -> dict[str, float]:
     It is the same for all cells of a table. A table of categories has one entry, named by its last column.
     """
     require_mechanism(mechanism, "Variances are those of the noise")
-    case = Case.before(mechanism)
-    parts = noisy_parts(case.measurements, case.size) if case.is_measured else None
+    problem = Problem.before(mechanism)
+    parts = noisy_parts(problem.measurements, problem.size) if problem.is_measured else None
     if parts is None:
         raise DeclarationError(
             f"{type(mechanism).__name__} does not measure cells or contrasts of tables, so its noise has no variance "
             "in a cell. Use `accuracy`, or a rehearsal."
         )
-    fitted = fit(case.model, case.size, parts)
-    families = [family for family, _ in case.model.conditionals] or list(fitted.tables)
+    fitted = fit(problem.model, problem.size, parts)
+    families = [family for family, _ in problem.model.conditionals] or list(fitted.tables)
     return {family[-1]: fitted.standard_error(*family) ** 2 for family in families}
 
 

@@ -43,8 +43,8 @@ from discreet.notebook import Shown
 from discreet.planning.work_ahead import drawing, numbers_of, planning
 from discreet.progress import shown
 from discreet.randomness import SeededBits
-from discreet.reading import Case, Exactness, engine_for, why_unreadable
-from discreet.reading.patience import require
+from discreet.reading import Exactness, Problem, solver_for, why_unreadable
+from discreet.reading.work_limit import require
 from discreet.releases import simulate
 
 MOST_STUDIES, LEAST_STUDIES = 60, 4
@@ -194,10 +194,10 @@ def studies_for(mechanism: Sized) -> int:
 
 def work_of_study(mechanism: Sized) -> float:
     """Return about how many operations one study takes."""
-    case = Case.before(mechanism)
-    engine = engine_for(case)
-    reading = 0.0 if engine is None else engine.work(case).operations * engine.share_of_many
-    if engine is not None and engine.exactness is Exactness.SAMPLED:
+    problem = Problem.before(mechanism)
+    solver = solver_for(problem)
+    reading = 0.0 if solver is None else solver.cost(problem).operations * solver.share_of_many
+    if solver is not None and solver.exactness is Exactness.SAMPLED:
         reading *= _SAMPLED
     making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
     return _STUDY + _NUMBER * numbers_of(mechanism.model) + reading + drawing(mechanism, 1, 1) + making
@@ -350,8 +350,8 @@ class _Figures:
 
 def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: float) -> Accuracy:
     """Simulate, sample, solve, and average over studies."""
-    engine = engine_for(Case.before(mechanism))
-    if engine is None:
+    solver = solver_for(Problem.before(mechanism))
+    if solver is None:
         raise DeclarationError(
             f"A release by {type(mechanism).__name__} could not be read here: {why_unreadable(mechanism)}."
         )
@@ -398,7 +398,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
         log_score=float(over.log_score.mean()) if is_scored else None,
         exact_log_score=float(over.exact_log_score.mean()) if is_scored else None,
         log_score_error=float(_error(over.log_score)) if is_scored else None,
-        method=_method(model, number, is_rough or engine.exactness is not Exactness.EXACT),
+        method=_method(model, number, is_rough or solver.exactness is not Exactness.EXACT),
         facts={name: sd for name, sd in at_once.items() if sd is not None}
         | {name: float(np.mean([each[name] for each in facts])) for name in facts[0]},
     )

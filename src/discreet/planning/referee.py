@@ -29,7 +29,7 @@ from discreet.exact import exact_text
 from discreet.mechanisms import Sized
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
-from discreet.reading import Case
+from discreet.reading import Problem
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 """Orders of the Renyi divergence at which rho is compared."""
@@ -58,7 +58,7 @@ def referee(mechanism: Sized) -> Findings:
     worst: Pair = ((), ())
     if mechanism.premise is not None:
         checks += [_premise(mechanism), _generated(mechanism)]
-    if (measured := Case.before(mechanism).measurements) and all(each.noise.has_density for each in measured):
+    if (measured := Problem.before(mechanism).measurements) and all(each.noise.has_density for each in measured):
         words, epsilon, worst = _replaced_records(mechanism)
         checks.append(words)
     twins = small_twins(mechanism)
@@ -87,7 +87,7 @@ def _premise(mechanism: Sized) -> str:
 
 def _generated(mechanism: Sized) -> str:
     """Draw at the real size with a fixed seed; count for each number how much noise is low, and how much is small."""
-    table, measurement = mechanism.probes()[0] * mechanism.size, Case.before(mechanism).measurements[0]
+    table, measurement = mechanism.probes()[0] * mechanism.size, Problem.before(mechanism).measurements[0]
     drawn = np.asarray(mechanism.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
     exact = mechanism.measured(table)
     assert exact is not None

@@ -41,7 +41,7 @@ from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells, suitable_path_cells
 from discreet.models.programs.program import Program
 from discreet.notebook import Shown
-from discreet.reading import Case, Exactness, exactness_of, why_not_exact, why_unreadable
+from discreet.reading import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
 
 _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
 
@@ -208,10 +208,10 @@ def _effect_spread(mechanism: NoisyMoments) -> float:
     covariance is about ((sigma^2 A^-1 + A^-1 Cov(db - dA w) A^-1)^-1 + l I)^-1, l the precision of the prior and
     sigma^2 the declared variance or the median of its prior.
     """
-    model, size, case = mechanism.model, mechanism.size, Case.before(mechanism)
+    model, size, problem = mechanism.model, mechanism.size, Problem.before(mechanism)
     generator, layout = np.random.default_rng(0), model.layout
     inverse = np.linalg.inv(layout.unpack(layout.typical(size), size).squares)
-    noise = layout.unpack(case.measurements[0].noise.simulate(_DRAWS, generator), 0)
+    noise = layout.unpack(problem.measurements[0].noise.simulate(_DRAWS, generator), 0)
     weights = generator.standard_normal((_DRAWS, model.dimension)) / np.sqrt(float(model.prior_precision))
     moved = (noise.products - np.einsum("nij,nj->ni", noise.squares, weights)) @ inverse
     spread = model.typical_variance * inverse + moved.T @ moved / _DRAWS

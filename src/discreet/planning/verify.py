@@ -26,8 +26,8 @@ from discreet.planning.certificate import Certificate
 from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
 from discreet.planning.work_ahead import verifying
-from discreet.reading.case import Observed
-from discreet.reading.patience import require
+from discreet.reading.problem import Observed
+from discreet.reading.work_limit import require
 from discreet.releases import Release
 from discreet.releases.release import mechanism_document
 

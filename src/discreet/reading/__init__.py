@@ -1,4 +1,4 @@
-"""Engines that infer the true counts behind a release; the first suitable one reads it."""
+"""Solvers that infer the true counts behind a release; the first suitable one reads it."""
 
 from discreet.on_demand import names_on_demand
 

@@ -1,28 +1,28 @@
-from discreet.reading.case import (
+from discreet.reading.exactness import exactness_of, why_not_exact
+from discreet.reading.problem import (
     MOST_NUMBERS,
     MOST_OPERATIONS,
-    Case,
-    Engine,
-    Work,
-    engine_for,
-    read,
-    refusal_of,
+    CostEstimate,
+    Problem,
+    Solver,
+    rejection_of,
+    solve,
+    solver_for,
     why_unreadable,
 )
-from discreet.reading.exactness import exactness_of, why_not_exact
 from discreet.reading.published import Exactness
 
 __all__ = [
     "MOST_NUMBERS",
     "MOST_OPERATIONS",
-    "Case",
-    "Engine",
+    "CostEstimate",
     "Exactness",
-    "Work",
-    "engine_for",
+    "Problem",
+    "Solver",
     "exactness_of",
-    "read",
-    "refusal_of",
+    "rejection_of",
+    "solve",
+    "solver_for",
     "why_not_exact",
     "why_unreadable",
 ]

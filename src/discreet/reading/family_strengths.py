@@ -25,7 +25,7 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.models.network import Network
-from discreet.reading.case import MOST_OPERATIONS, Case, Engine
+from discreet.reading.problem import MOST_OPERATIONS, Problem, Solver
 from discreet.reading.readings import NetworkReading
 
 MOST_COMBINATIONS = 64
@@ -37,21 +37,24 @@ _ROUNDS = 4  # passes through all families; the second seldom changes any
 Places = tuple[int, ...]
 
 
-def are_few(case: Case[Network], engine: Engine) -> bool:
-    """Tell whether reading a case under all priors that are asked takes no more than is allowed."""
-    grids = case.model.strength_grids
-    times = max(map(len, grids.values())) if engine.shares_rows else _ROUNDS * sum(map(len, grids.values()))
-    return engine.work(case).operations * (times + _DRAWN * (not engine.shares_rows)) <= MOST_OPERATIONS * case.patience
+def are_few(problem: Problem[Network], solver: Solver) -> bool:
+    """Tell whether reading a problem under all priors that are asked takes no more than is allowed."""
+    grids = problem.model.strength_grids
+    times = max(map(len, grids.values())) if solver.shares_rows else _ROUNDS * sum(map(len, grids.values()))
+    return (
+        solver.cost(problem).operations * (times + _DRAWN * (not solver.shares_rows))
+        <= MOST_OPERATIONS * problem.work_limit
+    )
 
 
-def read_families(case: Case[Network], read: Callable[[Case], Any]) -> list[NetworkReading]:
+def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkReading]:
     """Return readings under one strength for each family, each with the weight of the priors that it stands for."""
-    return _Families(case, read).readings()
+    return _Families(problem, read).readings()
 
 
 class _Families:
-    def __init__(self, case: Case[Network], read: Callable[[Case], Any]) -> None:
-        self._case, self._read, self._grids = case, read, case.model.strength_grids
+    def __init__(self, problem: Problem[Network], read: Callable[[Problem], Any]) -> None:
+        self._problem, self._read, self._grids = problem, read, problem.model.strength_grids
         self._known: dict[Places, NetworkReading] = {}
 
     def readings(self) -> list[NetworkReading]:
@@ -86,7 +89,7 @@ class _Families:
     def _at(self, places: Places) -> NetworkReading:
         if places not in self._known:
             chosen = {name: values[at] for at, (name, values) in zip(places, self._grids.items(), strict=True)}
-            self._known[places] = self._read(replace(self._case, model=self._case.model.under_strengths(chosen)))
+            self._known[places] = self._read(replace(self._problem, model=self._problem.model.under_strengths(chosen)))
         return self._known[places]
 
 

@@ -1,4 +1,4 @@
-"""Measured tables in a form that engines share: which cells of which table, what was seen, and through which law.
+"""Measured tables in a form that solvers share: which cells of which table, what was seen, and through which law.
 
 A measurement is a row of numbers, and its quantities say which of them are the cells of which table (`parts`).
 """
@@ -13,9 +13,9 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Measurement
-from discreet.reading.case import Case
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.windows import Seen
+from discreet.reading.problem import Problem
 
 Names = tuple[str, ...]
 
@@ -68,10 +68,10 @@ class MeasuredTable:
         return farthest
 
 
-def measured_tables(case: Case) -> list[MeasuredTable] | None:
+def measured_tables(problem: Problem) -> list[MeasuredTable] | None:
     """Return all measured tables of a network, or nothing if something else was measured or noise is not a product."""
     found = []
-    for measurement in case.measurements:
+    for measurement in problem.measurements:
         parts = measurement.of.parts
         if parts is None or not measurement.noise.is_product or not all(all(part.cells) for part in parts):
             return None
@@ -79,9 +79,9 @@ def measured_tables(case: Case) -> list[MeasuredTable] | None:
     return found
 
 
-def log_constant(case: Case) -> float:
+def log_constant(problem: Problem) -> float:
     """Return the constant that turns the kernels of all measurements into likelihoods."""
-    return -float(sum(measurement.noise.log_normaliser for measurement in case.measurements))
+    return -float(sum(measurement.noise.log_normaliser for measurement in problem.measurements))
 
 
 def seen_row(measurement: Measurement, places: Counts) -> Seen:
@@ -95,13 +95,13 @@ def _log_kernel_at(measurement: Measurement, places: Counts, counts: Counts) -> 
     return measurement.log_terms(counts, places[:, None])
 
 
-def seen_tables(case: Case) -> dict[str, list[list[Seen]]]:
+def seen_tables(problem: Problem) -> dict[str, list[list[Seen]]]:
     """Return what was seen of every family, by the rows of its table: one for each measurement of it."""
-    model = case.model
+    model = problem.model
     seen: dict[str, list[list[Seen]]] = {
         family[-1]: [[] for _ in range(prod(model.shape(family[:-1])))] for family in model.families
     }
-    for table in measured_tables(case) or ():
+    for table in measured_tables(problem) or ():
         for own, places in zip(seen[table.names[-1]], table.rows, strict=True):
             own.append(seen_row(table.measurement, places))
     return seen
@@ -118,22 +118,22 @@ def _log_kernel_of(seen: Sequence[Seen], cells: int, place: int, counts: Counts)
     return np.asarray(sum((each.log_kernel(rows)[place] for each in seen), np.zeros(len(counts))))
 
 
-def log_noise(case: Case) -> dict[str, Floats]:
+def log_noise(problem: Problem) -> dict[str, Floats]:
     """Return the log kernel of every cell of every family at every count: arrays (parent rows, levels, counts)."""
-    model, counts = case.model, np.arange(case.size + 1.0)
+    model, counts = problem.model, np.arange(problem.size + 1.0)
     shapes = {family[-1]: model.shape(family) for family in model.families}
-    logs = {name: np.zeros((prod(shape[:-1]), shape[-1], case.size + 1)) for name, shape in shapes.items()}
-    for table in measured_tables(case) or ():
+    logs = {name: np.zeros((prod(shape[:-1]), shape[-1], problem.size + 1)) for name, shape in shapes.items()}
+    for table in measured_tables(problem) or ():
         logs[table.names[-1]] += table.log_kernel(counts)
     return logs
 
 
-def rough_margins(case: Case, others: Sequence[Mapping[str, Floats]] = ()) -> dict[str, Floats]:
+def rough_margins(problem: Problem, others: Sequence[Mapping[str, Floats]] = ()) -> dict[str, Floats]:
     """Return a rough count of each level of each variable: the mean of all margins that were seen, made to fit n."""
-    size = float(case.size)
-    levels = {variable.name: len(variable.levels) for variable in case.model.variables}
+    size = float(problem.size)
+    levels = {variable.name: len(variable.levels) for variable in problem.model.variables}
     margins: dict[str, list[Floats]] = {name: [] for name in levels}
-    for table in measured_tables(case) or ():
+    for table in measured_tables(problem) or ():
         margins[table.names[-1]].append(table.values.sum(axis=0))
         for parent in table.names[:-1]:  # at most one: the graph is a tree
             margins[parent].append(table.values.sum(axis=1))

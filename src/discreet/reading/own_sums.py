@@ -29,12 +29,12 @@ from discreet.mechanisms.evidence import Draw, DrawnRows, Evidence
 from discreet.mechanisms.posterior_grid import broken_sticks
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case, Observed
 from discreet.reading.counts.grouped import JointCounts
 from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.drawn import coarse
-from discreet.reading.engines.enumeration import EnumerationEngine, table_likelihoods
-from discreet.reading.engines.tables import TablesEngine
+from discreet.reading.problem import Observed, Problem
+from discreet.reading.solvers.enumeration import EnumerationSolver, table_likelihoods
+from discreet.reading.solvers.tables import TablesSolver
 
 MOST_LISTED_CELLS = 10
 """The most cells for which evidence that is not a product over cells is summed out table by table."""
@@ -50,19 +50,19 @@ class Parts:
 
 
 class OwnSums:
-    """Reads groups of cells of a case from their own noisy sums; `refusal` says where there are none."""
+    """Reads groups of cells of a problem from their own noisy sums; `refusal` says where there are none."""
 
-    def __init__(self, case: Case[Categories]) -> None:
-        self._case, self._known = case, dict[tuple[bytes, ...], Parts]()
+    def __init__(self, problem: Problem[Categories]) -> None:
+        self._problem, self._known = problem, dict[tuple[bytes, ...], Parts]()
 
     @cached_property
     def refusal(self) -> str | None:
         """Tell why groups have no law of their own, or nothing if they have."""
-        if any(each.is_margin for each in self._case.observed):
+        if any(each.is_margin for each in self._problem.observed):
             return "releases of different tables can only be read together, not sum by sum"
-        cells = len(self._case.model.cells)
+        cells = len(self._problem.model.cells)
         labels = np.minimum(np.arange(cells), 1)
-        if all(_collapsed(each, labels) is not None for each in self._case.observed) or self._is_listed:
+        if all(_collapsed(each, labels) is not None for each in self._problem.observed) or self._is_listed:
             return None
         return (
             "the likelihood does not factor over cells, so sums of cells have no distribution of their own, and the "
@@ -71,8 +71,8 @@ class OwnSums:
 
     @cached_property
     def _is_listed(self) -> bool:
-        few = len(self._case.model.cells) <= MOST_LISTED_CELLS
-        return few and EnumerationEngine().refusal(self._case) is None
+        few = len(self._problem.model.cells) <= MOST_LISTED_CELLS
+        return few and EnumerationSolver().rejection(self._problem) is None
 
     def parts(self, *groups: Counts) -> Parts:
         """Return the counts of disjoint groups of cells, in this order, and after them those of all other cells."""
@@ -87,22 +87,22 @@ class OwnSums:
         """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else nothing."""
         from discreet.reading.own_cells import own_cells  # it builds on this module
 
-        return own_cells(self._case, places)
+        return own_cells(self._problem, places)
 
     def _read(self, groups: Sequence[Counts]) -> Parts:
-        cells = len(self._case.model.cells)
+        cells = len(self._problem.model.cells)
         labels = np.full(cells, len(groups))
         for number, group in enumerate(groups):
             labels[group] = number
         number = int(labels.max()) + 1
-        if (case := collapsed_case(self._case, _model(number), labels)) is None:
+        if (problem := collapsed_problem(self._problem, _model(number), labels)) is None:
             if not self._is_listed:
                 raise DeclarationError(
                     f"The joint noise of {number} sums of cells has no distribution in closed form here. Nothing was "
                     "read. Ask about one event alone, or read all cells together with posterior.table."
                 )
             return self._listed(labels, number)
-        return Parts(TablesEngine().read(case).counts, tuple(np.array([place]) for place in range(number)))
+        return Parts(TablesSolver().solve(problem).counts, tuple(np.array([place]) for place in range(number)))
 
     def _listed(self, labels: Counts, number: int) -> Parts:
         """Weight all tables: parts are uniform, and so are the splits inside each part."""
@@ -115,8 +115,8 @@ class OwnSums:
 
     @cached_property
     def _all(self) -> tuple[Tables, Floats]:
-        tables = Tables(np.ones(len(self._case.model.cells)), self._case.size)
-        return tables, np.asarray(sum(table_likelihoods(each, tables) for each in self._case.observed))
+        tables = Tables(np.ones(len(self._problem.model.cells)), self._problem.size)
+        return tables, np.asarray(sum(table_likelihoods(each, tables) for each in self._problem.observed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +150,11 @@ def _model(parts: int) -> Categories:
     return Categories("part", levels=tuple(range(parts)), prior=1, outside=0)
 
 
-def collapsed_case(case: Case[Categories], model: Categories, labels: Counts) -> Case[Categories] | None:
-    """Return a case about parts of a model's cells; nothing if their likelihood is not a product."""
-    observed = [_collapsed(each, labels) for each in case.observed]
+def collapsed_problem(problem: Problem[Categories], model: Categories, labels: Counts) -> Problem[Categories] | None:
+    """Return a problem about parts of a model's cells; nothing if their likelihood is not a product."""
+    observed = [_collapsed(each, labels) for each in problem.observed]
     kept = tuple(each for each in observed if each is not None)
-    return Case(model, case.size, kept, patience=inf) if len(kept) == len(observed) else None
+    return Problem(model, problem.size, kept, work_limit=inf) if len(kept) == len(observed) else None
 
 
 def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
@@ -169,11 +169,11 @@ def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
     return None if told is None else _Collapsed(observed.mechanism, observed.output, observed.label, told)
 
 
-def summed_measurements(case: Case, labels: Counts) -> tuple[Measurement, ...] | None:
-    """Return the noisy sums of the labelled parts, if a case holds only noisy counts of every cell."""
-    if not case.is_measured:
+def summed_measurements(problem: Problem, labels: Counts) -> tuple[Measurement, ...] | None:
+    """Return the noisy sums of the labelled parts, if a problem holds only noisy counts of every cell."""
+    if not problem.is_measured:
         return None
-    found = [_summed(measurement, labels) for measurement in case.measurements]
+    found = [_summed(measurement, labels) for measurement in problem.measurements]
     return None if None in found else tuple(each for each in found if each is not None)
 
 

@@ -8,7 +8,7 @@ from discreet.models.model import Model
 
 
 class Exactness(Enum):
-    """How well a case is read, the best way first."""
+    """How well a problem is read, the best way first."""
 
     EXACT = "exact"
     SAMPLED = "sampled"
@@ -16,7 +16,7 @@ class Exactness(Enum):
 
 
 class Published(Protocol):
-    """What a case needs to know of a release."""
+    """What a problem needs to know of a release."""
 
     @property
     def mechanism(self) -> Mechanism:
@@ -44,7 +44,7 @@ class Published(Protocol):
 
 
 class Reading(Protocol):
-    """What an engine gives; posteriors know the rest."""
+    """What a solver gives; posteriors know the rest."""
 
     @property
     def model(self) -> Model:

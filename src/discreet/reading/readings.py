@@ -1,4 +1,4 @@
-"""What engines give back: the true tables under one prior, however they were found, and the evidence for that prior."""
+"""What solvers give back: the true tables under one prior, however they were found, and the evidence for that prior."""
 
 from dataclasses import dataclass
 from functools import cached_property

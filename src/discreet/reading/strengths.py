@@ -1,4 +1,4 @@
-"""A case under several priors, weighted by evidence: the reader's strengths, or the candidates of a learnt one.
+"""A problem under several priors, weighted by evidence: the reader's strengths, or the candidates of a learnt one.
 
 Where no prior was declared nobody knows how many records it should be worth. Of a table of m cells the total weight is
 learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`). Of a
@@ -12,9 +12,9 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.model import Model
-from discreet.reading.case import Case, Engine, engine_for
-from discreet.reading.patience import not_read
+from discreet.reading.problem import Problem, Solver, solver_for
 from discreet.reading.published import Exactness, Published, Reading
+from discreet.reading.work_limit import not_read
 
 NEGLIGIBLE = 35.0
 """Nats below the best evidence beyond which a prior is not read: its share is below e^-35 = 6e-16."""
@@ -43,56 +43,56 @@ def model_under(release: Published, prior: object) -> Model:
             f"The strength of the prior of a {type(release.model).__name__} cannot be learnt. Nothing was read. Give "
             "a prior, or compare the evidence of several."
         )
-    under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Case.of` asked
+    under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Problem.of` asked
     return under(None if isinstance(prior, str) else prior)
 
 
-def read_learnt(case: Case) -> list[Reading]:
-    """Read a case under every prior that may be meant where none was declared.
+def read_learnt(problem: Problem) -> list[Reading]:
+    """Read a problem under every prior that may be meant where none was declared.
 
     Which of them is meant is learnt by evidence, so where that is not known only one is read.
     """
-    engine = engine_for(case)
-    is_known = engine is not None and engine.exactness is Exactness.EXACT
-    if engine is not None and is_known and case.model.conditionals:
+    solver = solver_for(problem)
+    is_known = solver is not None and solver.exactness is Exactness.EXACT
+    if solver is not None and is_known and problem.model.conditionals:
         from discreet.reading.family_strengths import are_few, read_families  # of networks alone
 
-        if (is_known := are_few(case, engine)) and len(case.model.strength_grids) > 1:
-            return list(read_families(case, engine.reader()))
-    return read_strengths([replace(case, model=model) for model in case.model.proposals(is_known)])
+        if (is_known := are_few(problem, solver)) and len(problem.model.strength_grids) > 1:
+            return list(read_families(problem, solver.reader()))
+    return read_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
 
 
-def read_strengths(cases: Sequence[Case], by: Engine | None = None) -> list[Reading]:
-    """Read a case under each of several priors, except those with no share of the evidence; `by` some engine.
+def read_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Reading]:
+    """Read a problem under each of several priors, except those with no share of the evidence; `by` some solver.
 
     Priors are taken in decreasing order of upper bounds on their evidence. If a bound lies 35 nats below the best
     evidence, the prior's share is below e^-35 and it is not read: it gets no evidence, and the best one's counts.
     """
-    engine = by or engine_for(cases[0])
-    if engine is None:
-        raise not_read(cases[0])
-    bounds, read = engine.log_bounds(cases), engine.reader()
+    solver = by or solver_for(problems[0])
+    if solver is None:
+        raise not_read(problems[0])
+    bounds, solve = solver.log_bounds(problems), solver.reader()
     found: dict[int, Any] = {}
-    for place in sorted(range(len(cases)), key=lambda place: -bounds[place]):
+    for place in sorted(range(len(problems)), key=lambda place: -bounds[place]):
         best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)
         if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
-            found[place] = read(cases[place])
+            found[place] = solve(problems[place])
         else:
-            found[place] = replace(best, model=cases[place].model, log_evidence=-inf)
-    return [found[place] for place in range(len(cases))]
+            found[place] = replace(best, model=problems[place].model, log_evidence=-inf)
+    return [found[place] for place in range(len(problems))]
 
 
-def strengthened(case: Case, strengths: object) -> list[Case]:
-    """Return a case under several multiples of its prior; refuse one whose evidence is not known."""
+def strengthened(problem: Problem, strengths: object) -> list[Problem]:
+    """Return a problem under several multiples of its prior; refuse one whose evidence is not known."""
     if not isinstance(strengths, Sequence) or isinstance(strengths, str) or not strengths:
         raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
-    if not hasattr(case.model, "strengthened"):
+    if not hasattr(problem.model, "strengthened"):
         raise DeclarationError(
             "strengths go with the Dirichlet priors of categories and networks; this is a "
-            f"{type(case.model).__name__}. Give another prior instead."
+            f"{type(problem.model).__name__}. Give another prior instead."
         )
-    if (engine := engine_for(case)) and engine.exactness is not Exactness.EXACT:
+    if (solver := solver_for(problem)) and solver.exactness is not Exactness.EXACT:
         raise DeclarationError(
             "strengths are weighted by their evidence, which is known only where a release is read exactly."
         )
-    return [replace(case, model=case.model.strengthened(float(strength))) for strength in strengths]
+    return [replace(problem, model=problem.model.strengthened(float(strength))) for strength in strengths]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from discreet.errors import DeclarationError
 from discreet.mechanisms import sized
 from discreet.models.model import Model
-from discreet.reading.case import are_same
+from discreet.reading.problem import are_same
 from discreet.reading.published import Published
 
 

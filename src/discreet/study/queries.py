@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import DeclarationError
 from discreet.guarantees import Ledger
 from discreet.models.asked import written_name
-from discreet.reading.case import Observed
+from discreet.reading.problem import Observed
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish
 from discreet.session import Draw, Query, QueryError, check_query

@@ -16,10 +16,10 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference.network_queries import codes_of
 from discreet.models.network import Network
-from discreet.reading.case import Case
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.states import log_chances
 from discreet.reading.nearest import nearest_counts
+from discreet.reading.problem import Problem
 from discreet.releases import Release
 
 
@@ -51,8 +51,8 @@ class PlugInNetwork:
 
 def truncated_reading(release: Release) -> PlugInNetwork:
     """Return the published reading: each noisy count is clipped to [0, n] and taken at face value."""
-    case = _measured(release)
-    tables = {name: np.clip(table, 0, case.size) for name, table in _noisy_tables(case).items()}
+    problem = _measured(release)
+    tables = {name: np.clip(table, 0, problem.size) for name, table in _noisy_tables(problem).items()}
     return PlugInNetwork(release.model, tables)
 
 
@@ -61,12 +61,12 @@ def projected_reading(release: Release) -> PlugInNetwork:
 
     A margin of a table with K_i levels sums K_i noisy cells, so it has weight precision_i / K_i in the class counts.
     """
-    case = _measured(release)
-    network: Network = case.model
+    problem = _measured(release)
+    network: Network = problem.model
     if network.target is None:
         raise DeclarationError("The projected reading works for naive Bayes networks only.")
-    size, tables = float(case.size), _noisy_tables(case)
-    classes = nearest_counts(_class_counts(case, tables), size)
+    size, tables = float(problem.size), _noisy_tables(problem)
+    classes = nearest_counts(_class_counts(problem, tables), size)
     features = [tables[column.name] for column in network.variables[1:]]
     features = [t + (classes - t.sum(axis=1))[:, None] / t.shape[1] for t in features]
     fitted = [np.stack([nearest_counts(r, float(n)) for r, n in zip(t, classes, strict=True)]) for t in features]
@@ -74,22 +74,22 @@ def projected_reading(release: Release) -> PlugInNetwork:
     return PlugInNetwork(network, dict(zip(names, [classes[None], *fitted], strict=True)))
 
 
-def _measured(release: Release) -> Case:
-    """Return the case of one release of measured tables of a network."""
-    case = Case.of((release,))
-    if not case.model.conditionals or not case.is_measured or None in [m.of.parts for m in case.measurements]:
+def _measured(release: Release) -> Problem:
+    """Return the problem of one release of measured tables of a network."""
+    problem = Problem.of((release,))
+    if not problem.model.conditionals or not problem.is_measured or None in [m.of.parts for m in problem.measurements]:
         raise DeclarationError(f"{release.label!r} does not hold noisy tables of a network's counts.")
-    return case
+    return problem
 
 
-def _noisy_tables(case: Case) -> dict[str, Floats]:
+def _noisy_tables(problem: Problem) -> dict[str, Floats]:
     """Return a table (parent rows, levels) of every variable: as published, or a margin of the first that holds it.
 
     Where contrasts were published, the tables are those that follow from them.
     """
-    published = _published_tables(case)
+    published = _published_tables(problem)
     found = {}
-    for family, variable in zip(case.model.families, case.model.variables, strict=True):
+    for family, variable in zip(problem.model.families, problem.model.variables, strict=True):
         around = min((names for names in published if set(family) <= set(names)), key=len)
         kept = [name for name in around if name in family]
         margin = published[around].sum(axis=tuple(i for i, name in enumerate(around) if name not in family))
@@ -98,24 +98,24 @@ def _noisy_tables(case: Case) -> dict[str, Floats]:
     return found
 
 
-def _published_tables(case: Case) -> dict[tuple[str, ...], Floats]:
-    pairs = [(measured, part) for measured in case.measurements for part in measured.of.parts or ()]
+def _published_tables(problem: Problem) -> dict[tuple[str, ...], Floats]:
+    pairs = [(measured, part) for measured in problem.measurements for part in measured.of.parts or ()]
     if all(all(part.cells) for _, part in pairs):
         return {part.names: measured.values[part.places].astype(float) for measured, part in pairs}
-    named = getattr(case.observed[0].mechanism, "tables", None)
+    named = getattr(problem.observed[0].mechanism, "tables", None)
     if callable(named):  # contrasts: the mechanism says what its tables are, with the total that it published
-        tables = named(case.observed[0].output)
-        return {family: tables[family[-1]] for family in case.model.families}
-    fitted = fit(case.model, case.size, noisy_parts(case.measurements, case.size) or ())
-    return {family: fitted.table(*family) for family in case.model.families}
+        tables = named(problem.observed[0].output)
+        return {family: tables[family[-1]] for family in problem.model.families}
+    fitted = fit(problem.model, problem.size, noisy_parts(problem.measurements, problem.size) or ())
+    return {family: fitted.table(*family) for family in problem.model.families}
 
 
-def _class_counts(case: Case, tables: Mapping[str, Floats]) -> Floats:
+def _class_counts(problem: Problem, tables: Mapping[str, Floats]) -> Floats:
     """Return the weighted mean of what all released tables say about the class counts, shifted to the known size."""
     estimates, weights = [], []
-    pairs = [(measured, part) for measured in case.measurements for part in measured.of.parts or ()]
+    pairs = [(measured, part) for measured in problem.measurements for part in measured.of.parts or ()]
     for measured, part in pairs:
-        if not all(part.cells) or part.names[0] != case.model.target:
+        if not all(part.cells) or part.names[0] != problem.model.target:
             continue  # signed counts say nothing about the class
         own = len(part.names) == 1
         table, place = tables[part.names[-1]], int(part.places.flat[0])
@@ -123,4 +123,4 @@ def _class_counts(case: Case, tables: Mapping[str, Floats]) -> Floats:
         estimates.append(table[0] if own else table.sum(axis=1))
         weights.append(scale**2 / (1 if own else table.shape[1]))
     mean = np.average(np.stack(estimates), axis=0, weights=weights)
-    return np.asarray(mean + (case.size - mean.sum()) / len(mean))
+    return np.asarray(mean + (problem.size - mean.sum()) / len(mean))

@@ -7,9 +7,9 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.models.moments import Moments
-from discreet.reading.case import Case
-from discreet.reading.engines.moments import MomentsEngine
 from discreet.reading.moments import MomentTarget, coefficients_given, eliminated
+from discreet.reading.problem import Problem
+from discreet.reading.solvers.moments import MomentsSolver
 from discreet.releases import Release
 
 
@@ -30,10 +30,10 @@ def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:
 
 def _target(release: Release) -> MomentTarget:
     """Return the moments behind a release that measured them."""
-    case = Case.of((release,))
-    if (why := MomentsEngine().unsuited(case)) is not None:
+    problem = Problem.of((release,))
+    if (why := MomentsSolver().unsuited(problem)) is not None:
         raise DeclarationError(f"{release.label!r} holds no noisy moments that could be read: {why}.")
-    return MomentTarget(case.model, case.size, case.measurements)
+    return MomentTarget(problem.model, problem.size, problem.measurements)
 
 
 def _plugged_variance(target: MomentTarget, moments: Moments) -> float:

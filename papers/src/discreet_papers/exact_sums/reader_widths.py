@@ -13,10 +13,10 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.distributions.dirichlet import reaches_end, tails
 from discreet.mechanisms import Sized
 from discreet.mechanisms.quantities import Measurement
-from discreet.reading import Case
-from discreet.reading.case import Observed
+from discreet.reading import Problem
 from discreet.reading.own_cells import pairs_through
 from discreet.reading.own_sums import summed_measurements
+from discreet.reading.problem import Observed
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 
 
@@ -26,7 +26,7 @@ def own_pair(mechanism: Sized) -> Measurement | None:
     if model.is_prior_declared or len(model.cells) == 2:
         return None
     zeros = np.zeros(len(model.cells), dtype=np.int64)
-    planned = Case(model, mechanism.size, (Observed(mechanism, zeros, "planned"),))
+    planned = Problem(model, mechanism.size, (Observed(mechanism, zeros, "planned"),))
     summed = summed_measurements(planned, np.minimum(np.arange(len(model.cells)), 1))
     return None if summed is None else summed[0]
 

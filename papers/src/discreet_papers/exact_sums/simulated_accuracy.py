@@ -14,9 +14,9 @@ from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
 from discreet.mechanisms import Sized
 from discreet.models import Categories
 from discreet.randomness import SeededBits
-from discreet.reading import Case, read
-from discreet.reading.case import Observed
+from discreet.reading import Problem, solve
 from discreet.reading.own_sums import OwnSums
+from discreet.reading.problem import Observed
 from discreet.reading.readings import TableReading
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy
 
@@ -82,7 +82,7 @@ def _reader_interval(mechanism: Sized, output: Counts, together: BetaMixture, ce
     """Return the default interval of `infer` for a cell: from its own sum, extended, if no prior was declared."""
     if mechanism.model.is_prior_declared:
         return together.interval(level)
-    sums = OwnSums(Case(mechanism.model, mechanism.size, (_observed(mechanism, output),)))
+    sums = OwnSums(Problem(mechanism.model, mechanism.size, (_observed(mechanism, output),)))
     if sums.refusal is not None:
         return together.interval(level)
     return OwnLaws(sums, mechanism.size).share(np.array([cell])).interval(level)
@@ -122,8 +122,8 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
 
 def reading_of(mechanism: Sized, output: Counts, model: Categories) -> TableReading:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
-    case = Case(model, mechanism.size, (_observed(mechanism, output),))
-    return cast(TableReading, read(case))  # what engines for Categories give
+    problem = Problem(model, mechanism.size, (_observed(mechanism, output),))
+    return cast(TableReading, solve(problem))  # what solvers for Categories give
 
 
 def _observed(mechanism: Sized, output: Counts) -> Observed:

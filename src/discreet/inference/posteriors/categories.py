@@ -35,7 +35,7 @@ from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Column, Level, level_text
@@ -397,7 +397,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @cached_property
     def own_laws(self) -> OwnLaws | None:
-        sums = OwnSums(Case.of(self.releases))
+        sums = OwnSums(Problem.of(self.releases))
         return OwnLaws(sums, self.size) if sums.refusal is None else None
 
     @cached_property

@@ -23,10 +23,10 @@ from discreet.inference.posteriors.laws import Laws
 from discreet.inference.posteriors.pictures import Intervals
 from discreet.mathematics.distributions import BetaMixture, CountDistribution
 from discreet.models import Categories
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.counts.grouped import GroupedCounts
-from discreet.reading.engines.tables import TablesEngine
-from discreet.reading.own_sums import collapsed_case
+from discreet.reading.own_sums import collapsed_problem
+from discreet.reading.solvers.tables import TablesSolver
 from discreet.reading.strengths import read_strengths
 from discreet.records.columns import Column
 
@@ -117,10 +117,10 @@ def _readings(whole: CategoriesPosterior, model: Categories, groups: Sequence[Co
         labels = np.empty(len(whole.model.cells), dtype=np.int64)
         for number, group in enumerate(groups):
             labels[group] = number
-        case = collapsed_case(Case.of(whole.releases), model, labels)
-        if case is not None:
-            cases = [replace(case, model=proposed) for proposed in model.proposals(True)]
-            return read_strengths(cases, by=TablesEngine())
+        problem = collapsed_problem(Problem.of(whole.releases), model, labels)
+        if problem is not None:
+            problems = [replace(problem, model=proposed) for proposed in model.proposals(True)]
+            return read_strengths(problems, by=TablesSolver())
     priors = [[float(each.model.concentration[group].sum()) for group in groups] for each in whole.readings]
     return [
         replace(each, model=model.with_prior(tuple(prior)), counts=GroupedCounts(each.counts, groups))

@@ -23,9 +23,9 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models.number_sums import MEAN, SUM, VARIANCE, NumberSums
 from discreet.models.numbers import POPULATION
 from discreet.randomness import SeededBits
-from discreet.reading import Case, Engine, Work
-from discreet.reading.case import Observed
+from discreet.reading import CostEstimate, Problem, Solver
 from discreet.reading.number_sums import NumberSumsReading
+from discreet.reading.problem import Observed
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
 
@@ -33,39 +33,39 @@ _FOR_PLANS = 1023  # draws of noise where widths are planned
 _MOST_NUMBERS = 20_000_000  # sums drawn together; beyond this number, quantities are drawn group by group
 
 
-class NumberSumsEngine(Engine, place=10):
+class NumberSumsSolver(Solver, place=10):
     """Reads one release of sums: every quantity by a test of its own."""
 
     models: ClassVar[tuple[type, ...]] = (NumberSums,)
     kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but noisy sums."""
-        if not case.is_measured:
+        if not problem.is_measured:
             return "sums of a number can only be read from noisy sums"
-        if len(case.observed) > 1 and self.kind is not NumberSumsReading:
+        if len(problem.observed) > 1 and self.kind is not NumberSumsReading:
             return "weighted sums can only be read from one release at a time; read each by itself"
-        for observed in case.observed:
+        for observed in problem.observed:
             known = [measured.noise.norm_weights for measured in observed.measurements]
             if None in known or not 1 <= len(known) <= 2:
                 return "its noise is not the noise of GeometricSums"
         return None
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of quantiles of drawn noise for every group."""
-        groups = len(case.model.groups)
-        return Work(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
+        groups = len(problem.model.groups)
+        return CostEstimate(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
 
-    def read(self, case: Case) -> NumberSumsReading:
+    def solve(self, problem: Problem) -> NumberSumsReading:
         """Return the published ends in records, with their noise; several releases of the same sums are averaged."""
-        return self.kind.average([self._read(case, observed) for observed in case.observed])
+        return self.kind.average([self._read(problem, observed) for observed in problem.observed])
 
-    def _read(self, case: Case, observed: Observed) -> NumberSumsReading:
+    def _read(self, problem: Problem, observed: Observed) -> NumberSumsReading:
         values = np.concatenate([each.values for each in observed.measurements])
         rates = [weight for each in observed.measurements for weight in each.noise.norm_weights or ()]
-        first, second = case.model.pairs(values)
-        unit = case.model.unit
-        return self.kind(case.model, case.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
+        first, second = problem.model.pairs(values)
+        unit = problem.model.unit
+        return self.kind(problem.model, problem.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
 
 
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
@@ -191,7 +191,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
 
     @property
     def _measurements(self) -> Sequence[Measurement]:
-        return Case.of(self.releases).measurements
+        return Problem.of(self.releases).measurements
 
     def _quantities(self, hidden: Floats) -> dict[str, Floats]:
         """Return what was asked about every group, for rows of all sums, as closely as possible."""

@@ -27,7 +27,7 @@ from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTa
 from discreet.models.numbers import POPULATION
 from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
-from discreet.reading import Case, Engine, Work
+from discreet.reading import CostEstimate, Problem, Solver
 from discreet.reading.number_tables import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
 from discreet.reading.ratios import Ratio
 from discreet.releases import Release
@@ -38,22 +38,22 @@ _RANKED = 700.0  # operations of these tests for each draw of noise
 _FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and operations beyond which they are
 
 
-class NumberTableEngine(Engine, place=10):
+class NumberTableSolver(Solver, place=10):
     """Reads one table of numbers: every quantity by tests of its own."""
 
     models = (NumberTable,)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but a noisy table."""
-        if not case.is_measured:
+        if not problem.is_measured:
             return "a table of numbers can only be read from noisy counts"
-        if len(case.observed) != len(case.measurements):
+        if len(problem.observed) != len(problem.measurements):
             return "a table of numbers can only be read from one noisy table in each release"
         return None
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of the laws of all cuts, or of draws of all noise, and of all tests of quantiles."""
-        noise, model = _noise_of(case), case.model
+        noise, model = _noise_of(problem), problem.model
         quantiles = len(model.quantiles) * (QUANTILES in model.asks)
         tests = float(quantiles * len(model.groups) * model.count)
         asked = f" for {quantiles} quantiles" if quantiles > 1 else ""
@@ -66,22 +66,22 @@ class NumberTableEngine(Engine, place=10):
         ):
             reach = float(noise.decay_length.max()) * np.sqrt(2.0 * model.count) * 12 + 60
             operations = noise.cut_operations + _TESTED * model.count * reach + tests * (_TEST + _EACH * reach)
-            return Work(f"testing {model.count} edges{asked}", operations, 40 * reach * 64)
+            return CostEstimate(f"testing {model.count} edges{asked}", operations, 40 * reach * 64)
         operations = DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells) + _RANKED * tests)
         words = f"drawing the noise of {len(model.cells)} cells{asked}"
-        return Work(words, operations, 6.0 * DRAWS * len(model.cells))
+        return CostEstimate(words, operations, 6.0 * DRAWS * len(model.cells))
 
-    def read(self, case: Case) -> NumberTableReading:
+    def solve(self, problem: Problem) -> NumberTableReading:
         """Return the table with the law of its noise; several tables of the same cells are averaged."""
-        noise = _noise_of(case)
-        values = [measured.values for measured in case.measurements]
+        noise = _noise_of(problem)
+        values = [measured.values for measured in problem.measurements]
         if isinstance(noise, Averaged):
-            return NumberTableReading(case.model, case.size, noise.of(values), noise)
-        return NumberTableReading(case.model, case.size, values[0], noise)
+            return NumberTableReading(problem.model, problem.size, noise.of(values), noise)
+        return NumberTableReading(problem.model, problem.size, values[0], noise)
 
 
-def _noise_of(case: Case) -> Noise | Averaged:
-    laws = tuple(observed.measurements[0].noise for observed in case.observed)
+def _noise_of(problem: Problem) -> Noise | Averaged:
+    laws = tuple(observed.measurements[0].noise for observed in problem.observed)
     return laws[0] if len(laws) == 1 else Averaged(laws)
 
 
@@ -112,7 +112,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     @property
     def roughly(self) -> "NumberTablePosterior":
         """Return the same reading by few draws of noise, where its own tests take longer: for plans."""
-        if NumberTableEngine().work(Case.of(self.releases)).operations <= _QUICK:
+        if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
             return self
         reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
         found = NumberTablePosterior(self.model, self.releases, [reading])

@@ -16,7 +16,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import PriorOutweighsWarning
 from discreet.inference.posteriors.laws import Laws
 from discreet.mathematics.distributions import BetaMixture
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.records.columns import level_text
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
 
 def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Floats] | None:
     """Return the noisy counts of all cells and the variances of their noise, if they were measured."""
-    for measurement in Case.of(posterior.releases).measurements:
+    for measurement in Problem.of(posterior.releases).measurements:
         places = measurement.of.single_cells
         if places is not None and np.array_equal(places, np.arange(len(posterior.model.cells))):
             return measurement.values, measurement.noise.variance

@@ -29,8 +29,8 @@ from discreet.mathematics.distributions.weighted import NormalMixture, WeightedD
 from discreet.mechanisms import sized
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.terms import written
-from discreet.reading.case import Observed
 from discreet.reading.moment_reading import MomentReading
+from discreet.reading.problem import Observed
 from discreet.releases import Release
 
 _KEPT = 20_000

@@ -18,8 +18,8 @@ from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.trees import Group, Travelling
 from discreet.models.model import Model
 from discreet.randomness import SeededBits
-from discreet.reading.case import Observed
 from discreet.reading.counts.fits import margins_of
+from discreet.reading.problem import Observed
 from discreet.releases.release import Release
 
 if TYPE_CHECKING:

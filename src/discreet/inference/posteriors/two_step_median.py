@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.inference.posteriors.number_table import NumberTableEngine, NumberTablePosterior
+from discreet.inference.posteriors.number_table import NumberTablePosterior, NumberTableSolver
 from discreet.inference.posteriors.states import States
 from discreet.mechanisms.two_step_median import Below
 from discreet.noise.cut import CutLaw
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import EdgeTests
 from discreet.reading.step_tests import StepTests, laplace_cut, weights_of
@@ -45,21 +45,21 @@ class TwoStepReading(NumberTableReading):
         return (StepTests(table, self.size, spread, self.edge, self.noisy, self.law),)
 
 
-class TwoStepEngine(NumberTableEngine, place=9):
+class TwoStepSolver(NumberTableSolver, place=9):
     """Reads one median in two steps."""
 
-    def misfit(self, case: Case) -> str | None:
-        if not case.is_measured or len(case.observed) > 1 or len(case.measurements) != 2:
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        if not problem.is_measured or len(problem.observed) > 1 or len(problem.measurements) != 2:
             return "it is not a median in two steps"
-        return None if isinstance(case.measurements[1].of, Below) else "it is not a median in two steps"
+        return None if isinstance(problem.measurements[1].of, Below) else "it is not a median in two steps"
 
-    def read(self, case: Case) -> TwoStepReading:
-        table, second = case.measurements
+    def solve(self, problem: Problem) -> TwoStepReading:
+        table, second = problem.measurements
         below = second.of
         assert isinstance(below, Below)
         (rate,) = second.noise.norm_weights or (1.0,)
         return TwoStepReading(
-            case.model, case.size, table.values, table.noise,
+            problem.model, problem.size, table.values, table.noise,
             edge=below.edge, noisy=int(second.values[0]), rate=float(rate),
         )  # fmt: skip
 

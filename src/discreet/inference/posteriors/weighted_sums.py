@@ -7,14 +7,14 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.account import Account
-from discreet.inference.posteriors.number_sums import NumberSumsEngine, NumberSumsPosterior
+from discreet.inference.posteriors.number_sums import NumberSumsPosterior, NumberSumsSolver
 from discreet.inference.posteriors.states import States
 from discreet.models.number_sums import MEAN, SUM
 from discreet.models.weighted_sums import WeightedSums
 from discreet.reading.weighted_sums import WeightedSumsReading
 
 
-class WeightedSumsEngine(NumberSumsEngine, place=9):
+class WeightedSumsSolver(NumberSumsSolver, place=9):
     """Reads one release of weighted sums: every quantity by a test of its own."""
 
     models = (WeightedSums,)

@@ -20,16 +20,16 @@ from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.models import Categories
-from discreet.reading.case import Case, Observed, in_order
 from discreet.reading.cells.given import MOST_STEPS, GivenLikelihood
 from discreet.reading.cells.listed import ListedLikelihood
 from discreet.reading.cells.product import ProductLikelihood
 from discreet.reading.cells.windows import product_of
 from discreet.reading.counts.weighted_tables import most_tables
 from discreet.reading.drawn import DrawnCells
-from discreet.reading.engines.enumeration import table_likelihoods
-from discreet.reading.engines.tables import MeasuredCells, no_product
+from discreet.reading.problem import Observed, Problem, in_order
 from discreet.reading.published import Published
+from discreet.reading.solvers.enumeration import table_likelihoods
+from discreet.reading.solvers.tables import MeasuredCells, no_product
 
 _SUMS = 1e-9
 PRODUCT = "all true tables were summed by Fourier transforms"
@@ -130,17 +130,17 @@ class Likelihood(CellFunction):
     def __init__(self, *releases: Published) -> None:
         found = in_order(releases)
         refuse_repeated(found)
-        case = Case.of(found)
-        model = _table_of(case)  # refused before any table is listed
-        self._table = inner_of(case)
+        problem = Problem.of(found)
+        model = _table_of(problem)  # refused before any table is listed
+        self._table = inner_of(problem)
         super().__init__(model, self._table)
         self.releases = tuple(found)
 
     @classmethod
-    def of_case(cls, case: Case) -> "Likelihood":
-        """Return the likelihood of a case that was checked already."""
-        made, model = cls.__new__(cls), _table_of(case)
-        made._table, made.releases = inner_of(case), ()
+    def of_case(cls, problem: Problem) -> "Likelihood":
+        """Return the likelihood of a problem that was checked already."""
+        made, model = cls.__new__(cls), _table_of(problem)
+        made._table, made.releases = inner_of(problem), ()
         CellFunction.__init__(made, model, made._table)
         return made
 
@@ -250,42 +250,44 @@ def group_places(model: Categories, columns: Sequence[str]) -> Counts:
     return cells.reshape(prod(shape[axis] for axis in axes), -1)
 
 
-def _table_of(case: Case) -> Categories:
-    if (why := why_no_likelihood(case)) is not None:
-        raise DeclarationError(f"{case.label!r} has no likelihood of cell probabilities: {why}. Nothing was computed.")
-    model: Categories = case.model
+def _table_of(problem: Problem) -> Categories:
+    if (why := why_no_likelihood(problem)) is not None:
+        raise DeclarationError(
+            f"{problem.label!r} has no likelihood of cell probabilities: {why}. Nothing was computed."
+        )
+    model: Categories = problem.model
     return model
 
 
-def why_no_likelihood(case: Case) -> str | None:
+def why_no_likelihood(problem: Problem) -> str | None:
     """Tell why releases are not a likelihood of cell probabilities, or nothing if they are. Outputs are not used."""
-    if not isinstance(case.model, Categories):
+    if not isinstance(problem.model, Categories):
         return (
-            f"it is about a {type(case.model).__name__}, which is not a single table. Publish the cross table of its "
-            "columns and read that"
+            f"it is about a {type(problem.model).__name__}, which is not a single table. Publish the cross table of "
+            "its columns and read that"
         )
-    if any(each.is_margin for each in case.observed):
+    if any(each.is_margin for each in problem.observed):
         return (
             "these releases are of different tables of the same records, so their likelihood does not factor over cells"
         )
-    reasons = [why for each in case.observed if (why := no_product(each)) is not None]
+    reasons = [why for each in problem.observed if (why := no_product(each)) is not None]
     if not reasons:
         return None
-    cells, most = len(case.model.cells), most_tables(len(case.model.cells))
-    if number_of_tables(case.size, cells, most) > most:
-        return f"{reasons[0]}, and there are more than {most} tables of {case.size} records in {cells} cells to list"
-    return next((why for each in case.observed if (why := each.likelihood_refusal) is not None), None)
+    cells, most = len(problem.model.cells), most_tables(len(problem.model.cells))
+    if number_of_tables(problem.size, cells, most) > most:
+        return f"{reasons[0]}, and there are more than {most} tables of {problem.size} records in {cells} cells to list"
+    return next((why for each in problem.observed if (why := each.likelihood_refusal) is not None), None)
 
 
-def inner_of(case: Case) -> ProductLikelihood | ListedLikelihood:
-    """Return the likelihood of a case: a product over cells, or a sum over all tables."""
-    cells, size = len(case.model.cells), case.size
-    if any(no_product(each) is not None for each in case.observed):
+def inner_of(problem: Problem) -> ProductLikelihood | ListedLikelihood:
+    """Return the likelihood of a problem: a product over cells, or a sum over all tables."""
+    cells, size = len(problem.model.cells), problem.size
+    if any(no_product(each) is not None for each in problem.observed):
         tables = Tables(np.ones(cells), size)
-        logs = np.sum([table_likelihoods(each, tables) for each in case.observed], axis=0)
+        logs = np.sum([table_likelihoods(each, tables) for each in problem.observed], axis=0)
         return ListedLikelihood.of(tables.all, logs, LISTED)
-    drawn = [_drawn(each, size) for each in case.observed if each.draw is not None]
-    noisy = [MeasuredCells(measurement, cells, size) for measurement in case.measurements]
+    drawn = [_drawn(each, size) for each in problem.observed if each.draw is not None]
+    noisy = [MeasuredCells(measurement, cells, size) for measurement in problem.measurements]
     return product_of(noisy, drawn, size, PRODUCT)
 
 

@@ -18,8 +18,8 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.cells.product import ProductLikelihood, log_factorials
+from discreet.reading.problem import MOST_NUMBERS
 
 _REACHES = 36.0
 _FALL = 80.0  # nats below its peak at which a draw's window ends

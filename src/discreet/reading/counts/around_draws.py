@@ -11,17 +11,19 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.mechanisms.posterior_grid import broken_sticks
-from discreet.reading.case import Case
+from discreet.reading.problem import Problem
 
 Start = Callable[[int, np.random.Generator], Sequence[Floats]]
 
 
-def around_draws(case: Case) -> Start | None:
+def around_draws(problem: Problem) -> Start | None:
     """Return where chains may start, if the rows of every variable were drawn."""
-    parts = [rows for each in case.observed if each.draw is not None and not each.is_margin for rows in each.draw.rows]
+    parts = [
+        rows for each in problem.observed if each.draw is not None and not each.is_margin for rows in each.draw.rows
+    ]
     found = {rows.names: rows for rows in parts}
-    tables = [names for names, _ in case.model.conditionals] or list(found)  # without a graph there is one table
-    return _Around([found[names] for names in tables], case.size) if found and set(tables) <= set(found) else None
+    tables = [names for names, _ in problem.model.conditionals] or list(found)  # without a graph there is one table
+    return _Around([found[names] for names in tables], problem.size) if found and set(tables) <= set(found) else None
 
 
 class _Around:

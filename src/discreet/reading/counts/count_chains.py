@@ -111,7 +111,7 @@ class CountChains:
         self._judge(q, 0.5 * (q[own] ** 2 - self.q[own] ** 2))  # the proposal keeps the normal law by itself
 
     def learn_metric(self, rescaled: bool) -> None:
-        """Work out the metric near the chains; `rescaled` makes it fit their spread."""
+        """CostEstimate out the metric near the chains; `rescaled` makes it fit their spread."""
         from scipy.linalg import cholesky, solve_triangular  # slow to import
 
         length, chains = self.q.shape

@@ -14,9 +14,9 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import weights_tilted_to
-from discreet.reading.case import Case
 from discreet.reading.counts.windows import CellWindows
-from discreet.reading.engines.tables import log_prior_total
+from discreet.reading.problem import Problem
+from discreet.reading.solvers.tables import log_prior_total
 
 _MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
 _STEEPEST = 0.9  # share of the noise's decay by which weights may be tilted
@@ -24,14 +24,14 @@ _NEARLY = 0.3  # standard deviations by which the mean may miss the total: that 
 _WIDER = (1, 2, 4, 8)  # factor by which windows are widened where a strong prior rises faster than the noise falls
 
 
-def log_bounds(cases: Sequence[Case]) -> list[float]:
+def log_bounds(problems: Sequence[Problem]) -> list[float]:
     """Return numbers that the log evidence of a measured table under each prior does not exceed; inf if unknown."""
-    one, cells = cases[0], len(cases[0].model.cells)
+    one, cells = problems[0], len(problems[0].model.cells)
     full = all(m.of.single_cells is not None and len(m.of.single_cells) == cells for m in one.measurements)
     if not one.is_measured or not full or any(len(m.noise.blocks) != 1 for m in one.measurements):
-        return [inf] * len(cases)
+        return [inf] * len(problems)
     shared = _Bounds(one)
-    return [shared.log_bound(case.model.concentration) for case in cases]
+    return [shared.log_bound(problem.model.concentration) for problem in problems]
 
 
 class _Setting(NamedTuple):
@@ -45,9 +45,9 @@ class _Setting(NamedTuple):
 class _Bounds:
     """What was published, by kinds of cells, with what the bounds for all priors have in common."""
 
-    def __init__(self, case: Case) -> None:
-        self._measurements, self._size = case.measurements, case.size
-        values = np.empty((len(case.model.cells), len(self._measurements)), dtype=np.int64)
+    def __init__(self, problem: Problem) -> None:
+        self._measurements, self._size = problem.measurements, problem.size
+        values = np.empty((len(problem.model.cells), len(self._measurements)), dtype=np.int64)
         for number, measurement in enumerate(self._measurements):
             values[measurement.of.single_cells, number] = measurement.values
         self._noisy, which, self._times = np.unique(values, axis=0, return_inverse=True, return_counts=True)

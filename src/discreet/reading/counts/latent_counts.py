@@ -14,10 +14,10 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.pairs import Pairs
 from discreet.reading.counts.windows import MARGIN, CellWindows, LogKernel, log_prior
 from discreet.reading.known_sum import KnownSum, TotalLaw
+from discreet.reading.problem import MOST_NUMBERS
 
 LOST = 1e-12
 """Windows are widened until no more than this share of the sum over all tables lies outside."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.pairs import Pairs
+from discreet.reading.problem import MOST_NUMBERS
 
 _MARGIN = 32.0  # a window reaches this many nats beyond the noisy counts to begin with
 LOST = 1e-13

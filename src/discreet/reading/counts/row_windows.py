@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.reading.case import MOST_NUMBERS
 from discreet.reading.counts.windows import MARGIN, CellWindows, Seen, Windowed, log_prior_constant_of
 from discreet.reading.known_sum import KnownSum, TotalLaw
+from discreet.reading.problem import MOST_NUMBERS
 
 _WIDEST = 64.0  # multiple of the first margin from which a wider window changes nothing
 _OUTSIDE = 1e-16  # what windows may leave out, relative to the largest probability of a total

@@ -22,10 +22,10 @@ from scipy.fft import irfft, next_fast_len, rfft
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
 from discreet.mathematics.tilting import tilted_to
-from discreet.reading.case import MOST_OPERATIONS
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.row_windows import TOO_FAR
 from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
+from discreet.reading.problem import MOST_OPERATIONS
 
 BLOCK = 2_000_000
 """How many numbers of one kind are held at a time."""

@@ -17,9 +17,9 @@ from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformat
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.models.linear_regression import LinearRegression
-from discreet.reading.case import MOST_OPERATIONS, Case, Engine, Work
 from discreet.reading.moment_reading import MomentReading
 from discreet.reading.moments import MomentTarget
+from discreet.reading.problem import MOST_OPERATIONS, CostEstimate, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.tempering import EACH, ISLANDS, Particles
 
@@ -34,64 +34,66 @@ _STAGE = 17.0  # about how many evaluations of all particles a stage takes
 _WALKED = 1.5  # how many times the evaluations of all stages are needed after them, as measured with 12 columns
 
 
-class MomentsEngine(Engine, place=10):
+class MomentsSolver(Solver, place=10):
     """Weighs draws of the noise, and tempers particles where that is not enough."""
 
     models = (LinearRegression,)
     exactness = Exactness.SAMPLED
     share_of_many = 0.25
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but a measurement of the moments, and noise that cannot be generated from normal numbers."""
-        if not case.is_measured:
+        if not problem.is_measured:
             return (
                 "a draw of the coefficients does not tell how far it lies from the truth: that depends on all moments "
                 "of the records, which it does not reveal. It comes without an interval; the mechanism's own "
                 "`coefficients` gives it in the units of the table"
             )
-        laws = [measurement.noise for measurement in case.measurements]
+        laws = [measurement.noise for measurement in problem.measurements]
         if any(law.normals is None for law in laws):
             return "its noise has no generator"
         if sum(not law.has_density for law in laws) > 1:
             return "the noise of more than one of these releases has no density, so they cannot be read together"
         return None
 
-    def unsuited(self, case: Case) -> str | None:
-        """Tell why this engine is not made for a case: for its model, or for its evidence; nothing if it is."""
-        if not isinstance(case.model, self.models):
-            return f"it is about a {type(case.model).__name__}"
-        return self.misfit(case)
+    def unsuited(self, problem: Problem) -> str | None:
+        """Tell why this solver is not made for a problem: for its model, or for its evidence; nothing if it is."""
+        if not isinstance(problem.model, self.models):
+            return f"it is about a {type(problem.model).__name__}"
+        return self.unsupported_reason(problem)
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of all draws, of as many stages as public facts let expect, and of walking after them."""
-        target = MomentTarget(case.model, case.size, case.measurements)
+        target = MomentTarget(problem.model, problem.size, problem.measurements)
         each = operations_of(target)
         stages = expected_stages(target)
-        what = f"finding {len(case.model.cells)} moments of {case.size} records behind their noise"
+        what = f"finding {len(problem.model.cells)} moments of {problem.size} records behind their noise"
         operations = each * (MOST_DRAWS + (1 + _WALKED) * _STAGE * stages * ISLANDS * EACH)
-        return Work(what, operations, 2.0 * MOST_DRAWS * (len(case.model.cells) + case.model.dimension**2 / 8))
+        return CostEstimate(
+            what, operations, 2.0 * MOST_DRAWS * (len(problem.model.cells) + problem.model.dimension**2 / 8)
+        )
 
-    def read(self, case: Case) -> MomentReading:
-        """Return draws of the true moments; the same case always gives the same reading."""
-        target = MomentTarget(case.model, case.size, case.measurements)
-        generator = np.random.default_rng(case.seed)
-        reading = weighed(target, generator) or tempered(target, generator, case)
+    def solve(self, problem: Problem) -> MomentReading:
+        """Return draws of the true moments; the same problem always gives the same reading."""
+        target = MomentTarget(problem.model, problem.size, problem.measurements)
+        generator = np.random.default_rng(problem.seed)
+        reading = weighed(target, generator) or tempered(target, generator, problem)
         if reading.r_hat > BAD_R_HAT:
             warnings.warn(
-                f"The particles for {case.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns the "
+                f"The particles for {problem.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns the "
                 "moments. Use more records, fewer features or a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=2,
             )
         return reading
 
-    def solve_many(self, cases: Sequence[Case]) -> list[MomentReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[MomentReading]:
         """Return readings by a quarter of the draws; where too few of them count, as one release is read."""
         found = []
-        for case in cases:
-            target = MomentTarget(case.model, case.size, case.measurements)
-            rough = weighed(target, np.random.default_rng(case.seed), self.share_of_many)
-            found.append(self.read(case) if rough is None else rough)
+        for problem in problems:
+            target = MomentTarget(problem.model, problem.size, problem.measurements)
+            rough = weighed(target, np.random.default_rng(problem.seed), self.share_of_many)
+            found.append(self.solve(problem) if rough is None else rough)
         return found
 
 
@@ -140,15 +142,15 @@ def weighed(target: MomentTarget, generator: np.random.Generator, share: float =
     return MomentReading(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
 
 
-def tempered(target: MomentTarget, generator: np.random.Generator, case: Case) -> MomentReading:
+def tempered(target: MomentTarget, generator: np.random.Generator, problem: Problem) -> MomentReading:
     """Return particles that were tempered on islands, then moved until they are worth enough draws."""
-    most = case.patience * MOST_OPERATIONS / (operations_of(target) * ISLANDS * EACH)
+    most = problem.work_limit * MOST_OPERATIONS / (operations_of(target) * ISLANDS * EACH)
     particles = Particles(target, generator, most)
     if not particles.temper():
         raise DeclarationError(
-            f"{case.label!r} could not be read with {case.patience * MOST_OPERATIONS:.0e} operations: its noise "
-            f"drowns the moments. Nothing was read. patience={4 * case.patience:g} (on the command line --patience "
-            f"{4 * case.patience:g}) allows more."
+            f"{problem.label!r} could not be read with {problem.work_limit * MOST_OPERATIONS:.0e} operations: its "
+            f"noise drowns the moments. Nothing was read. patience={4 * problem.work_limit:g} (on the command line "
+            f"--patience {4 * problem.work_limit:g}) allows more."
         )
     states: list[tuple[Floats, Floats]] = []
     for normals in particles.walk(max(LOOKS), _MOVES):
@@ -160,7 +162,7 @@ def tempered(target: MomentTarget, generator: np.random.Generator, case: Case) -
                 break
     if not is_good:
         warnings.warn(
-            f"{case.label!r} was read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
+            f"{problem.label!r} was read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
             f"{reading.r_hat:.3f}); the goal is {LEAST_WORTH:.0f}.",
             ConvergenceWarning,
             stacklevel=3,

@@ -12,7 +12,6 @@ from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
-from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.choice_fit import ChoiceFit, NearFit
@@ -23,6 +22,7 @@ from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit,
 from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.counts.sampled import BLOCK, LONGEST, WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
+from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
@@ -32,7 +32,7 @@ _PRODUCT = 0.1  # operations of an entry of the metric for each chain
 _STEPS = 15.0  # steps of a move
 
 
-class CountsEngine(Engine, place=50):
+class CountsSolver(Solver, place=50):
     """Runs chains whose slopes are smooth and whose acceptance is exact, until they agree."""
 
     models = (Network,)
@@ -41,61 +41,63 @@ class CountsEngine(Engine, place=50):
     reads_own_rows = True
     share_of_many = (WARM + BLOCK) / (WARM + LONGEST)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""
-        if (cells := clique_cells(*graph_of(case.model))) > MOST_CELLS:
+        if (cells := clique_cells(*graph_of(problem.model))) > MOST_CELLS:
             return (
                 f"the graph is too dense: taken one after another, its tables have {cells:.0f} cells, and at most "
                 f"{MOST_CELLS} can be sampled"
             )
-        return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
+        return next((why for each in problem.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of the largest number of moves."""
-        levels, parents = graph_of(case.model)
+        levels, parents = graph_of(problem.model)
         found = cliques(levels, parents)
         cells = float(sum(clique.cells for clique in found))
         length = sum((c.levels - 1) * c.rows * c.contexts for c in found)
         calls = sum((c.levels - 1) * (2 + np.ceil(np.log2(c.contexts))) for c in found)
         chains = chains_for(length)
-        likelihood = sum(map(operations_of, case.observed))
+        likelihood = sum(map(operations_of, problem.observed))
         step = _CALL * calls + chains * (_CELL * cells + _PRODUCT * length**2 + 0.2 * likelihood)
         moves = WARM + longest_for(length)
         words = f"running chains through tables of {cells:.0f} cells"
-        return Work(words, moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2)
+        return CostEstimate(
+            words, moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2
+        )
 
-    def read(self, case: Case) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkReading:
         """Return draws of all tables."""
-        return self._read(case, None)
+        return self._read(problem, None)
 
-    def solve_many(self, cases: Sequence[Case]) -> list[NetworkReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkReading]:
         """Return draws by chains that stop after one block, whether they agree or not."""
-        return [self._read(case, BLOCK) for case in cases]
+        return [self._read(problem, BLOCK) for problem in problems]
 
-    def _read(self, case: Case, longest: int | None) -> NetworkReading:
-        target = target_of(case)
-        tables = SampledTables(target, case.seed, lambda: tempered_evidence(target, case.seed), longest)
-        return NetworkReading(case.model, tables)
+    def _read(self, problem: Problem, longest: int | None) -> NetworkReading:
+        target = target_of(problem)
+        tables = SampledTables(target, problem.seed, lambda: tempered_evidence(target, problem.seed), longest)
+        return NetworkReading(problem.model, tables)
 
 
-def target_of(case: Case[Network]) -> Target:
+def target_of(problem: Problem[Network]) -> Target:
     """Return what chains sample."""
-    model = case.model
-    coordinates = Coordinates(*graph_of(model), model.row_priors, case.size)
+    model = problem.model
+    coordinates = Coordinates(*graph_of(model), model.row_priors, problem.size)
     names = [variable.name for variable in model.variables]
     maximal = [names.index(family[-1]) for family in model.maximal_families]
-    start = _Start.of(case)
+    start = _Start.of(problem)
     joint = None if start is None else start.joint
-    return Target(coordinates, fit_of(case), maximal, model.row_priors, start or around_draws(case), joint)
+    return Target(coordinates, fit_of(problem), maximal, model.row_priors, start or around_draws(problem), joint)
 
 
-def fit_of(case: Case) -> Fit:
-    """Return what all outputs say about the cells of the case's tables."""
+def fit_of(problem: Problem) -> Fit:
+    """Return what all outputs say about the cells of the problem's tables."""
     parts: list[Fit] = []
-    for observed in case.observed:
-        model = observed.mechanism.model if observed.is_margin else case.model
-        found = _fits(observed, model, case.size)
-        margins = margins_of(model, case.model) if observed.is_margin else None
+    for observed in problem.observed:
+        model = observed.mechanism.model if observed.is_margin else problem.model
+        found = _fits(observed, model, problem.size)
+        margins = margins_of(model, problem.model) if observed.is_margin else None
         parts += found if margins is None else [MarginFit(each, margins) for each in found]
     return parts[0] if len(parts) == 1 else SummedFit(parts)
 
@@ -161,13 +163,13 @@ class _Start:
         self._families = [frozenset(family) for family in model.maximal_families]
 
     @classmethod
-    def of(cls, case: Case[Network]) -> "_Start | None":
+    def of(cls, problem: Problem[Network]) -> "_Start | None":
         """Return where chains may start, if every variable was measured."""
-        own = [part for each in case.observed if not each.is_margin for part in each.measurements]
-        parts = noisy_parts(own, case.size) if own else None
-        if parts is None or {v.name for v in case.model.variables} - {name for part in parts for name in part.names}:
+        own = [part for each in problem.observed if not each.is_margin for part in each.measurements]
+        parts = noisy_parts(own, problem.size) if own else None
+        if parts is None or {v.name for v in problem.model.variables} - {name for part in parts for name in part.names}:
             return None
-        return cls(fit(case.model, case.size, parts), case.model)
+        return cls(fit(problem.model, problem.size, parts), problem.model)
 
     def joint(self, places: tuple[int, ...]) -> tuple[Floats, float] | None:
         """Return the fitted table of some variables that stand in one family, and the error of its cells."""

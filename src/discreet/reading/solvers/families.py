@@ -7,39 +7,39 @@ from typing import Any
 from discreet.errors import DeclarationError
 from discreet.models.bounded_family import BoundedFamily
 from discreet.models.readable_family import ReadableFamily
-from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.record_totals import RecordTotals
 from discreet.reading.families import CELLS, FamilyReading, read_parameter
+from discreet.reading.problem import CostEstimate, Problem, Solver
 
 _LAWS = ("support", "log_mass", "guess", "log_density")
 _EACH = 10.0  # operations of a transform, for each number and each doubling of their number
 
 
-class FamiliesEngine(Engine, place=10):
+class FamiliesSolver(Solver, place=10):
     """Sums over the total of all records, on a grid of the parameter."""
 
     models = (BoundedFamily,)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse families that do not say what is drawn given a total, and anything but draws."""
-        if (why := case.model.unreadable) is not None:
+        if (why := problem.model.unreadable) is not None:
             return str(why)
-        if any(observed.draw is None for observed in case.observed):
+        if any(observed.draw is None for observed in problem.observed):
             return "the parameter of a family can only be read from draws of its posterior"
-        return RecordTotals.refusal(case.model)
+        return RecordTotals.refusal(problem.model)
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return one transform for each cell of the grid of parameters, of the longest that may be needed."""
-        length = RecordTotals(case.model, case.size).longest
-        words = f"summing over the total of {case.size} records (declare fewer levels or bands)"
-        return Work(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
+        length = RecordTotals(problem.model, problem.size).longest
+        words = f"summing over the total of {problem.size} records (declare fewer levels or bands)"
+        return CostEstimate(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
 
-    def read(self, case: Case[ReadableFamily]) -> FamilyReading:
+    def solve(self, problem: Problem[ReadableFamily]) -> FamilyReading:
         """Return the law of the parameter under the declared prior or the reader's own."""
-        model = case.model
-        law: Any = model.posterior_given_total(Fraction(0), 0) if case.prior is None else case.prior
+        model = problem.model
+        law: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
         if not all(hasattr(law, name) for name in _LAWS):
             raise DeclarationError(
                 "The prior of a family's parameter must be a distribution, such as GammaLaw or NormalLaw."
             )
-        return read_parameter(model, case.size, case.draws, law, case.label)
+        return read_parameter(model, problem.size, problem.draws, law, problem.label)

@@ -11,15 +11,15 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.engines.counts import choice_of, fit_of, operations_of, rough, too_many, unreadable
+from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
+from discreet.reading.solvers.counts import choice_of, fit_of, operations_of, rough, too_many, unreadable
 
 MOST_COORDINATES = 2_000
 """Tables of more cells are not sampled."""
@@ -29,54 +29,54 @@ _PROPOSED = 4_000
 _FEW_COORDINATES = 20  # up to this many coordinates, the evidence is computed
 
 
-class SampledTablesEngine(Engine, place=30):
+class SampledTablesSolver(Solver, place=30):
     """Runs the chains of graphs on one table."""
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
     reads_margins = True
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse wide tables, and outputs whose likelihood is not known in numbers."""
-        cells = len(case.model.cells)
+        cells = len(problem.model.cells)
         if cells > MOST_COORDINATES:
             return f"Markov chains can go through at most {MOST_COORDINATES} cells; this table has {cells}"
-        slow = (each for each in case.observed if choice_of(each) is not None and operations_of(each) > _MOST)
+        slow = (each for each in problem.observed if choice_of(each) is not None and operations_of(each) > _MOST)
         if (first := next(slow, None)) is not None:
             return too_many(first)
-        return next((why for each in case.observed if (why := unreadable(each) or rough(each)) is not None), None)
+        return next((why for each in problem.observed if (why := unreadable(each) or rough(each)) is not None), None)
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of the largest number of moves, each with rotations of single coordinates."""
-        cells = len(case.model.cells)
+        cells = len(problem.model.cells)
         chains, moves = chains_for(cells), WARM + longest_for(cells)
-        each = sum(map(operations_of, case.observed))
+        each = sum(map(operations_of, problem.observed))
         steps = 1.0 + min(cells, 30)
         words = f"running chains through a table of {cells} cells"
         operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells))
-        steps_of_counts = float(cells * (case.size + 1))  # marginal laws, which hold every count between two draws
-        return Work(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
+        steps_of_counts = float(cells * (problem.size + 1))  # marginal laws, which hold every count between two draws
+        return CostEstimate(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
 
-    def read(self, case: Case[Categories]) -> TableReading:
+    def solve(self, problem: Problem[Categories]) -> TableReading:
         """Return draws of the table."""
-        target = target_of(case)
-        read = SampledTables(target, case.seed, lambda: (nan, nan))
+        target = target_of(problem)
+        read = SampledTables(target, problem.seed, lambda: (nan, nan))
         tables = _pool(read)
-        evidence = _evidence(target, read, case.seed)
+        evidence = _evidence(target, read, problem.seed)
         counts = WeightedTables.drawn(tables, np.ones(len(tables)), evidence, read.agreement.bulk)
-        return TableReading(case.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
+        return TableReading(problem.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
 
 
-def target_of(case: Case[Categories]) -> Target:
+def target_of(problem: Problem[Categories]) -> Target:
     """Return what chains sample."""
-    alpha = np.array(case.model.concentration, dtype=float)
-    return Target(table_coordinates(case), fit_of(case), [0], [alpha], _Near.of(case) or around_draws(case))
+    alpha = np.array(problem.model.concentration, dtype=float)
+    return Target(table_coordinates(problem), fit_of(problem), [0], [alpha], _Near.of(problem) or around_draws(problem))
 
 
-def table_coordinates(case: Case[Categories]) -> Coordinates:
+def table_coordinates(problem: Problem[Categories]) -> Coordinates:
     """Return normal coordinates of one table, a graph of one variable."""
-    alpha = np.array(case.model.concentration, dtype=float)
-    return Coordinates((len(alpha),), ((),), [alpha.tolist()], case.size)
+    alpha = np.array(problem.model.concentration, dtype=float)
+    return Coordinates((len(alpha),), ((),), [alpha.tolist()], problem.size)
 
 
 class _Near:
@@ -86,11 +86,11 @@ class _Near:
         self._values, self._deviations = values, deviations
 
     @classmethod
-    def of(cls, case: Case[Categories]) -> "_Near | None":
+    def of(cls, problem: Problem[Categories]) -> "_Near | None":
         """Return where chains may start, if every cell of the table was measured by itself."""
-        for measurement in (part for each in case.observed if not each.is_margin for part in each.measurements):
+        for measurement in (part for each in problem.observed if not each.is_margin for part in each.measurements):
             places = measurement.of.single_cells
-            if places is not None and len(places) == len(case.model.cells):
+            if places is not None and len(places) == len(problem.model.cells):
                 values, deviations = np.empty(len(places), dtype=np.int64), np.empty(len(places))
                 values[places], deviations[places] = measurement.values, np.sqrt(measurement.noise.variance)
                 return cls(values, deviations)

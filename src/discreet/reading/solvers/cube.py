@@ -6,13 +6,13 @@ import numpy as np
 
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.network import Network
-from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import FARTHEST, CubeClass, CubeKernel
 from discreet.reading.counts.cube_classes import cube_classes
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.windows import Windowed
 from discreet.reading.measured import log_constant, own_factors, seen_row
+from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.readings import NetworkReading
 
 _CALL = 2e5  # operations that one class count costs beside its sums
@@ -20,20 +20,22 @@ _EACH = 30.0  # operations for each feature and radius of a class count
 _LOOKED = 60.0  # nats of the class counts' own noise within which a first look goes, and 10 for each feature
 
 
-class CubeEngine(Engine, place=20):
+class CubeSolver(Solver, place=20):
     """Sums over the radius of each class and over the class counts."""
 
     models = (Network,)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse everything but one measurement of signed counts, class by class, through noise of the max norm."""
-        return None if _signed(case) is not None else "its noise has no single radius for all signed counts of a class"
+        return (
+            None if _signed(problem) is not None else "its noise has no single radius for all signed counts of a class"
+        )
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the class counts that are weighed, times the radii and features that each of them goes through."""
-        found = _signed(case)
+        found = _signed(problem)
         assert found is not None
-        size, rate, features = case.size, found.rate, found.features[0].of.length
+        size, rate, features = problem.size, found.rate, found.features[0].of.length
         radii = min(2 * size + 1.0, FARTHEST * (features + 1) / rate)  # at most; the usual ones are far fewer
         usual = min(radii, (3 * features + 90) / rate)
         looked = 1.0
@@ -41,13 +43,15 @@ class CubeEngine(Engine, place=20):
             reach = float(found.classes.noise.decay_length.max())
             looked = min(size + 1.0, 100 / rate + (_LOOKED + 10 * features) * reach * rate)
         words = f"going through {looked:.0f} counts of each class of {size} records"
-        return Work(words, len(found.features) * looked * (_EACH * features * usual + _CALL), 8 * features * radii)
+        return CostEstimate(
+            words, len(found.features) * looked * (_EACH * features * usual + _CALL), 8 * features * radii
+        )
 
-    def read(self, case: Case) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
-        found = _signed(case)
+        found = _signed(problem)
         assert found is not None
-        model, size = case.model, case.size
+        model, size = problem.model, problem.size
         alpha = np.array(model.prior if found.classes is None else model.prior[1:])
         kernels = [CubeKernel(each.values, found.rate, alpha, size) for each in found.features]
         if found.classes is None:
@@ -57,7 +61,7 @@ class CubeEngine(Engine, place=20):
             seen = seen_row(found.classes, np.arange(found.classes.of.length))
             own = own_factors(model.prior[0], [seen])
             classes = cube_classes(kernels, seen, own, size)
-        return NetworkReading(model, NaiveBayesCounts(classes, own, size, log_constant(case)))
+        return NetworkReading(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,21 +73,21 @@ class _Signed:
     rate: float
 
 
-def _signed(case: Case) -> _Signed | None:
+def _signed(problem: Problem) -> _Signed | None:
     """Return the measured classes and features, if one release holds these and nothing else."""
-    if len(case.observed) != 1 or not case.is_measured:
+    if len(problem.observed) != 1 or not problem.is_measured:
         return None
-    target, measurements = case.model.target, case.measurements
+    target, measurements = problem.model.target, problem.measurements
     classes = None if target is None else measurements[0]
     features = measurements if target is None else measurements[1:]
-    wanted = 1 if target is None else len(case.model.variables[0].levels)
+    wanted = 1 if target is None else len(problem.model.variables[0].levels)
     rates = {each.noise.cube_rate for each in features}
     rate = rates.pop() if len(rates) == 1 else None
     if len(features) != wanted or rate is None:
         return None
     parts = [part for each in features for part in each.of.parts or ()]
     signed = (False,) if target is None else (True, False)
-    if len(parts) != wanted * (len(case.model.variables) - (wanted > 1)) or any(p.cells != signed for p in parts):
+    if len(parts) != wanted * (len(problem.model.variables) - (wanted > 1)) or any(p.cells != signed for p in parts):
         return None
     if classes is not None:
         own = classes.of.parts

@@ -17,14 +17,14 @@ from discreet.errors import ConvergenceWarning
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.mechanisms.evidence import Normalised
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.sampled import Target
 from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.engines.counts import choice_of, fit_of, near_sums, operations_of, unreadable
-from discreet.reading.engines.sampled_tables import table_coordinates
+from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
+from discreet.reading.solvers.counts import choice_of, fit_of, near_sums, operations_of, unreadable
+from discreet.reading.solvers.sampled_tables import table_coordinates
 
 MOST_CELLS = 12
 """The most cells for which weighted draws work well."""
@@ -47,42 +47,42 @@ _NO_SHARE, _FEWEST = 1e-4, 5  # below this, refinement does not matter; this man
 _MOST_OFF = 0.05
 
 
-class WeightedTablesEngine(Engine, place=25):
+class WeightedTablesSolver(Solver, place=25):
     """Weights draws of a table by the choice, and by whatever else was published about the same records."""
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
     reads_margins = True
 
-    def misfit(self, case: Case) -> str | None:
-        """Refuse wide tables, and cases without a choice whose sums can be computed for many tables."""
-        near = [each.is_margin for each in case.observed if near_sums(each) is not None]
-        if not any(_has_many_candidates(each) for each in case.observed):
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Refuse wide tables, and problems without a choice whose sums can be computed for many tables."""
+        near = [each.is_margin for each in problem.observed if near_sums(each) is not None]
+        if not any(_has_many_candidates(each) for each in problem.observed):
             return "weighted draws are used for choices among more tables than can be listed"
         if any(near):
             return "a choice among so many tables can be read only alone, or with others of the same table"
-        if (cells := len(case.model.cells)) > MOST_CELLS:
+        if (cells := len(problem.model.cells)) > MOST_CELLS:
             return f"weighted draws work for at most {MOST_CELLS} cells; this table has {cells}"
-        return next((why for each in case.observed if (why := unreadable(each)) is not None), None)
+        return next((why for each in problem.observed if (why := unreadable(each)) is not None), None)
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of the likelihoods of the largest number of draws."""
-        draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(case.model.cells)
-        each = sum(map(operations_of, case.observed)) + 1e4 * cells
-        is_near = any(near_sums(observed) is not None for observed in case.observed)
-        held = cells * (case.size + 1.0) if is_near else 8.0 * (case.size + 1) ** 2
+        draws, cells = _MOST_ROUNDS * _TRIALS + _MOST_BLOCKS * _DRAWS, len(problem.model.cells)
+        each = sum(map(operations_of, problem.observed)) + 1e4 * cells
+        is_near = any(near_sums(observed) is not None for observed in problem.observed)
+        held = cells * (problem.size + 1.0) if is_near else 8.0 * (problem.size + 1) ** 2
         refined = _REFINED * (_AT + 2 * _CHECKED) if is_near else 0.0
         words = f"weighing {draws} draws of {cells} cells"
-        return Work(words, draws * each + refined, 2.0 * draws * (len(_WIDTHS) + cells) + held)
+        return CostEstimate(words, draws * each + refined, 2.0 * draws * (len(_WIDTHS) + cells) + held)
 
-    def read(self, case: Case[Categories]) -> TableReading:
+    def solve(self, problem: Problem[Categories]) -> TableReading:
         """Return weighted draws of the table."""
-        generator = np.random.default_rng([case.seed, 4])
+        generator = np.random.default_rng([problem.seed, 4])
         target = Target(
-            table_coordinates(case), fit_of(case), [0], [np.array(case.model.concentration, dtype=float)], None
+            table_coordinates(problem), fit_of(problem), [0], [np.array(problem.model.concentration, dtype=float)], None
         )
         near = [part.normalised for part in target.fit.parts if part.normalised is not None]
-        mixture = _Mixture.around(case, target, generator)
+        mixture = _Mixture.around(problem, target, generator)
         for number in range(_MOST_ROUNDS):
             q = mixture.draw(_TRIALS, generator)
             drawn, log_target = _logs(target, q, generator)
@@ -104,10 +104,10 @@ class WeightedTablesEngine(Engine, place=25):
                 break
         every = np.concatenate(tables)
         off = max((_checked(each, every, found.weights, generator) for each in near), default=0.0)
-        _warn(case, found, off)
+        _warn(problem, found, off)
         counts = WeightedTables.drawn(every, found.weights, found.log_mean)
-        errors = _errors(found, every) / (case.size + float(case.model.concentration.sum()))
-        return TableReading(case.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
+        errors = _errors(found, every) / (problem.size + float(problem.model.concentration.sum()))
+        return TableReading(problem.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
 
 
 def _logs(target: Target, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
@@ -125,20 +125,20 @@ class _Mixture:
     roots: Floats
 
     @classmethod
-    def around(cls, case: Case[Categories], target: Target, generator: np.random.Generator) -> "_Mixture":
+    def around(cls, problem: Problem[Categories], target: Target, generator: np.random.Generator) -> "_Mixture":
         """Return the prior and laws of several widths around each candidate, or around the prior's middle.
 
         Candidates that are margins say where sums lie, not where the table does.
         """
         length = target.coordinates.length
         means, roots = [np.zeros(length)], [np.eye(length)]
-        for observed in case.observed:
+        for observed in problem.observed:
             if (
                 (chosen := choice_of(observed)) is not None
                 and not observed.is_margin
                 and _has_many_candidates(observed)
             ):
-                alpha = np.array(case.model.concentration, dtype=float) + chosen.candidate
+                alpha = np.array(problem.model.concentration, dtype=float) + chosen.candidate
                 shares = generator.dirichlet(alpha, size=_AROUND).T[None]
                 q = target.coordinates.start([shares], generator)
                 root = np.asarray(np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length)), dtype=float)
@@ -238,7 +238,7 @@ def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Ge
 
 
 def _refine(near: Normalised, tables: Counts, weights: Floats, generator: np.random.Generator) -> None:
-    """Work sums out where they matter: half of the tables where the posterior is, half where draws went."""
+    """CostEstimate sums out where they matter: half of the tables where the posterior is, half where draws went."""
     shares = near.shares(tables)
     if (shares > _NO_SHARE).sum() < _FEWEST:
         return  # the known part is all there is
@@ -251,17 +251,17 @@ def _checked(near: Normalised, tables: Counts, weights: Floats, generator: np.ra
     return float(np.abs(near.errors(_picked(tables, weights, _CHECKED, generator))).max())
 
 
-def _warn(case: Case, found: Smoothed, off: float) -> None:
+def _warn(problem: Problem, found: Smoothed, off: float) -> None:
     if off > _MOST_OFF:
         warnings.warn(
-            f"{case.label!r}: sums over candidates have relative errors of up to {off:.2g}. Treat the intervals as "
+            f"{problem.label!r}: sums over candidates have relative errors of up to {off:.2g}. Treat the intervals as "
             "rough.",
             ConvergenceWarning,
             stacklevel=2,
         )
     if found.shape > MOST_SHAPE or found.effective_size < _BAD_SIZE:
         warnings.warn(
-            f"{case.label!r}: {_DRAWS * _MOST_BLOCKS} weighted draws are worth only {found.effective_size:.0f} "
+            f"{problem.label!r}: {_DRAWS * _MOST_BLOCKS} weighted draws are worth only {found.effective_size:.0f} "
             f"(Pareto k-hat {found.shape:.2f}). Treat the intervals as rough.",
             ConvergenceWarning,
             stacklevel=2,

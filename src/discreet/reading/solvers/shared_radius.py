@@ -5,8 +5,8 @@ from math import comb, prod
 import numpy as np
 
 from discreet.models.network import Network
-from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.shared_radius import SharedRadiusCounts, products, usual_radius
+from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.readings import NetworkReading
 
 _EACH = 40 / 3  # operations that one product costs
@@ -14,41 +14,41 @@ _HELD = 4 / 3  # numbers in memory for each weight of a row
 _VECTOR = 400 / 3  # numbers in memory for each vector of class counts
 
 
-class SharedRadiusEngine(Engine, place=30):
+class SharedRadiusSolver(Solver, place=30):
     """Sums over the radius, and lists the vectors of class counts."""
 
     models = (Network,)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse other laws of noise, several releases, and other trees."""
-        if len(case.observed) != 1 or len(case.measurements) != 1 or _rate(case) is None:
+        if len(problem.observed) != 1 or len(problem.measurements) != 1 or _rate(problem) is None:
             return "its noise has no single radius for all tables"
-        if case.model.target is None and any(case.model.parents):
+        if problem.model.target is None and any(problem.model.parents):
             return "a shared radius can be read exactly for naive Bayes networks and for variables without parents only"
         return None
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the products that are added for all vectors of class counts, up to the usual radius."""
-        model, size, rate = case.model, case.size, _rate(case)
+        model, size, rate = problem.model, problem.size, _rate(problem)
         assert rate is not None
         classes = 1 if model.target is None else len(model.variables[0].levels)
         cells = [prod(model.shape(family)) for family in model.maximal_families]
         radius, vectors = usual_radius(cells, rate), comb(size + classes - 1, classes - 1)
         held = max(_VECTOR * vectors, _HELD * sum(cells) * (size + 1) * 2 * radius)
         words = f"exactly reading {len(cells)} tables of {size} records through a shared radius"
-        return Work(words, _EACH * products(size, classes, len(cells), radius), held)
+        return CostEstimate(words, _EACH * products(size, classes, len(cells), radius), held)
 
-    def read(self, case: Case) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
-        model, (measured,), rate = case.model, case.measurements, _rate(case)
+        model, (measured,), rate = problem.model, problem.measurements, _rate(problem)
         assert rate is not None
         noisy = [table.reshape(-1, table.shape[-1]) for table in model.split(measured.values)]
         has_class = model.target is not None
         alpha = [np.array(prior) for prior in (model.prior[1:] if has_class else model.prior)]
         class_alpha = np.array(model.prior[0]) if has_class else np.ones(1)
         constant = -measured.noise.log_normaliser
-        return NetworkReading(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, case.size, constant))
+        return NetworkReading(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, problem.size, constant))
 
 
-def _rate(case: Case) -> float | None:
-    return case.measurements[0].noise.table_rate
+def _rate(problem: Problem) -> float | None:
+    return problem.measurements[0].noise.table_rate

@@ -11,60 +11,64 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Observed, Work
 from discreet.reading.counts.latent_counts import SPARE, CellWeights, LatentCounts, alike
 from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
-from discreet.reading.engines.enumeration import EnumerationEngine, few_records
 from discreet.reading.known_sum import MANY, MOST_WAVES
+from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
 from discreet.reading.readings import EXACTLY, TableReading
+from discreet.reading.solvers.enumeration import EnumerationSolver, few_records
 
 _RARE = 46.1  # nats: outputs of a smaller probability than 1e-20 may be refused
 _WAVES = 400.0  # about the most frequencies of many cells that matter
 _FACTORS = 45.0  # a window reaches this many nats beyond a noisy count, and twice as far now and then
 
 
-class TablesEngine(Engine, place=10):
+class TablesSolver(Solver, place=10):
     """Sums over all tables by Fourier transforms: cells are independent but for the known total."""
 
     models = (Categories,)
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse noise that is not a product over cells, choices, and draws that are truncated or on a coarse grid."""
-        if len(case.model.cells) == 2 and any(each.draw is not None for each in case.observed) and few_records(case):
+        if (
+            len(problem.model.cells) == 2
+            and any(each.draw is not None for each in problem.observed)
+            and few_records(problem)
+        ):
             return "draws of two probabilities are read table by table"
-        return next((why for each in case.observed if (why := no_product(each)) is not None), None)
+        return next((why for each in problem.observed if (why := no_product(each)) is not None), None)
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the size of the windows, and three transforms of each or, for many cells, the few that matter."""
-        cells = len(case.model.cells)
-        width = min(case.size + 1.0, max(_width(each, case.size) for each in case.observed))
+        cells = len(problem.model.cells)
+        width = min(problem.size + 1.0, max(_width(each, problem.size) for each in problem.observed))
         length = width + 24 * np.sqrt(cells) * width / 90
         is_low = cells > MANY and _WAVES * width <= MOST_WAVES
         each = 8 * _WAVES * width if is_low else 100 * length * np.log2(length + 2)
         operations = 100 * cells * width + cells * each
-        widest = min(case.size + 1.0, width * max(_widening(each, cells) for each in case.observed) / SPARE)
-        return Work(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
+        widest = min(problem.size + 1.0, width * max(_widening(each, cells) for each in problem.observed) / SPARE)
+        return CostEstimate(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
 
-    def read(self, case: Case) -> TableReading:
+    def solve(self, problem: Problem) -> TableReading:
         """Return the exact joint posterior of all counts."""
-        kernels = _kernels(case, None)
+        kernels = _kernels(problem, None)
         if not any(kernel.is_linear for kernel in kernels):
-            return _read(case, kernels, EXACTLY)
-        if (enumeration := EnumerationEngine()).refusal(case) is None:
-            return enumeration.read(case)
+            return _read(problem, kernels, EXACTLY)
+        if (enumeration := EnumerationSolver()).rejection(problem) is None:
+            return enumeration.solve(problem)
 
         def read(expected: Floats | None) -> tuple[TableReading, Floats]:
-            found = _read(case, _kernels(case, expected), LINEAR)
+            found = _read(problem, _kernels(problem, expected), LINEAR)
             return found, found.mean_counts
 
         return until_settled(read, is_linear=True)
 
-    def log_bounds(self, cases: Sequence[Case]) -> list[float]:
+    def log_bounds(self, problems: Sequence[Problem]) -> list[float]:
         """Return bounds from the windows alone, cells of the same noisy count together; inf where cells differ."""
         from discreet.reading.counts.evidence_bound import log_bounds  # only needed for strengths
 
-        return log_bounds(cases)
+        return log_bounds(problems)
 
 
 class _Kernel(Protocol):
@@ -80,8 +84,8 @@ class _Kernel(Protocol):
     def __call__(self, places: Counts, counts: Counts) -> Floats: ...
 
 
-def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
-    alpha, size = case.model.concentration, case.size
+def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableReading:
+    alpha, size = problem.model.concentration, problem.size
 
     def log_kernel(places: Counts, counts: Counts) -> Floats:
         return np.asarray(sum(kernel(places, counts) for kernel in kernels))
@@ -96,7 +100,7 @@ def _read(case: Case, kernels: Sequence[_Kernel], method: str) -> TableReading:
             CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.kinds for kernel in kernels])
         )
     constant = log_prior_total(alpha, size) + sum(kernel.log_constant for kernel in kernels)
-    return TableReading(case.model, latent, latent.log_sum + constant, method)
+    return TableReading(problem.model, latent, latent.log_sum + constant, method)
 
 
 def log_prior_total(alpha: Floats, size: int) -> float:
@@ -128,10 +132,10 @@ class MeasuredCells:
         return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
 
 
-def _kernels(case: Case, expected: Floats | None) -> list[_Kernel]:
-    cells, size = len(case.model.cells), case.size
-    drawn: list[_Kernel] = [DrawnCells(draw.rows[0], size, expected) for draw in case.draws]
-    return [*drawn, *(MeasuredCells(measurement, cells, size) for measurement in case.measurements)]
+def _kernels(problem: Problem, expected: Floats | None) -> list[_Kernel]:
+    cells, size = len(problem.model.cells), problem.size
+    drawn: list[_Kernel] = [DrawnCells(draw.rows[0], size, expected) for draw in problem.draws]
+    return [*drawn, *(MeasuredCells(measurement, cells, size) for measurement in problem.measurements)]
 
 
 def no_product(observed: Observed) -> str | None:

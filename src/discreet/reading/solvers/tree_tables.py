@@ -21,11 +21,11 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
-from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.engines.tables import log_prior_total
+from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
+from discreet.reading.solvers.tables import log_prior_total
 
 _DRAWS, _FACTORS = 4000, 45.0
 _BLOCK = 4_000_000  # weights held at a time while drawing
@@ -67,61 +67,61 @@ class _Line:
         return _Line.of(start, self.weights[start - self.first : max(start, end) - self.first + 1], self.log_scale)
 
 
-class TreeTablesEngine(Engine, place=12):
+class TreeTablesSolver(Solver, place=12):
     """Reads one or several noisy tables of the same tree, and noisy cells beside them."""
 
     models = (Categories,)
     exactness = Exactness.EXACT
 
-    def misfit(self, case: Case) -> str | None:
-        """Refuse cases without a tree, with several trees, or without a noisy count of every cell."""
-        trees = {m.noise.tree_parents for m in case.measurements if m.noise.tree_parents is not None}
-        if len(trees) != 1 or not case.is_measured:
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Refuse problems without a tree, with several trees, or without a noisy count of every cell."""
+        trees = {m.noise.tree_parents for m in problem.measurements if m.noise.tree_parents is not None}
+        if len(trees) != 1 or not problem.is_measured:
             return "there is not one single tree along whose edges noise was added"
-        cells = np.arange(len(case.model.cells))
-        for measured in case.measurements:
+        cells = np.arange(len(problem.model.cells))
+        for measured in problem.measurements:
             if not np.array_equal(np.asarray(measured.of.single_cells), cells):
                 return "something other than every cell was measured"
             if measured.noise.tree_parents is None and not measured.noise.is_product:
                 return "its noise is added neither along the tree nor to single cells"
         return None
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the convolutions of all windows, and the draws."""
-        widths = [self._width(case, measured) for measured in case.measurements]
-        wide, cells = min(widths), len(case.model.cells)
-        return Work(
+        widths = [self._width(problem, measured) for measured in problem.measurements]
+        wide, cells = min(widths), len(problem.model.cells)
+        return CostEstimate(
             f"adding {cells} windows of {wide:.0f} counts", 2 * cells * wide * (wide + _DRAWS), 8 * _DRAWS * wide
         )
 
     @staticmethod
-    def _width(case: Case, measured: Measurement) -> float:
+    def _width(problem: Problem, measured: Measurement) -> float:
         reach = float(measured.noise.decay_length.max()) if measured.noise.tree_parents is not None else np.inf
-        return min(case.size + 1.0, 2 * _FACTORS * reach + 60)
+        return min(problem.size + 1.0, 2 * _FACTORS * reach + 60)
 
-    def read(self, case: Case) -> TableReading:
+    def solve(self, problem: Problem) -> TableReading:
         """Return exact evidence and independent draws of the whole table."""
-        messages = _Messages(case)
-        generator = np.random.default_rng([case.seed, 26])
+        messages = _Messages(problem)
+        generator = np.random.default_rng([problem.seed, 26])
         tables = messages.draw(_DRAWS, generator)
         counts = WeightedTables.drawn(tables, np.ones(_DRAWS), messages.log_evidence)
-        alpha = case.model.concentration
-        shares = (alpha + tables) / (alpha.sum() + case.size)
+        alpha = problem.model.concentration
+        shares = (alpha + tables) / (alpha.sum() + problem.size)
         errors = shares.std(axis=0) / np.sqrt(_DRAWS)
         method = (
             f"read exactly by messages along the tree, and by {_DRAWS:,} independent draws (Monte Carlo errors of "
             f"means at most {errors.max():.2g})"
         )
-        return TableReading(case.model, counts, messages.log_evidence, method, tuple(errors.tolist()))
+        return TableReading(problem.model, counts, messages.log_evidence, method, tuple(errors.tolist()))
 
 
 class _Messages:
-    """All messages of a case: of every cell by itself, and of every cell with what hangs on it."""
+    """All messages of a problem: of every cell by itself, and of every cell with what hangs on it."""
 
-    def __init__(self, case: Case[Categories]) -> None:
-        self._case, self._alpha = case, np.array(case.model.concentration, dtype=float)
-        self._trees = [each for each in case.measurements if each.noise.tree_parents is not None]
-        self._cells = [each for each in case.measurements if each.noise.tree_parents is None]
+    def __init__(self, problem: Problem[Categories]) -> None:
+        self._problem, self._alpha = problem, np.array(problem.model.concentration, dtype=float)
+        self._trees = [each for each in problem.measurements if each.noise.tree_parents is not None]
+        self._cells = [each for each in problem.measurements if each.noise.tree_parents is None]
         self.parents: Sequence[int] = self._trees[0].noise.tree_parents or ()
         self.children: list[list[int]] = [[] for _ in self._alpha]
         for place, parent in enumerate(self.parents):
@@ -130,13 +130,13 @@ class _Messages:
         self.steps: dict[int, list[_Line]] = {}  # of every cell: f, then f with one more of what hangs on it
         for place in range(len(self._alpha)):
             self._gather(place)
-        size, last = case.size, self.steps[len(self._alpha) - 1][-1]
-        constant = log_prior_total(self._alpha, size) - sum(each.noise.log_normaliser for each in case.measurements)
+        size, last = problem.size, self.steps[len(self._alpha) - 1][-1]
+        constant = log_prior_total(self._alpha, size) - sum(each.noise.log_normaliser for each in problem.measurements)
         self.log_evidence = log(float(last.at(np.array([size]))[0])) + last.log_scale + constant
 
     def _gather(self, place: int) -> None:
-        """Work out the messages of one cell, whose own are all there."""
-        size, hanging = self._case.size, [self.behind[child] for child in self.children[place]]
+        """CostEstimate out the messages of one cell, whose own are all there."""
+        size, hanging = self._problem.size, [self.behind[child] for child in self.children[place]]
         low, high = self._window(place) if place < len(self.parents) else (size, size)
         least, most = sum(each.first for each in hanging), sum(each.last for each in hanging)
         own = self._own(place, max(0, low - most), max(0, high - least))
@@ -160,10 +160,10 @@ class _Messages:
         ends = []
         for measured in self._trees:
             reach = int(_FACTORS / measured.noise.tree_rates[place]) + 30
-            middle = int(np.clip(measured.noise.carried(measured.values)[place], 0, self._case.size))
+            middle = int(np.clip(measured.noise.carried(measured.values)[place], 0, self._problem.size))
             ends.append((middle - reach, middle + reach))
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
-        return max(0, low), min(self._case.size, high)
+        return max(0, low), min(self._problem.size, high)
 
     def _own(self, place: int, low: int, high: int) -> _Line:
         """Return f of one cell between two counts, with the noise of that cell where it was published."""
@@ -176,7 +176,7 @@ class _Messages:
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw tables from the root downwards."""
-        left = {len(self._alpha) - 1: np.full(count, self._case.size, dtype=np.int64)}
+        left = {len(self._alpha) - 1: np.full(count, self._problem.size, dtype=np.int64)}
         tables = np.zeros((count, len(self._alpha)), dtype=np.int64)
         for place in range(len(self._alpha) - 1, -1, -1):
             rest = left[place]

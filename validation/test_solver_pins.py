@@ -1,4 +1,4 @@
-"""Do chains forget where they started, and do they read trees as exact sums do? Figures that the count engine promises.
+"""Do chains forget where they started, and do they read trees as exact sums do? Figures that the count solver promises.
 
 Sachs, 1,000 records at epsilon 1: nested R-hat is below 1.02 after 40 draws of each chain, and readings from starts as
 they are drawn and from starts with doubled deviations agree: differences of all means over their Monte Carlo errors
@@ -16,10 +16,10 @@ from test_graph_calibration import example
 import discreet as dc
 from discreet.arrays import Floats
 from discreet.models.network import Network
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.counts import sampled
 from discreet.reading.counts.sampled import SampledTables, Target
-from discreet.reading.engines.counts import CountsEngine, target_of
+from discreet.reading.solvers.counts import CountsSolver, target_of
 
 SEED = 1
 
@@ -48,7 +48,7 @@ def test_sachs_mixes_and_forgets_its_start(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sampled, "longest_for", lambda length: 40)
     network = example("sachs")
     counts = network.made_up(1_000, np.random.default_rng(SEED)).statistics
-    target = target_of(Case.of([dc.simulate(dc.FamilyHistograms(network, 1_000, 1), counts, dc.SeededBits(SEED))]))
+    target = target_of(Problem.of([dc.simulate(dc.FamilyHistograms(network, 1_000, 1), counts, dc.SeededBits(SEED))]))
     plain, wide = read(target, 1), read(farther(target), 2)
     means = [np.concatenate([table.ravel() for table in each.means()]) for each in (plain, wide)]
     errors = [np.concatenate([table.ravel() for table in each.reached.errors]) for each in (plain, wide)]
@@ -66,7 +66,7 @@ def test_trees_are_read_by_chains_as_they_are_read_exactly() -> None:
     for seed in range(20):
         counts = network.made_up(100, np.random.default_rng([SEED, seed])).statistics
         release = dc.simulate(dc.FamilyHistograms(network, 100, 1), counts, dc.SeededBits(seed))
-        exact, found = dc.infer(release), CountsEngine().read(Case.of([release])).counts
+        exact, found = dc.infer(release), CountsSolver().solve(Problem.of([release])).counts
         assert exact.method == "read exactly"
         wanted = np.concatenate([table.ravel() for table in exact.mean_tables().values()])
         means = np.concatenate([np.asarray(table).ravel() for table in found.means() or ()])

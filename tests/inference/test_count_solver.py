@@ -11,9 +11,9 @@ import discreet as dc
 from all_data_sets import AllDataSets
 from discreet.inference import NetworkPosterior
 from discreet.models.network import Network
-from discreet.reading import Case
+from discreet.reading import Problem
 from discreet.reading.counts.sampled import SampledTables
-from discreet.reading.engines.counts import CountsEngine, fit_of, target_of
+from discreet.reading.solvers.counts import CountsSolver, fit_of, target_of
 from discreet_papers import as_published
 
 TWO = (0, 1)
@@ -76,7 +76,7 @@ def all_data_sets(name: str) -> AllDataSets:
 
 
 def sampled(*releases: dc.Release) -> SampledTables:
-    counts = CountsEngine().read(Case.of(releases)).counts
+    counts = CountsSolver().solve(Problem.of(releases)).counts
     assert isinstance(counts, SampledTables)
     return counts
 
@@ -98,7 +98,7 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_data_sets(name: str) -> 
 def test_the_fit_is_the_mechanisms_own_likelihood(name: str) -> None:
     release = released(name)
     cells = all_data_sets(name).cells[::100]
-    found = fit_of(Case.of([release])).log_likelihood(cells.T)
+    found = fit_of(Problem.of([release])).log_likelihood(cells.T)
     np.testing.assert_allclose(found, release.mechanism.log_likelihood(release.counts, cells), atol=2e-6)
 
 
@@ -197,7 +197,7 @@ def test_slopes_are_those_of_the_smooth_map() -> None:
     release = dc.simulate(
         dc.FamilyHistograms(network, 50, 1), network.made_up(50, np.random.default_rng(2)).statistics, dc.SeededBits(2)
     )
-    target = target_of(Case.of([release]))
+    target = target_of(Problem.of([release]))
     coordinates, generator = target.coordinates, np.random.default_rng(3)
     q = generator.standard_normal((coordinates.length, 1))
     weights = [generator.standard_normal(t.shape) for t in coordinates.in_order(coordinates.smooth(q).tables)]
@@ -274,8 +274,8 @@ def test_a_graph_that_is_too_dense_is_refused_with_its_cells() -> None:
     edges += [f"{a} -> {b}" for place, a in enumerate(names) for b in names[place + 1 : place + 15 : 7]]
     levels = dict.fromkeys({name.strip() for edge in edges for name in edge.split("->")}, (0, 1, 2, 3))
     network = Network.from_edges(*edges, levels=levels, outside=0)
-    case = Case.before(dc.FamilyHistograms(network, 100, 1))
-    why = CountsEngine().misfit(case)
+    problem = Problem.before(dc.FamilyHistograms(network, 100, 1))
+    why = CountsSolver().unsupported_reason(problem)
     assert why is not None
     assert "too dense" in why
 

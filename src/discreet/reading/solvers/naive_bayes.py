@@ -12,7 +12,6 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.models.network import Network
-from discreet.reading.case import Case, Engine, Work
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import KnownRows, RowMemory, WindowedClass, class_windows
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
@@ -20,6 +19,7 @@ from discreet.reading.counts.whole_class import WholeClass
 from discreet.reading.counts.windows import MARGIN, log_prior
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
 from discreet.reading.measured import log_constant, log_noise, measured_tables, own_factors, rough_margins, seen_tables
+from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.readings import EXACTLY, NetworkReading
 
 WIDENING = 2.0
@@ -28,24 +28,26 @@ WIDENING = 2.0
 _DRAWS = 400  # draws of the tables that show roughly which rows to expect where a factor was linearised
 
 
-class NaiveBayesEngine(Engine, place=10):
+class NaiveBayesSolver(Solver, place=10):
     """Sums over all class counts, and for each over all tables of its features."""
 
     models = (Network,)
     shares_rows = True
     reads_own_rows = True
 
-    def reader(self) -> Callable[[Case], NetworkReading]:
+    def reader(self) -> Callable[[Problem], NetworkReading]:
         known: KnownRows = {}
-        return lambda case: NetworkReading(case.model, windowed(case, known)) if _is_windowed(case) else self.read(case)
+        return lambda problem: (
+            NetworkReading(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)
+        )
 
-    def misfit(self, case: Case) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse other graphs, noise that is not a product over cells, choices, truncated draws and coarse grids."""
-        if case.model.target is None:
+        if problem.model.target is None:
             return "the graph is not a naive Bayes network"
-        if measured_tables(case) is None:
+        if measured_tables(problem) is None:
             return "its noise does not factor over the cells of tables"
-        for observed in case.observed:
+        for observed in problem.observed:
             if observed.draw is not None:
                 if (why := coarse(observed.draw.rows)) is not None:
                     return why
@@ -53,48 +55,50 @@ class NaiveBayesEngine(Engine, place=10):
                 return "the likelihood of a choice does not factor over cells"
         return None
 
-    def work(self, case: Case) -> Work:
+    def cost(self, problem: Problem) -> CostEstimate:
         """Return the transforms of the windows of all rows; with draws, direct convolutions over all counts."""
-        model = case.model
+        model = problem.model
         classes, *features = (len(variable.levels) for variable in model.variables)
         cells = classes * sum(features)
-        if not _is_windowed(case):
-            numbers = 8.0 * cells * (case.size + 1)
-            words = f"summing over {cells} cells of {case.size} records"
-            return Work(words, 9.0 * cells * (case.size + 1.0) ** 2, numbers)
-        tables = measured_tables(case) or []
-        width = min(case.size + 1.0, WIDENING * max(2 * MARGIN * table.farthest + 5 for table in tables))
-        length = min(case.size + 1.0, width) * (1 + sqrt(max(features)) / 2)
+        if not _is_windowed(problem):
+            numbers = 8.0 * cells * (problem.size + 1)
+            words = f"summing over {cells} cells of {problem.size} records"
+            return CostEstimate(words, 9.0 * cells * (problem.size + 1.0) ** 2, numbers)
+        tables = measured_tables(problem) or []
+        width = min(problem.size + 1.0, WIDENING * max(2 * MARGIN * table.farthest + 5 for table in tables))
+        length = min(problem.size + 1.0, width) * (1 + sqrt(max(features)) / 2)
         words = f"summing over windows of {width:.0f} counts of {cells} cells"
-        states = min(case.size + 1.0, width) * classes * sum(features)
-        return Work(words, 100 * cells * length * log2(length + 2), classes * max(features) * length + 4 * states)
+        states = min(problem.size + 1.0, width) * classes * sum(features)
+        return CostEstimate(
+            words, 100 * cells * length * log2(length + 2), classes * max(features) * length + 4 * states
+        )
 
-    def read(self, case: Case) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkReading:
         """Return the exact joint posterior of all tables."""
-        if _is_windowed(case):
-            return NetworkReading(case.model, windowed(case))
-        drawn = [draw.rows for draw in case.draws]
+        if _is_windowed(problem):
+            return NetworkReading(problem.model, windowed(problem))
+        drawn = [draw.rows for draw in problem.draws]
         linear = any(
-            RowKernel(rows, y, case.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
+            RowKernel(rows, y, problem.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
         )
 
         def read(expected: Floats | None) -> tuple[NaiveBayesCounts, Floats]:
-            counts = whole(case, [_Drawn(rows, case.size, expected) for rows in drawn])
+            counts = whole(problem, [_Drawn(rows, problem.size, expected) for rows in drawn])
             counts.method = LINEAR if linear else EXACTLY
             return counts, _expected_cells(counts) if linear else np.zeros(1)
 
-        return NetworkReading(case.model, until_settled(read, linear))
+        return NetworkReading(problem.model, until_settled(read, linear))
 
 
-def _is_windowed(case: Case) -> bool:
+def _is_windowed(problem: Problem) -> bool:
     """Tell whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
-    seen = {table.names[-1] for table in measured_tables(case) or ()}
-    return not case.draws and all(variable.name in seen for variable in case.model.variables[1:])
+    seen = {table.names[-1] for table in measured_tables(problem) or ()}
+    return not problem.draws and all(variable.name in seen for variable in problem.model.variables[1:])
 
 
-def windowed(case: Case, known: KnownRows | None = None) -> NaiveBayesCounts:
+def windowed(problem: Problem, known: KnownRows | None = None) -> NaiveBayesCounts:
     """Return class counts and features on windows around what was measured, reusing rows that are already known."""
-    model, size, seen = case.model, case.size, seen_tables(case)
+    model, size, seen = problem.model, problem.size, seen_tables(problem)
     target, *features = (variable.name for variable in model.variables)
     (class_alpha,), *alpha = model.row_priors
     rows = [[seen[name][y] for name in features] for y in range(len(class_alpha))]
@@ -104,13 +108,13 @@ def windowed(case: Case, known: KnownRows | None = None) -> NaiveBayesCounts:
         WindowedClass(each, [own[y] for own in alpha], window)
         for y, (each, window) in enumerate(zip(memories, windows, strict=True))
     ]
-    return NaiveBayesCounts(classes, own_factors(class_alpha.tolist(), seen[target][0]), size, log_constant(case))
+    return NaiveBayesCounts(classes, own_factors(class_alpha.tolist(), seen[target][0]), size, log_constant(problem))
 
 
-def whole(case: Case, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
+def whole(problem: Problem, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
     """Return class counts and features with the factors of every count 0, ..., n, as drawn tables need."""
-    model, size = case.model, case.size
-    noise, centres = log_noise(case), rough_margins(case, [each.margins() for each in drawn])
+    model, size = problem.model, problem.size
+    noise, centres = log_noise(problem), rough_margins(problem, [each.margins() for each in drawn])
     (class_alpha,), *alpha = model.row_priors
     target, features = model.variables[0].name, model.variables[1:]
 
@@ -128,7 +132,7 @@ def whole(case: Case, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
     classes = [
         WholeClass(factors(y), [own[y] for own in alpha], middle, log_class[y]) for y, middle in enumerate(middles)
     ]
-    constant = log_constant(case) + sum(each.log_constant() for each in drawn)
+    constant = log_constant(problem) + sum(each.log_constant() for each in drawn)
     return NaiveBayesCounts(classes, [OwnFactor(float(a)) for a in class_alpha], size, constant)
 
 

@@ -1,1 +1,0 @@
-"""The engines, each of which reads some cases. A file in this folder registers its engine by stating its place."""
