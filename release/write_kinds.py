@@ -1,4 +1,4 @@
-"""Write src/discreet/kinds.py, which says where each built-in kind, solver and posterior is: what `make kinds` does.
+"""Write src/discreet/kinds.py, which says where each built-in kind and posterior is: what `make kinds` does.
 
 A document, a release or a study then loads the modules of what it names, and no others. tests/test_kinds.py fails if
 the file is not what this would write.
@@ -15,12 +15,11 @@ from discreet.documents import DocumentedMechanism, DocumentedModel
 from discreet.guarantees.metric import Metric
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.models.programs.program import Program
-from discreet.reading.problem import Solver
 
 FILE = Path(discreet.__file__).parent / "kinds.py"
 PACKAGES = (guarantees, models, mechanisms, reading, inference)
 EXTRAS = "discreet.inference.bridges."  # which need libraries that are not always there
-HEAD = '''"""Where each built-in kind, solver and posterior is defined. Written by `make kinds`; do not edit."""
+HEAD = '''"""Where each built-in kind and posterior is defined. Written by `make kinds`; do not edit."""
 # fmt: off
 
 '''
@@ -53,11 +52,6 @@ def text() -> str:
         "model": homes(DocumentedModel.kinds.newest),
         "program": homes(Program.kinds.newest),
     }
-    solvers = sorted(
-        (place, name_of(made), tuple(sorted(name_of(each) for each in made.models)))
-        for made, place in Solver.registered.items()
-        if is_ours(made)
-    )
     posteriors = {name_of(shown): made.__module__ for shown, made in Posterior.registered.items() if is_ours(made)}
     lines = ["KINDS: dict[str, dict[str, str]] = {"]
     for sort, found_there in kinds.items():
@@ -67,14 +61,6 @@ def text() -> str:
             "    },",
         ]
     lines += ["}", '"""The module of each kind that a document may name."""', ""]
-    lines += ["SOLVERS: tuple[tuple[int, str, tuple[str, ...]], ...] = ("]
-    for place, solver, read in solvers:
-        lines += [f'    ({place}, "{solver}", (', *(f'        "{model}",' for model in read), "    )),"]
-    lines += [
-        ")",
-        '"""Solvers in the order in which they are asked, each with the models that it reads."""',
-        "",
-    ]
     lines += ["POSTERIORS: dict[str, str] = {"]
     lines += [f'    "{shown}": "{home}",' for shown, home in sorted(posteriors.items())]
     lines += ["}", '"""The module of the posterior that shows a kind of result."""']

@@ -112,7 +112,7 @@ def test_a_solver_of_another_distribution_reads_its_own_kinds_only(tmp_path: Pat
     (tmp_path / "greedy_for_a_test.py").write_text(
         "import discreet as dc\nfrom discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts\n"
         "from discreet.reading import Solver, CostEstimate\n"
-        "class Greedy(Solver, place=1):\n    models = (dc.Categories,)\n"
+        "class Greedy(Solver):\n    models = (dc.Categories,)\n"
         "    def unsupported_reason(self, problem): return None\n"
         "    def cost(self, problem): return CostEstimate('nothing', 1.0)\n"
         "    def solve(self, problem): raise AssertionError\n"

@@ -3,21 +3,23 @@
 import ast
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
 import discreet as dc
-from discreet.kinds import SOLVERS
 from discreet.models import Model
 from discreet.reading import CostEstimate, Exactness, Problem, Solver, solver_for
 from discreet.reading.published import Reading
+from discreet.reading.solvers import SOLVERS
 
 ROOT = Path(dc.__file__).parent
 RELEASES = Path(__file__).parent / "documents" / "before-house" / "releases"
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
-CASE = Problem.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
+PROBLEM = Problem.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
 
 
 @pytest.mark.parametrize(
@@ -34,26 +36,32 @@ def test_what_was_published_is_found_by_its_kind_when_nothing_else_is_loaded(ask
     assert done.returncode == 0, done.stderr
 
 
-def test_engines_of_a_model_state_different_places_and_the_exact_ones_come_first() -> None:
-    best_first = list(Exactness)
-    for module in {solver.rpartition(".")[0] for _, solver, _ in SOLVERS}:
-        import_module(module)
-    for model in Model.registered().values():
-        places = {place: kind for kind, place in Solver.registered.items() if issubclass(model, kind.models)}
-        assert len(places) == sum(issubclass(model, kind.models) for kind in Solver.registered) > 0, model
-        order = [best_first.index(places[place].exactness) for place in sorted(places)]
+def test_every_solver_stands_in_the_list_of_its_models_and_the_exact_ones_come_first() -> None:
+    for module in walk_packages(dc.__path__, "discreet."):
+        if module.name.startswith(("discreet.reading.", "discreet.inference.")) and ".bridges" not in module.name:
+            import_module(module.name)
+    best_first, listed = list(Exactness), [name for names in SOLVERS.values() for name in names]
+    own = {name: kind for name, kind in Solver.registered.items() if name.startswith("discreet.")}
+    assert sorted(listed) == sorted(own)  # each once, and none is forgotten
+    for model, names in SOLVERS.items():
+        kinds = [own[name] for name in names]
+        assert all(model in {f"{each.__module__}.{each.__name__}" for each in kind.models} for kind in kinds), model
+        order = [best_first.index(kind.exactness) for kind in kinds]
         assert order == sorted(order), model
+    for made in Model.registered().values():
+        assert any(issubclass(made, kind.models) for kind in own.values()), made
 
 
-@pytest.mark.parametrize(("place", "is_asked"), [(5, True), (10**6, False)])
-def test_an_engine_is_asked_at_the_place_that_it_states(
-    place: int, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("reads", "is_asked"), [(Exactness.EXACT, True), (Exactness.APPROXIMATE, False)])
+def test_a_solver_of_the_running_program_is_asked_before_those_that_read_no_better(
+    reads: Exactness, is_asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solver_for(CASE)
+    solver_for(PROBLEM)
     monkeypatch.setattr(Solver, "registered", dict(Solver.registered))
 
-    class Eager(Solver, place=place):
+    class Eager(Solver):
         models = (dc.Categories,)
+        exactness = reads
 
         def unsupported_reason(self, problem: Problem) -> None:
             return None
@@ -64,7 +72,9 @@ def test_an_engine_is_asked_at_the_place_that_it_states(
         def solve(self, problem: Problem) -> Reading:
             raise AssertionError
 
-    assert isinstance(solver_for(CASE), Eager) is is_asked
+    assert isinstance(solver_for(PROBLEM), Eager) is is_asked
+    with_margins = replace(PROBLEM, observed=(*PROBLEM.observed, replace(PROBLEM.observed[0], is_margin=True)))
+    assert not isinstance(solver_for(with_margins), Eager)  # which it does not say that it handles
 
 
 def test_outside_the_rooms_of_mechanisms_only_the_chooser_names_one() -> None:

@@ -33,11 +33,11 @@ import discreet as dc
 from discreet.command_line.main import main as discreet_command
 from discreet.guarantees.entries import PARTS
 from discreet.guarantees.metric import Metric
-from discreet.kinds import SOLVERS
 from discreet.mechanisms import Sized
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.programs.program import Program
+from discreet.reading.solvers import SOLVERS
 from discreet.study.file import (
     QUERY_KEYS,
     QUESTION_KEYS,
@@ -194,8 +194,8 @@ def kinds() -> Iterator[str]:
             yield f"metric {name}"
     for name, parts in sorted(PARTS.items()):
         yield f"entry of a ledger {name}: {', '.join(sorted(parts))}"
-    for _, solver, models in SOLVERS:
-        yield f"solver {solver.rpartition('.')[2]}: {', '.join(sorted(model.rpartition('.')[2] for model in models))}"
+    for model, solvers in SOLVERS.items():
+        yield f"solvers of {model.rpartition('.')[2]}: {', '.join(name.rpartition('.')[2] for name in solvers)}"
 
 
 TEXTS: dict[str, Callable[[], Iterator[str]]] = {

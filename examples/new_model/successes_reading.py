@@ -27,7 +27,7 @@ class SuccessesReading:
     method: str = "read exactly"
 
 
-class SuccessesSolver(Solver, place=10):
+class SuccessesSolver(Solver):
     """Lists all totals."""
 
     models = (Successes,)

@@ -1,4 +1,4 @@
-"""Where each built-in kind, solver and posterior is defined. Written by `make kinds`; do not edit."""
+"""Where each built-in kind and posterior is defined. Written by `make kinds`; do not edit."""
 # fmt: off
 
 KINDS: dict[str, dict[str, str]] = {
@@ -76,67 +76,6 @@ KINDS: dict[str, dict[str, str]] = {
     },
 }
 """The module of each kind that a document may name."""
-
-SOLVERS: tuple[tuple[int, str, tuple[str, ...]], ...] = (
-    (9, "discreet.inference.posteriors.two_step_median.TwoStepSolver", (
-        "discreet.models.number_table.NumberTable",
-    )),
-    (9, "discreet.inference.posteriors.weighted_sums.WeightedSumsSolver", (
-        "discreet.models.weighted_sums.WeightedSums",
-    )),
-    (10, "discreet.inference.posteriors.number_sums.NumberSumsSolver", (
-        "discreet.models.number_sums.NumberSums",
-    )),
-    (10, "discreet.inference.posteriors.number_table.NumberTableSolver", (
-        "discreet.models.number_table.NumberTable",
-    )),
-    (10, "discreet.reading.solvers.families.FamiliesSolver", (
-        "discreet.models.bounded_family.BoundedFamily",
-    )),
-    (10, "discreet.reading.solvers.moments.MomentsSolver", (
-        "discreet.models.linear_regression.LinearRegression",
-    )),
-    (10, "discreet.reading.solvers.naive_bayes.NaiveBayesSolver", (
-        "discreet.models.network.Network",
-    )),
-    (10, "discreet.reading.solvers.tables.TablesSolver", (
-        "discreet.models.categories.Categories",
-    )),
-    (12, "discreet.reading.solvers.tree_tables.TreeTablesSolver", (
-        "discreet.models.categories.Categories",
-    )),
-    (20, "discreet.reading.solvers.cube.CubeSolver", (
-        "discreet.models.network.Network",
-    )),
-    (20, "discreet.reading.solvers.enumeration.EnumerationSolver", (
-        "discreet.models.categories.Categories",
-    )),
-    (25, "discreet.reading.solvers.weighted_tables.WeightedTablesSolver", (
-        "discreet.models.categories.Categories",
-    )),
-    (28, "discreet.reading.solvers.cell_models.CellModelsSolver", (
-        "discreet.models.modelled_table.ModelledTable",
-    )),
-    (30, "discreet.reading.solvers.sampled_tables.SampledTablesSolver", (
-        "discreet.models.categories.Categories",
-    )),
-    (30, "discreet.reading.solvers.shared_radius.SharedRadiusSolver", (
-        "discreet.models.network.Network",
-    )),
-    (35, "discreet.reading.solvers.binary_trees.BinaryTreesSolver", (
-        "discreet.models.network.Network",
-    )),
-    (40, "discreet.reading.solvers.trees.TreesSolver", (
-        "discreet.models.network.Network",
-    )),
-    (50, "discreet.reading.solvers.counts.CountsSolver", (
-        "discreet.models.network.Network",
-    )),
-    (60, "discreet.reading.solvers.rows.RowsSolver", (
-        "discreet.models.network.Network",
-    )),
-)
-"""Solvers in the order in which they are asked, each with the models that it reads."""
 
 POSTERIORS: dict[str, str] = {
     "discreet.inference.posteriors.two_step_median.TwoStepReading": "discreet.inference.posteriors.two_step_median",

@@ -12,6 +12,7 @@ from discreet.reading.counts import class_windows
 from discreet.reading.counts.row_windows import RowWindows
 from discreet.reading.counts.windows import Seen
 from discreet.reading.family_strengths import read_families
+from discreet.reading.problem import in_turn
 from discreet.reading.solvers.naive_bayes import whole
 from discreet.releases import Release
 
@@ -79,7 +80,7 @@ def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatc
     assert solver is not None
     exact = dc.infer(one)
     monkeypatch.setattr(family_strengths, "MOST_COMBINATIONS", 1)
-    readings = read_families(problem, solver.reader())
+    readings = read_families(problem, in_turn(solver))
     assert len(readings) <= 32
     drawn = dc.inference.NetworkPosterior(problem.model, [one], readings)
     assert drawn.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)

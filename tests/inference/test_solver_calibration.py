@@ -21,12 +21,12 @@ import pytest
 import discreet as dc
 from discreet import mechanisms
 from discreet.inference.posteriors.posterior import posterior_of
-from discreet.kinds import SOLVERS
 from discreet.mechanisms import with_fields
 from discreet.models import NumberSums, NumberTable, WeightedSums, Weights
 from discreet.models.programs import Poisson
 from discreet.reading.problem import Observed, Problem, Solver
 from discreet.reading.published import Exactness
+from discreet.reading.solvers import SOLVERS
 
 LEVEL = 0.8
 Study = tuple[float, float, float, float, float]
@@ -92,7 +92,7 @@ SETTINGS: dict[str, Setting] = {
 
 def solvers() -> dict[str, type[Solver]]:
     """Return the solvers of the library itself."""
-    homes = [name.rpartition(".") for _, name, _ in SOLVERS]
+    homes = [name.rpartition(".") for names in SOLVERS.values() for name in names]
     return {name: getattr(import_module(module), name) for module, _, name in homes}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import discreet as dc
 from discreet.reading import Problem, Solver, solve, solver_for
+from discreet.reading.problem import BoundsEvidence
 from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
@@ -30,8 +31,8 @@ def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
 ) -> None:
     problems = strengthened(Problem.of([release(kind, cells, size, epsilon)]), GRID)
     each = np.array([solve(problem).log_evidence for problem in problems])
-    solver = solver_for(problems[0])
-    assert solver is not None
+    solver: Any = solver_for(problems[0])
+    assert isinstance(solver, BoundsEvidence)
     bounds = solver.log_bounds(problems)
     assert (np.array(bounds) >= each - 1e-9).all()
     assert np.isfinite(bounds).all()
@@ -43,8 +44,8 @@ def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
 @pytest.mark.parametrize("prior", [1, (0.5, 1, 2) * 10], ids=["one prior", "priors of their own"])
 def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(prior: object) -> None:
     problems = strengthened(Problem.of([release("GeometricHistogram", 30, 500, "0.3", prior)]), GRID)
-    solver = solver_for(problems[0])
-    assert solver is not None
+    solver: Any = solver_for(problems[0])
+    assert isinstance(solver, BoundsEvidence)
     alone = [solver.log_bounds([problem])[0] for problem in problems]
     assert solver.log_bounds(problems) == pytest.approx(alone, abs=0.1)  # tilts are found from different sides
     assert solver.log_bounds(problems[::-1])[::-1] == pytest.approx(alone, abs=0.1)
@@ -79,6 +80,6 @@ def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch
 def test_cells_with_priors_of_their_own_have_a_bound_too() -> None:
     one = release("GeometricHistogram", 4, 60, "1", (0.5, 1, 2, 4))
     problem = Problem.of([one])
-    solver = solver_for(problem)
-    assert solver is not None
+    solver: Any = solver_for(problem)
+    assert isinstance(solver, BoundsEvidence)
     assert solve(problem).log_evidence <= solver.log_bounds([problem])[0] < np.inf

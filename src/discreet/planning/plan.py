@@ -196,7 +196,8 @@ def work_of_study(mechanism: Sized) -> float:
     """Return about how many operations one study takes."""
     problem = Problem.before(mechanism)
     solver = solver_for(problem)
-    reading = 0.0 if solver is None else solver.cost(problem).operations * solver.share_of_many
+    cost = None if solver is None else solver.cost(problem)
+    reading = 0.0 if cost is None else cost.operations * cost.share_of_many
     if solver is not None and solver.exactness is Exactness.SAMPLED:
         reading *= _SAMPLED
     making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)

@@ -25,7 +25,7 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.models.network import Network
-from discreet.reading.problem import MOST_OPERATIONS, Problem, Solver
+from discreet.reading.problem import MOST_OPERATIONS, Problem, Solver, SolvesInTurn
 from discreet.reading.readings import NetworkReading
 
 MOST_COMBINATIONS = 64
@@ -40,11 +40,10 @@ Places = tuple[int, ...]
 def are_few(problem: Problem[Network], solver: Solver) -> bool:
     """Tell whether reading a problem under all priors that are asked takes no more than is allowed."""
     grids = problem.model.strength_grids
-    times = max(map(len, grids.values())) if solver.shares_rows else _ROUNDS * sum(map(len, grids.values()))
-    return (
-        solver.cost(problem).operations * (times + _DRAWN * (not solver.shares_rows))
-        <= MOST_OPERATIONS * problem.work_limit
-    )
+    shares_rows = isinstance(solver, SolvesInTurn) and solver.shares_rows
+    times = max(map(len, grids.values())) if shares_rows else _ROUNDS * sum(map(len, grids.values()))
+    operations = solver.cost(problem).operations * (times + _DRAWN * (not shares_rows))
+    return operations <= MOST_OPERATIONS * problem.work_limit
 
 
 def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkReading]:

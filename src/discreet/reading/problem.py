@@ -9,17 +9,18 @@ time. One operation is about the addition of a product to an array, some nanosec
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from math import inf
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
-from discreet.kinds import SOLVERS
 from discreet.mechanisms import Mechanism, Sized, sized
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.parts import Cost
@@ -27,6 +28,7 @@ from discreet.mechanisms.quantities import Measurement
 from discreet.models.model import ModelT
 from discreet.on_demand import ANNOUNCED, load_announced
 from discreet.reading.published import Exactness, Published, Reading
+from discreet.reading.solvers import SOLVERS
 
 MOST_OPERATIONS = 2e11
 """A reading with more operations is refused or left to the next solver; docs/reading-a-release.md quotes this."""
@@ -82,6 +84,14 @@ class Observed(ABC):
         return np.asarray(sum(part.log_likelihood(counts) for part in parts))
 
 
+class Feature(Enum):
+    """What a problem may have that a solver must be made for."""
+
+    MARGINS = "releases of margins of the problem's tables"
+    OWN_ROWS = "rows of one table with different priors"
+    PROGRAM = "a program that says how the cells of a table come about"
+
+
 @dataclass(frozen=True, eq=False)
 class Problem(Generic[ModelT]):
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
@@ -135,6 +145,16 @@ class Problem(Generic[ModelT]):
         return tuple(each.draw for each in self.observed if each.draw is not None)
 
     @property
+    def features(self) -> frozenset[Feature]:
+        """Return what only some solvers handle."""
+        found = {
+            Feature.MARGINS: any(each.is_margin for each in self.observed),
+            Feature.OWN_ROWS: self.model.has_own_rows,
+            Feature.PROGRAM: self.model.program is not None,
+        }
+        return frozenset(feature for feature, is_there in found.items() if is_there)
+
+    @property
     def is_measured(self) -> bool:
         """Tell whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)
@@ -162,11 +182,15 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What a reading costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals."""
+    """What a reading costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals.
+
+    `share_of_many` is the part of the operations that a problem takes among the many of a plan (`Solver.solve_many`).
+    """
 
     of: str
     operations: float
     numbers: float = 0.0
+    share_of_many: float = 1.0
 
     @property
     def rejection(self) -> str | None:
@@ -183,49 +207,65 @@ class CostEstimate:
 
 
 class Solver(ABC):
-    """Reads problems of some models; it registers by `class NewSolver(Solver, place=10)`, lower places come first."""
+    """Infers what stands behind a problem of some models. SOLVERS lists the library's own in reading order.
 
-    registered: ClassVar[dict[type["Solver"], int]] = {}  # every solver with its position
-    models: ClassVar[tuple[type, ...]]  # the models whose problems it reads
+    A class of the running program or of another distribution registers by being defined, and is asked before the
+    library's own solvers that read no better (`exactness`). What a problem has besides tables of its own counts is read
+    only by solvers that say that they handle it.
+    """
+
+    registered: ClassVar[dict[str, type["Solver"]]] = {}  # every solver that is loaded, by module and name
+    models: ClassVar[tuple[type, ...]]  # the models whose problems it solves
     exactness: ClassVar[Exactness] = Exactness.EXACT
-    reads_margins: ClassVar[bool] = False  # whether it also reads releases of margins of the problem's tables
-    reads_programs: ClassVar[bool] = False  # whether it reads only tables that have a program
-    reads_own_rows: ClassVar[bool] = False  # whether rows of one table may have different priors
-    share_of_many: ClassVar[float] = 1.0  # about which part of the work of `solve` a problem of `solve_many` takes
-    shares_rows: ClassVar[bool] = False  # whether `reader` reads rows with the same prior in several problems only once
+    handles: ClassVar[frozenset[Feature]] = frozenset()
 
-    def __init_subclass__(cls, place: int | None = None) -> None:
+    def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if place is not None:
-            Solver.registered[cls] = place
+        Solver.registered[f"{cls.__module__}.{cls.__qualname__}"] = cls
 
     @abstractmethod
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Tell why this solver does not suit a problem of any size; nothing if it does."""
+        """Tell why this solver does not suit a problem of any size; nothing if it does. Outputs are not used."""
 
     @abstractmethod
     def cost(self, problem: Problem) -> CostEstimate:
-        """Return how much work it is to read a suitable problem."""
+        """Return how much work it is to solve a suitable problem. Outputs are not used."""
 
     @abstractmethod
     def solve(self, problem: Problem) -> Reading:
-        """Return what a problem that is not refused tells about the true counts, moments or parameters."""
+        """Return what a problem that is not rejected tells about the true counts, moments or parameters."""
 
     def solve_many(self, problems: Sequence[Problem]) -> Sequence[Reading]:
         """Return readings of many simulated releases, for a plan; sampled ones may be rougher than `solve`."""
         return [self.solve(problem) for problem in problems]
 
-    def reader(self) -> Callable[[Problem], Reading]:
-        """Return a reader of several problems in turn: the same outputs under several priors."""
-        return self.solve
+    @final
+    def rejection(self, problem: Problem) -> str | None:
+        """Tell why this solver does not solve a problem: unsupported, or too much work; nothing if it does."""
+        return self.unsupported_reason(problem) or self.cost(problem).rejection_for(problem.work_limit)
+
+
+@runtime_checkable
+class SolvesInTurn(Protocol):
+    """A solver of the same outputs under several priors, some of whose work is done once for all of them."""
+
+    shares_rows: ClassVar[bool]  # whether rows with the same prior in several problems are read only once
+
+    def in_turn(self) -> Callable[[Problem], Reading]:
+        """Return what solves problems that differ in their prior only."""
+
+
+def in_turn(solver: Solver) -> Callable[[Problem], Reading]:
+    """Return what solves the same outputs under several priors, one after the other."""
+    return solver.in_turn() if isinstance(solver, SolvesInTurn) else solver.solve
+
+
+@runtime_checkable
+class BoundsEvidence(Protocol):
+    """A solver that knows beforehand which priors have no share of the evidence."""
 
     def log_bounds(self, problems: Sequence[Problem]) -> list[float]:
-        """Return upper bounds on the log evidence of the same outputs under several priors; inf where none is known."""
-        return [inf] * len(problems)
-
-    def rejection(self, problem: Problem) -> str | None:
-        """Tell why this solver does not read a problem, or nothing if it does. Outputs are not used."""
-        return self.unsupported_reason(problem) or self.cost(problem).rejection_for(problem.work_limit)
+        """Return upper bounds on the log evidence of the same outputs under several priors."""
 
 
 def solver_for(problem: Problem) -> Solver | None:
@@ -269,36 +309,37 @@ def solve(problem: Problem) -> Reading:
 
 
 def solvers_of(problem: Problem) -> Iterator[Solver]:
-    """Yield the solvers that read problems of this model, in the order of the places that they state.
+    """Yield the solvers that read problems of this model, in reading order.
 
     Each is loaded only when those before it have been asked.
     """
-    has_margins, has_rows = any(each.is_margin for each in problem.observed), problem.model.has_own_rows
     involved = [type(problem.model), *(type(each.mechanism) for each in problem.observed)]
     is_ours = all(each.__module__.startswith("discreet.") for each in involved)
-    for kind in _solvers_in_order(type(problem.model), is_ours):
-        is_able = (kind.reads_margins or not has_margins) and (kind.reads_own_rows or not has_rows)
-        if is_able and kind.reads_programs == (problem.model.program is not None):
+    for kind in _in_order(type(problem.model), is_ours):
+        if problem.features <= kind.handles:
             yield kind()
 
 
-def _solvers_in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
-    """Yield the solvers of a model: the library's own, and those of the running program and of other distributions.
+def _in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
+    """Yield the solvers of a model: the library's own as listed, others before those that read no better.
 
     Solvers that were loaded because a distribution announces them read its own models and mechanisms only: else the
     choice would depend on what happens to be loaded, and could change between a charge and a reading.
     """
-    names = {f"{kind.__module__}.{kind.__name__}" for kind in model.__mro__}
-    built_in = [(place, solver) for place, solver, models in SOLVERS if names & set(models)]
-    if not built_in:
+    listed = [name for kind in model.__mro__ for name in SOLVERS.get(f"{kind.__module__}.{kind.__name__}", ())]
+    if not listed:
         load_announced()
-    listed = {solver for _, solver, _ in SOLVERS}
-    places = {f"{kind.__module__}.{kind.__name__}": (place, kind) for kind, place in Solver.registered.items()}
+    ranks, own = list(Exactness), set(chain.from_iterable(SOLVERS.values()))
     others = [
-        (place, name)
-        for name, (place, kind) in places.items()
-        if name not in listed and issubclass(model, kind.models) and not (is_ours and kind.__module__ in ANNOUNCED)
+        kind
+        for name, kind in Solver.registered.items()
+        if name not in own and issubclass(model, kind.models) and not (is_ours and kind.__module__ in ANNOUNCED)
     ]
-    for _, name in sorted([*built_in, *others]):
-        home, _, solver = name.rpartition(".")
-        yield places[name][1] if name in places else getattr(import_module(home), solver)
+    others.sort(key=lambda kind: ranks.index(kind.exactness))
+    for name in listed:
+        home, _, called = name.rpartition(".")
+        kind = Solver.registered.get(name) or getattr(import_module(home), called)
+        while others and ranks.index(others[0].exactness) <= ranks.index(kind.exactness):
+            yield others.pop(0)
+        yield kind
+    yield from others

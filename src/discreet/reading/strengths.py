@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet.errors import DeclarationError
 from discreet.models.model import Model
-from discreet.reading.problem import Problem, Solver, solver_for
+from discreet.reading.problem import BoundsEvidence, Problem, Solver, in_turn, solver_for
 from discreet.reading.published import Exactness, Published, Reading
 from discreet.reading.work_limit import not_read
 
@@ -58,7 +58,7 @@ def read_learnt(problem: Problem) -> list[Reading]:
         from discreet.reading.family_strengths import are_few, read_families  # of networks alone
 
         if (is_known := are_few(problem, solver)) and len(problem.model.strength_grids) > 1:
-            return list(read_families(problem, solver.reader()))
+            return list(read_families(problem, in_turn(solver)))
     return read_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
 
 
@@ -71,7 +71,8 @@ def read_strengths(problems: Sequence[Problem], by: Solver | None = None) -> lis
     solver = by or solver_for(problems[0])
     if solver is None:
         raise not_read(problems[0])
-    bounds, solve = solver.log_bounds(problems), solver.reader()
+    bounds = solver.log_bounds(problems) if isinstance(solver, BoundsEvidence) else [inf] * len(problems)
+    solve = in_turn(solver)
     found: dict[int, Any] = {}
     for place in sorted(range(len(problems)), key=lambda place: -bounds[place]):
         best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)

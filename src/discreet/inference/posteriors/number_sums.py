@@ -33,7 +33,7 @@ _FOR_PLANS = 1023  # draws of noise where widths are planned
 _MOST_NUMBERS = 20_000_000  # sums drawn together; beyond this number, quantities are drawn group by group
 
 
-class NumberSumsSolver(Solver, place=10):
+class NumberSumsSolver(Solver):
     """Reads one release of sums: every quantity by a test of its own."""
 
     models: ClassVar[tuple[type, ...]] = (NumberSums,)

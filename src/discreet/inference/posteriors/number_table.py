@@ -38,7 +38,7 @@ _RANKED = 700.0  # operations of these tests for each draw of noise
 _FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and operations beyond which they are
 
 
-class NumberTableSolver(Solver, place=10):
+class NumberTableSolver(Solver):
     """Reads one table of numbers: every quantity by tests of its own."""
 
     models = (NumberTable,)

@@ -45,7 +45,7 @@ class TwoStepReading(NumberTableReading):
         return (StepTests(table, self.size, spread, self.edge, self.noisy, self.law),)
 
 
-class TwoStepSolver(NumberTableSolver, place=9):
+class TwoStepSolver(NumberTableSolver):
     """Reads one median in two steps."""
 
     def unsupported_reason(self, problem: Problem) -> str | None:

@@ -14,7 +14,7 @@ from discreet.models.weighted_sums import WeightedSums
 from discreet.reading.weighted_sums import WeightedSumsReading
 
 
-class WeightedSumsSolver(NumberSumsSolver, place=9):
+class WeightedSumsSolver(NumberSumsSolver):
     """Reads one release of weighted sums: every quantity by a test of its own."""
 
     models = (WeightedSums,)

@@ -137,7 +137,7 @@ class Likelihood(CellFunction):
         self.releases = tuple(found)
 
     @classmethod
-    def of_case(cls, problem: Problem) -> "Likelihood":
+    def of_problem(cls, problem: Problem) -> "Likelihood":
         """Return the likelihood of a problem that was checked already."""
         made, model = cls.__new__(cls), _table_of(problem)
         made._table, made.releases = inner_of(problem), ()

@@ -16,7 +16,7 @@ _EACH = 60.0  # operations for each number of a transform, all walks together
 _WIDENING = 1.5  # how much wider than at first windows may have to be
 
 
-class BinaryTreesSolver(Solver, place=35):
+class BinaryTreesSolver(Solver):
     """Messages over the counts of one level of each inner variable, on windows; leaves may have more levels."""
 
     models = (Network,)

@@ -7,19 +7,20 @@ from discreet.models.programs.program import Cells
 from discreet.reading.cells.likelihood import Likelihood, why_no_likelihood
 from discreet.reading.cells.model_reading import ModelReading, needed, read_target
 from discreet.reading.cells.target import Target
-from discreet.reading.problem import MOST_OPERATIONS, CostEstimate, Problem, Solver
+from discreet.reading.problem import MOST_OPERATIONS, CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
 
 _REACHES = 36.0
 
+SHARE_OF_MANY = 0.1  # of the draws, for a problem of a plan
 
-class CellModelsSolver(Solver, place=28):
+
+class CellModelsSolver(Solver):
     """Prior times likelihood: on a grid of one or two parameters, else by draws around the mode."""
 
     models = (ModelledTable,)
     exactness = Exactness.SAMPLED
-    reads_programs = True
-    share_of_many = 0.1
+    handles = frozenset({Feature.PROGRAM})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         return why_no_likelihood(problem)
@@ -34,7 +35,7 @@ class CellModelsSolver(Solver, place=28):
         of = f"reading {cells.dimension} parameters from {count} cells"
         of += f" of {len(problems)} populations" if len(problems) > 1 else ""
         held = sum(3.0 * len(problem.model.cells) * self._width(problem) for problem in problems)
-        return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held)
+        return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held, SHARE_OF_MANY)
 
     def values_allowed(self, problems: Sequence[Problem[ModelledTable]]) -> float:
         """Return how many values of the likelihood, one of each problem, may be worked out."""
@@ -65,11 +66,11 @@ class CellModelsSolver(Solver, place=28):
         found = []
         for problem in problems:
             target = self.target(problem)
-            points = points_of(target, problem.model.bound, seed=problem.seed, share=self.share_of_many)
+            points = points_of(target, problem.model.bound, seed=problem.seed, share=SHARE_OF_MANY)
             found.append(ModelReading(problem.model, target, points, target.likelihood.method))
         return found
 
     def target(self, problem: Problem[ModelledTable]) -> Target:
         """Return prior times likelihood: with the shares of the given columns integrated out, if any are."""
-        likelihood, given = Likelihood.of_case(problem), problem.model.bound.given
+        likelihood, given = Likelihood.of_problem(problem), problem.model.bound.given
         return Target(problem.model.bound, likelihood.given(*given) if given else likelihood)

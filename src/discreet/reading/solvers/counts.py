@@ -22,7 +22,7 @@ from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit,
 from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.counts.sampled import BLOCK, LONGEST, WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
-from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
+from discreet.reading.problem import CostEstimate, Feature, Observed, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
@@ -32,14 +32,12 @@ _PRODUCT = 0.1  # operations of an entry of the metric for each chain
 _STEPS = 15.0  # steps of a move
 
 
-class CountsSolver(Solver, place=50):
+class CountsSolver(Solver):
     """Runs chains whose slopes are smooth and whose acceptance is exact, until they agree."""
 
     models = (Network,)
     exactness = Exactness.SAMPLED
-    reads_margins = True
-    reads_own_rows = True
-    share_of_many = (WARM + BLOCK) / (WARM + LONGEST)
+    handles = frozenset({Feature.MARGINS, Feature.OWN_ROWS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse graphs whose tables along any order are too large, and outputs without a likelihood in numbers."""

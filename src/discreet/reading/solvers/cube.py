@@ -20,7 +20,7 @@ _EACH = 30.0  # operations for each feature and radius of a class count
 _LOOKED = 60.0  # nats of the class counts' own noise within which a first look goes, and 10 for each feature
 
 
-class CubeSolver(Solver, place=20):
+class CubeSolver(Solver):
     """Sums over the radius of each class and over the class counts."""
 
     models = (Network,)

@@ -15,10 +15,11 @@ from discreet.reading.readings import TableReading
 _PART = 4e6  # numbers that one call of a likelihood may make
 
 
-class EnumerationSolver(Solver, place=20):
+class EnumerationSolver(Solver):
     """Sums over all tables of n counts, one by one: for choices, coarse or truncated draws, and mixed evidence."""
 
     models = (Categories,)
+    shares_rows = False
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse more tables than can be listed, and outputs whose likelihood is not known in numbers."""
@@ -38,9 +39,9 @@ class EnumerationSolver(Solver, place=20):
         return CostEstimate(f"computing the likelihood of {tables} tables", tables * each, 20.0 * tables)
 
     def solve(self, problem: Problem) -> TableReading:
-        return self.reader()(problem)
+        return self.in_turn()(problem)
 
-    def reader(self) -> Callable[[Problem], TableReading]:
+    def in_turn(self) -> Callable[[Problem], TableReading]:
         """Return what reads problems of the same outputs: no likelihood of a table depends on the reader's prior."""
         known: list[Floats] = []
 

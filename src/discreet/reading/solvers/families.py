@@ -15,7 +15,7 @@ _LAWS = ("support", "log_mass", "guess", "log_density")
 _EACH = 10.0  # operations of a transform, for each number and each doubling of their number
 
 
-class FamiliesSolver(Solver, place=10):
+class FamiliesSolver(Solver):
     """Sums over the total of all records, on a grid of the parameter."""
 
     models = (BoundedFamily,)

@@ -33,13 +33,14 @@ GOOD_R_HAT, BAD_R_HAT = 1.02, 1.1
 _STAGE = 17.0  # about how many evaluations of all particles a stage takes
 _WALKED = 1.5  # how many times the evaluations of all stages are needed after them, as measured with 12 columns
 
+_SHARE_OF_MANY = 0.25  # of the draws, for a problem of a plan
 
-class MomentsSolver(Solver, place=10):
+
+class MomentsSolver(Solver):
     """Weighs draws of the noise, and tempers particles where that is not enough."""
 
     models = (LinearRegression,)
     exactness = Exactness.SAMPLED
-    share_of_many = 0.25
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but a measurement of the moments, and noise that cannot be generated from normal numbers."""
@@ -69,9 +70,8 @@ class MomentsSolver(Solver, place=10):
         stages = expected_stages(target)
         what = f"finding {len(problem.model.cells)} moments of {problem.size} records behind their noise"
         operations = each * (MOST_DRAWS + (1 + _WALKED) * _STAGE * stages * ISLANDS * EACH)
-        return CostEstimate(
-            what, operations, 2.0 * MOST_DRAWS * (len(problem.model.cells) + problem.model.dimension**2 / 8)
-        )
+        numbers = 2.0 * MOST_DRAWS * (len(problem.model.cells) + problem.model.dimension**2 / 8)
+        return CostEstimate(what, operations, numbers, _SHARE_OF_MANY)
 
     def solve(self, problem: Problem) -> MomentReading:
         """Return draws of the true moments; the same problem always gives the same reading."""
@@ -92,7 +92,7 @@ class MomentsSolver(Solver, place=10):
         found = []
         for problem in problems:
             target = MomentTarget(problem.model, problem.size, problem.measurements)
-            rough = weighed(target, np.random.default_rng(problem.seed), self.share_of_many)
+            rough = weighed(target, np.random.default_rng(problem.seed), _SHARE_OF_MANY)
             found.append(self.solve(problem) if rough is None else rough)
         return found
 

@@ -19,7 +19,7 @@ from discreet.reading.counts.whole_class import WholeClass
 from discreet.reading.counts.windows import MARGIN, log_prior
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
 from discreet.reading.measured import log_constant, log_noise, measured_tables, own_factors, rough_margins, seen_tables
-from discreet.reading.problem import CostEstimate, Problem, Solver
+from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.readings import EXACTLY, NetworkReading
 
 WIDENING = 2.0
@@ -28,14 +28,14 @@ WIDENING = 2.0
 _DRAWS = 400  # draws of the tables that show roughly which rows to expect where a factor was linearised
 
 
-class NaiveBayesSolver(Solver, place=10):
+class NaiveBayesSolver(Solver):
     """Sums over all class counts, and for each over all tables of its features."""
 
     models = (Network,)
     shares_rows = True
-    reads_own_rows = True
+    handles = frozenset({Feature.OWN_ROWS})
 
-    def reader(self) -> Callable[[Problem], NetworkReading]:
+    def in_turn(self) -> Callable[[Problem], NetworkReading]:
         known: KnownRows = {}
         return lambda problem: (
             NetworkReading(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)

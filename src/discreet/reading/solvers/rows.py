@@ -3,17 +3,17 @@
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.rows import ApproximateCounts
-from discreet.reading.problem import CostEstimate, Problem, Solver
+from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import NetworkReading
 
 
-class RowsSolver(Solver, place=60):
+class RowsSolver(Solver):
     """Makes all tables agree by least squares, then reads every row by itself."""
 
     models = (Network,)
     exactness = Exactness.APPROXIMATE
-    reads_own_rows = True
+    handles = frozenset({Feature.OWN_ROWS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse everything but measured tables, and measurements that leave a table of the network unknown."""

@@ -16,7 +16,7 @@ from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.problem import CostEstimate, Problem, Solver
+from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 from discreet.reading.solvers.counts import choice_of, fit_of, operations_of, rough, too_many, unreadable
@@ -29,12 +29,12 @@ _PROPOSED = 4_000
 _FEW_COORDINATES = 20  # up to this many coordinates, the evidence is computed
 
 
-class SampledTablesSolver(Solver, place=30):
+class SampledTablesSolver(Solver):
     """Runs the chains of graphs on one table."""
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
-    reads_margins = True
+    handles = frozenset({Feature.MARGINS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse wide tables, and outputs whose likelihood is not known in numbers."""

@@ -14,7 +14,7 @@ _HELD = 4 / 3  # numbers in memory for each weight of a row
 _VECTOR = 400 / 3  # numbers in memory for each vector of class counts
 
 
-class SharedRadiusSolver(Solver, place=30):
+class SharedRadiusSolver(Solver):
     """Sums over the radius, and lists the vectors of class counts."""
 
     models = (Network,)

@@ -24,7 +24,7 @@ _WAVES = 400.0  # about the most frequencies of many cells that matter
 _FACTORS = 45.0  # a window reaches this many nats beyond a noisy count, and twice as far now and then
 
 
-class TablesSolver(Solver, place=10):
+class TablesSolver(Solver):
     """Sums over all tables by Fourier transforms: cells are independent but for the known total."""
 
     models = (Categories,)

@@ -67,7 +67,7 @@ class _Line:
         return _Line.of(start, self.weights[start - self.first : max(start, end) - self.first + 1], self.log_scale)
 
 
-class TreeTablesSolver(Solver, place=12):
+class TreeTablesSolver(Solver):
     """Reads one or several noisy tables of the same tree, and noisy cells beside them."""
 
     models = (Categories,)

@@ -12,7 +12,7 @@ _EACH = 10.0  # operations that one product of a convolution over vectors costs
 _STATE = 100.0  # numbers held for each vector of counts
 
 
-class TreesSolver(Solver, place=40):
+class TreesSolver(Solver):
     """Messages over the counts of each variable's levels, from the leaves to the roots."""
 
     models = (Network,)

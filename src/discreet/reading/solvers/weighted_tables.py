@@ -20,7 +20,7 @@ from discreet.models import Categories
 from discreet.reading.counts.count_chains import CountChains
 from discreet.reading.counts.sampled import Target
 from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
+from discreet.reading.problem import CostEstimate, Feature, Observed, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
 from discreet.reading.solvers.counts import choice_of, fit_of, near_sums, operations_of, unreadable
@@ -47,12 +47,12 @@ _NO_SHARE, _FEWEST = 1e-4, 5  # below this, refinement does not matter; this man
 _MOST_OFF = 0.05
 
 
-class WeightedTablesSolver(Solver, place=25):
+class WeightedTablesSolver(Solver):
     """Weights draws of a table by the choice, and by whatever else was published about the same records."""
 
     models = (Categories,)
     exactness = Exactness.SAMPLED
-    reads_margins = True
+    handles = frozenset({Feature.MARGINS})
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse wide tables, and problems without a choice whose sums can be computed for many tables."""
