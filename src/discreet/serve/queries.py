@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.mathematics.distributions import CountDistribution
-from discreet.reading.case import Observed
+from discreet.reading.problem import Observed
 from discreet.releases import Release
 from discreet.session import Draw, Query
 from discreet.study import Question
