@@ -20,7 +20,7 @@ from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
 from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit, margins_of
 from discreet.reading.counts.rows import ApproximateCounts
-from discreet.reading.counts.sampled import BLOCK, LONGEST, WARM, SampledTables, Target, chains_for, longest_for
+from discreet.reading.counts.sampled import BLOCK, WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.problem import CostEstimate, Feature, Observed, Problem, Solver
 from discreet.reading.published import Exactness
@@ -60,9 +60,8 @@ class CountsSolver(Solver):
         step = _CALL * calls + chains * (_CELL * cells + _PRODUCT * length**2 + 0.2 * likelihood)
         moves = WARM + longest_for(length)
         words = f"running chains through tables of {cells:.0f} cells"
-        return CostEstimate(
-            words, moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2
-        )
+        operations, held = moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2
+        return CostEstimate(words, operations, held, (WARM + BLOCK) / moves)
 
     def solve(self, problem: Problem) -> NetworkReading:
         """Return draws of all tables."""
