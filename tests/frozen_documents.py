@@ -26,6 +26,7 @@ from discreet.inference import NetworkPosterior, Posterior
 from discreet.mechanisms.additive import Additive
 from discreet.models import Model
 from discreet.models.programs.program import Program
+from discreet.noise.structure import has_density
 from discreet.releases.release import mechanism_document, model_document
 
 HERE = Path(__file__).parent / "documents"
@@ -90,7 +91,7 @@ def promised(release: dc.Release, tables: Sequence[Sequence[int]]) -> dict[str, 
     """
     mechanism, guarantee = release.mechanism, release.guarantee
     stated = mechanism.noise if isinstance(mechanism, Additive) else None
-    if stated is None or stated.has_density:
+    if stated is None or has_density(stated.structure):
         laws = [float(np.ravel(mechanism.log_likelihood(release.counts, np.array(table)))[0]) for table in tables]
     else:
         laws = stated.decay_length.tolist()

@@ -20,6 +20,7 @@ from scipy.stats import chi2
 import discreet as dc
 from cone_twin import TwoNumbers
 from discreet.mechanisms import Mechanism
+from discreet.noise.structure import has_density
 from discreet.releases.release import mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
@@ -215,7 +216,7 @@ class Listed:
         self.pairs = sorted({(i, j) for beside in by_rest.values() for i in beside for j in beside if i != j})
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
         noise = getattr(mechanism, "noise", None)
-        self.law = None if noise is None or noise.has_density else TwoNumbers(mechanism)
+        self.law = None if noise is None or has_density(noise.structure) else TwoNumbers(mechanism)
         self.outputs: Counts = (
             mechanism.outputs_for(self.tables, most)
             if self.law is None

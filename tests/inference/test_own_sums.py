@@ -17,6 +17,7 @@ from discreet.errors import PriorOutweighsWarning
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.mathematics.distributions import Share
 from discreet.mechanisms import NoisyCounts, sized
+from discreet.noise.structure import log_terms
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.problem import Problem
 
@@ -111,7 +112,7 @@ def test_gaussian_sums_are_read_as_adding_up_all_noise_reads_them() -> None:
     release = released(mechanism, (5, 1, -2, 6))
     noise = mechanism.evidence(release.counts)[0].noise
     steps = np.arange(-60, 61)
-    one = np.exp(noise.log_terms(steps, np.zeros(len(steps), dtype=int)))
+    one = np.exp(log_terms(noise.structure, steps, np.zeros(len(steps), dtype=int)))
     pair = np.convolve(one, one)
     weights = np.array([pair[6 - k + 120] * pair[4 - (9 - k) + 120] for k in range(10)])
     found = law_of(release, [0, 1])
@@ -124,9 +125,11 @@ def test_a_collapse_of_a_collapse_is_the_collapse() -> None:
     assert three is not None
     assert two is not None
     steps, places = np.arange(-400, 401), np.zeros(801, dtype=int)
-    single, pair = (np.exp(three.log_terms(steps, places + part)) for part in (0, 1))
+    single, pair = (np.exp(log_terms(three.structure, steps, places + part)) for part in (0, 1))
     inside = np.convolve(single, pair)[400:-400]
-    assert inside[300:501] == pytest.approx(np.exp(two.log_terms(steps[300:501], places[300:501])), rel=1e-11)
+    assert inside[300:501] == pytest.approx(
+        np.exp(log_terms(two.structure, steps[300:501], places[300:501])), rel=1e-11
+    )
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])

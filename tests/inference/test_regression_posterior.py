@@ -31,7 +31,7 @@ def test_the_likelihood_of_the_moments_is_the_stated_one_with_sigma_integrated()
     far, logs = target.evaluate(normals)
     assert not far.any()
     released, variances = target.states(normals)
-    assert released[0] == pytest.approx(release.counts - target.generated.noise.from_normals(normals[0, :-1]))
+    assert released[0] == pytest.approx(release.counts - target.generator.from_normals(normals[0, :-1]))
     natural = model.layout.unpack(released[0], size)
     rest = float(natural.total - natural.products @ np.linalg.solve(natural.squares, natural.products))
 
@@ -55,7 +55,7 @@ def test_what_is_possible_is_what_records_within_the_bounds_can_have() -> None:
     target = target_of(release)
     normals = np.random.default_rng(3).standard_normal((500, target.normals))
     far, logs = target.evaluate(normals)
-    released = release.counts - target.generated.noise.from_normals(normals[:, :-1])
+    released = release.counts - target.generator.from_normals(normals[:, :-1])
     moments = model.layout.unpack(released, size)
     for a, b, total, depth, log in zip(moments.squares, moments.products, moments.total, far, logs, strict=True):
         whole = np.block([[3 * a, np.sqrt(3) * b[:, None]], [np.sqrt(3) * b[None, :], np.array([[total]])]])

@@ -9,6 +9,7 @@ import pytest
 import discreet as dc
 from discreet.arrays import Counts
 from discreet.mechanisms.quantities import Cells
+from discreet.noise.structure import epsilon_weights, rho_weights
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), outside="c")
 
@@ -41,7 +42,7 @@ class OpenCounts(dc.mechanisms.DiscreteLaplaceCounts):
 def test_laplace_noise_that_sums_to_zero_has_no_epsilon_where_a_total_moves() -> None:
     assert dc.GeometricHistogram(MODEL, 5, 1).pure_epsilon == 1
     mechanism = OpenHistogram(MODEL, 5, 1)
-    assert mechanism.noise.norm_weights is not None
+    assert epsilon_weights(mechanism.noise.structure) is not None
     assert mechanism.pure_epsilon == inf
     with pytest.raises(dc.DeclarationError, match="no pure epsilon"):
         _ = mechanism.guarantee
@@ -51,7 +52,7 @@ def test_laplace_noise_that_sums_to_zero_has_no_epsilon_where_a_total_moves() ->
 
 def test_gaussian_noise_that_sums_to_zero_has_no_rho_where_a_total_moves() -> None:
     mechanism = OpenGaussians(MODEL, 5, 1, "1e-6")
-    assert mechanism.noise.rho_weights is not None
+    assert rho_weights(mechanism.noise.structure) is not None
     with pytest.raises(dc.DeclarationError, match="keeps the totals"):
         _ = mechanism.rho
 

@@ -16,6 +16,7 @@ from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
+from discreet.noise.structure import has_density, preserved, product_of
 from discreet_papers import as_published
 from discreet_papers.as_published.published_laplace import (
     ClampedLaplace,
@@ -137,7 +138,7 @@ def test_noise_without_a_density_is_evidence_that_no_likelihood_is_asked_of() ->
     output = mechanism.sample(some_counts(mechanism), dc.SeededBits(4))
     (part,) = mechanism.evidence(output)  # type: ignore[misc]
     assert isinstance(part, Measurement)
-    assert not part.noise.has_density
+    assert not has_density(part.noise.structure)
     asks: list[Callable[[], object]] = [
         lambda: mechanism.log_likelihood(output, output),
         lambda: part.log_likelihood(output),
@@ -192,7 +193,7 @@ def test_terms_of_single_numbers_multiply_to_the_likelihood(name: str) -> None:
     mechanism = EVERY[name]
     counts = some_counts(mechanism)
     for part in mechanism.evidence(mechanism.sample(counts, dc.SeededBits(6))):  # type: ignore[union-attr]
-        if part.noise.is_product:
+        if product_of(part.noise.structure) is not None:
             terms = part.log_terms(part.of.apply(counts))
             assert terms.sum() - part.noise.log_normaliser == pytest.approx(
                 float(part.log_likelihood(counts)), rel=1e-11
@@ -207,7 +208,7 @@ def test_slopes_are_about_the_derivatives_by_counts(name: str) -> None:
         slope = part.slope(counts)
         assert slope.shape == counts.shape
         assert part.information.shape == (part.of.length,)
-        if "Gaussian" in name and not any(part.noise.keeps_totals):
+        if "Gaussian" in name and not any(preserved(part.noise.structure)):
             for place in range(len(counts)):
                 step = np.zeros(len(counts))
                 step[place] = 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import inf
 
@@ -25,6 +25,7 @@ from discreet.noise import (
     ZeroSumGaussian,
     ZeroSumLaplace,
 )
+from discreet.noise.structure import epsilon_weights, generator_of, log_terms, preserved, product_of, rho_weights
 from discreet.randomness import SeededBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
 
@@ -115,7 +116,7 @@ def test_what_no_output_hides_has_an_infinite_loss(name: str) -> None:
     law = LAWS[name]
     steps = np.array(list(product((-1, 0, 1, 2), repeat=law.length)))
     off = steps[law.log_prob(-steps) == -inf]
-    assert bool(len(off)) == any(law.keeps_totals)
+    assert bool(len(off)) == any(preserved(law.structure))
     for change in off[:: max(1, len(off) // 40)]:
         assert law.privacy_loss(change).epsilon == inf
         for cost in ("rho", "curve"):
@@ -178,34 +179,40 @@ def test_the_norm_is_the_largest_log_ratio_and_rho_bounds_every_order(name: str)
             assert divergence <= order * float(law.privacy_loss(change).rho) * (1 + 1e-6) + 1e-4
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if LAWS[name].norm_weights or LAWS[name].rho_weights])
+def weights_of(law: Noise) -> tuple[tuple[Fraction, ...] | None, tuple[Fraction, ...] | None]:
+    return epsilon_weights(law.structure), rho_weights(law.structure)
+
+
+@pytest.mark.parametrize("name", [name for name in LAWS if weights_of(LAWS[name]) != (None, None)])
 def test_weights_give_norm_and_rho(name: str) -> None:
     law = LAWS[name]
+    pure, concentrated = weights_of(law)
     for change in CHANGES.get(name, []) + ABOVE.get(name, []):
-        if law.norm_weights:
-            each = np.repeat(np.array(law.norm_weights, dtype=object), law.blocks)
+        if pure:
+            each = np.repeat(np.array(pure, dtype=object), law.blocks)
             assert (each * np.abs(change)).sum() == law.privacy_loss(change).epsilon
-        if law.rho_weights:
-            each = np.repeat(np.array(law.rho_weights, dtype=object), law.blocks)
+        if concentrated:
+            each = np.repeat(np.array(concentrated, dtype=object), law.blocks)
             assert float((each * np.square(change)).sum()) == pytest.approx(
                 float(law.privacy_loss(change).rho), rel=1e-8
             )
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if LAWS[name].is_product])
+@pytest.mark.parametrize("name", [name for name in LAWS if product_of(LAWS[name].structure) is not None])
 def test_the_factors_of_a_product_multiply_to_its_kernel(name: str) -> None:
     law = LAWS[name]
     rows, _ = listed(law, 3)
-    assert law.log_terms(rows).sum(axis=-1) == pytest.approx(law.log_kernel(rows), rel=1e-12)
+    terms = partial(log_terms, law.structure)
+    assert terms(rows).sum(axis=-1) == pytest.approx(law.log_kernel(rows), rel=1e-12)
     places = np.arange(law.length)[::-1]
-    assert np.array_equal(law.log_terms(rows[:, places], places), law.log_terms(rows)[:, places])
+    assert np.array_equal(terms(rows[:, places], places), terms(rows)[:, places])
 
 
 def test_a_law_that_is_no_product_says_so() -> None:
     with pytest.raises(DeclarationError, match="does not factor"):
-        LAWS["Cube"].log_terms([1, 2, 3])
+        log_terms(LAWS["Cube"].structure, [1, 2, 3])
     with pytest.raises(DeclarationError, match="generator"):
-        LAWS["SharedRadiusLaplace"].from_normals(np.zeros(5))
+        LAWS["SharedRadiusLaplace"].simulate(5, np.random.default_rng(1))
 
 
 @named
@@ -215,18 +222,20 @@ def test_the_slope_is_about_the_derivative_of_the_log_kernel(name: str) -> None:
     for place in range(law.length):
         step = np.zeros(law.length)
         step[place] = 1
-        if any(law.keeps_totals) or not law.is_product:
+        if any(preserved(law.structure)) or product_of(law.structure) is None:
             continue
         central = (law.log_kernel(noise + step) - law.log_kernel(noise - step)) / 2
         assert law.slope(noise)[:, place] == pytest.approx(central, rel=0.02)
     assert law.slope(noise).shape == noise.shape
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if LAWS[name].normals is not None])
+@pytest.mark.parametrize("name", [name for name in LAWS if generator_of(LAWS[name].structure) is not None])
 def test_real_noise_from_normal_numbers_has_the_density_of_the_kernel(name: str) -> None:
     law = LAWS[name]
     generator = np.random.default_rng(7)
-    rows = law.from_normals(generator.standard_normal((20_000, law.normals or 0)))
+    made = generator_of(law.structure)
+    assert made is not None
+    rows = made.from_normals(made.draw_normals(20_000, generator))
     other = law.simulate(20_000, generator)
     assert rows.shape == other.shape == (20_000, law.length)
     for place in range(law.length):

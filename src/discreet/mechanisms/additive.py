@@ -26,6 +26,7 @@ from discreet.models.model import ModelT
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
+from discreet.noise.structure import epsilon_weights, rho_weights
 from discreet.randomness import RandomBits
 
 
@@ -54,7 +55,7 @@ class Additive(RefereedNumbers[ModelT]):
     def pure_epsilon(self) -> Fraction | float:
         """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""
         law, quantities = self.noise, self.quantities
-        if (weights := law.norm_weights) is not None and quantities.are_kept_by(law):
+        if (weights := epsilon_weights(law.structure)) is not None and quantities.are_kept_by(law):
             return quantities.most(weights, law.blocks, 1)
         changes = quantities.changes()
         return inf if changes is None else max(law.privacy_loss(change).epsilon for change in changes)
@@ -63,7 +64,7 @@ class Additive(RefereedNumbers[ModelT]):
     def rho(self) -> Fraction:
         """Return the largest zCDP parameter over all neighbours, computed from quantities and noise."""
         law, quantities = self.noise, self.quantities
-        if (weights := law.rho_weights) is not None and quantities.are_kept_by(law):
+        if (weights := rho_weights(law.structure)) is not None and quantities.are_kept_by(law):
             return quantities.most(weights, law.blocks, 2)
         return max(law.privacy_loss(change).rho for change in quantities.changes() or ())
 
@@ -73,7 +74,9 @@ class Additive(RefereedNumbers[ModelT]):
         If there are too many changes to list, it is that of the worst mechanism with this epsilon, or this rho.
         """
         changes, epsilon = self.quantities.changes(), self.pure_epsilon
-        if changes is not None and (epsilon < inf or self.noise.rho_weights is None or self._is_attained(changes)):
+        if changes is not None and (
+            epsilon < inf or rho_weights(self.noise.structure) is None or self._is_attained(changes)
+        ):
             losses = [self.noise.privacy_loss(change).curve for change in changes]
             return losses[0] if len(losses) == 1 else envelope(losses)
         return PrivacyLoss.worst_case(Fraction(epsilon)) if epsilon < inf else concentrated_loss(self.rho)

@@ -18,6 +18,7 @@ from discreet.mechanisms.additive import Additive, within_bounds
 from discreet.mechanisms.quantities import Quantities
 from discreet.mechanisms.tables import FamilyTables
 from discreet.models.network import Network
+from discreet.noise.structure import preserved
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -59,7 +60,7 @@ class NetworkCounts(Additive[Network]):
         """
         tables = self.quantities.tables or ()
         first, found = 0, []
-        for names, cells, keeps in zip(tables, self.noise.blocks, self.noise.keeps_totals, strict=True):
+        for names, cells, keeps in zip(tables, self.noise.blocks, preserved(self.noise.structure), strict=True):
             share = (1 - 1 / self.model.shape(names)[-1]) * (1 + 1 / (cells - 1) if keeps else 1)
             found.append(float(self.noise.variance[first]) * share)
             first += cells

@@ -19,6 +19,7 @@ from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise import Noise
 from discreet.noise.laplace_kernel import by_block, starts
+from discreet.noise.structure import log_terms, preserved
 
 
 class Quantities(ABC):
@@ -51,10 +52,10 @@ class Quantities(ABC):
 
     def are_kept_by(self, law: Noise) -> bool:
         """Tell whether no replaced record moves a total that the noise keeps: only then do a law's weights hold."""
-        if not any(law.keeps_totals):
+        if not any(preserved(law.structure)):
             return True
         listed = self.changes()
-        return listed is not None and all(law.keeps(change) for change in listed)
+        return listed is not None and all(law.privacy_loss(change).is_hidden for change in listed)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return the largest sum_i w_i |c_i|^power over all changes c, exactly; each of `blocks` has one weight."""
@@ -148,12 +149,12 @@ class Measurement:
     noise: Noise
 
     def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return log g(value - number) of single measured numbers, if the noise is a product; see `Noise.log_terms`.
+        """Return log g(value - number) of single measured numbers, if the noise is a product; see `noise.structure`.
 
         The sum over all numbers, less the noise's `log_normaliser`, is the log likelihood.
         """
         values = self.values if places is None else self.values[np.asarray(places)]
-        return self.noise.log_terms(values - np.asarray(numbers), places)
+        return log_terms(self.noise.structure, values - np.asarray(numbers), places)
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
         """Return log P(values | counts) for rows of counts."""

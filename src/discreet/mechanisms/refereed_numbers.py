@@ -17,6 +17,7 @@ from discreet.models import Categories
 from discreet.models.model import Model, ModelT
 from discreet.noise import Noise
 from discreet.noise.laplace_kernel import by_block
+from discreet.noise.structure import has_density, log_terms, preserved
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
@@ -64,11 +65,11 @@ class RefereedNumbers(Sized[ModelT]):
 
         None if the probability of an output is not known in closed form.
         """
-        if not self.noise.has_density:
+        if not has_density(self.noise.structure):
             return None
         ends = list(accumulate((0, *self.noise.blocks)))
         blocks = [slice(start, end) for start, end in pairwise(ends)]
-        tied = [block for block, keeps in zip(blocks, self.noise.keeps_totals, strict=True) if keeps]
+        tied = [block for block, keeps in zip(blocks, preserved(self.noise.structure), strict=True) if keeps]
         return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -82,7 +83,7 @@ class RefereedNumbers(Sized[ModelT]):
         farthest = possible + _FARTHEST * (1 + self.noise.decay_length)
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
             raise DocumentError("The output holds numbers too large to be read.")
-        for keeps, block in zip(self.noise.keeps_totals, by_block(output, self.noise.blocks), strict=True):
+        for keeps, block in zip(preserved(self.noise.structure), by_block(output, self.noise.blocks), strict=True):
             if keeps and (total := sum(int(value) for value in block)) != possible:
                 raise DocumentError(f"The output must add up to the size {possible}; it adds up to {total}.")
 
@@ -93,11 +94,11 @@ class RefereedCounts(RefereedNumbers[Categories]):
     @property
     def keeps_total(self) -> bool:
         """Tell whether every output adds up to the public size."""
-        return self.noise.keeps_totals[0]
+        return preserved(self.noise.structure)[0]
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return log g(noise), cell by cell."""
-        return self.noise.log_terms(noise, 0)
+        return log_terms(self.noise.structure, noise, 0)
 
     @property
     def log_normaliser(self) -> float:

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.noise.structure import epsilon_weights
 
 
 class UnitMoves(NetworkCounts):
@@ -18,5 +19,5 @@ class UnitMoves(NetworkCounts):
     @property
     def rho(self) -> Fraction:
         """Return the largest sum of r tanh(r / 2) over the numbers that one record moves, rounded up."""
-        rates = self.noise.norm_weights or ()
+        rates = epsilon_weights(self.noise.structure) or ()
         return self.quantities.most(tuple(pure_rho(rate) for rate in rates), self.noise.blocks, 2)

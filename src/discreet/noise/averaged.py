@@ -24,7 +24,6 @@ class Averaged:
 
     laws: tuple[Noise, ...]
 
-    has_density = False
     cut_operations = 0.0
 
     @cached_property

@@ -27,6 +27,7 @@ from discreet.noise.cut import CutLaw
 from discreet.noise.laplace_kernel import balanced_rows, by_block, runs_of_blocks, starts
 from discreet.noise.line_sums import block_sums, half_of
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Joint, Structure, TotalPreserving
 from discreet.randomness import RandomBits, any_laplace, bernoulli_exponential
 
 _RATE = 0.05  # of cells, for estimates of what is kept
@@ -114,6 +115,10 @@ class BlockLaplace(BlockNoise):
     def blocks(self) -> tuple[int, ...]:
         return self.sizes
 
+    @cached_property
+    def structure(self) -> Structure:
+        return Joint(self.blocks)
+
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw each block until it is kept."""
         drawn = [drawn_blocks(rows, size, self._draw(bits), self._keep(bits)) for size in self.sizes]
@@ -166,9 +171,9 @@ class ZeroSumBlocks(BlockNoise):
         """Return all cells: their noise sums to zero together."""
         return (sum(self.sizes),)
 
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return (True,)
+    @cached_property
+    def structure(self) -> Structure:
+        return TotalPreserving(Joint(self.blocks))
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw tables, the last cell of which balances all others, until they are kept."""

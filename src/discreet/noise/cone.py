@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from flint import arb
@@ -31,6 +31,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import ball
 from discreet.noise.moment_body import LazyMatrix, Matrix, MomentBody
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Generator, Structure
 from discreet.randomness import RandomBits
 from discreet.randomness.lazy import LazyUniforms, decided, rounded
 
@@ -48,12 +49,14 @@ class Cone(Noise):
     body: MomentBody
     terms: tuple[Terms, ...]
 
-    has_density: ClassVar[bool] = False
-
     @property
     def blocks(self) -> tuple[int, ...]:
         """Return one block for each number, as no two need have the same distribution."""
         return (1,) * len(self.terms)
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Generator(self.blocks, self.normals, self.from_normals, self.draw_normals)
 
     @property
     def shape(self) -> int:
@@ -117,9 +120,6 @@ class Cone(Noise):
         entries = np.ascontiguousarray(np.moveaxis(matrices, (-2, -1), (0, 1)))
         found = [sum(float(factor) * entries[i, j] for i, j, factor in terms) for terms in self.terms]
         return np.stack([np.asarray(each) for each in found], axis=-1)
-
-    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
-        return self.from_normals(self.draw_normals(rows, generator))
 
     @cached_property
     def variance(self) -> Floats:

@@ -25,6 +25,7 @@ from discreet.exact import ball
 from discreet.noise.laplace_kernel import RatedBlocks, by_block, starts
 from discreet.noise.losses import Atoms, added, atoms_of, upper_float
 from discreet.noise.radius import RadiusLaw, differences
+from discreet.noise.structure import Generator, Independent, Product, SharedRadius, Structure
 from discreet.randomness import RandomBits, uniform_below
 
 _FAR = 64  # moves up to here have one value of the loss for each step; beyond, the curve is stated at some points
@@ -39,14 +40,15 @@ class Cube(RatedBlocks):
     Fraction(1, 1)
     """
 
-    @property
-    def is_product(self) -> bool:
-        """Tell whether every block is a single number, so that there is nothing to share."""
-        return max(self.sizes) == 1
-
-    @property
-    def cube_rate(self) -> float | None:
-        return float(self.rates[0]) if len(self.rates) == 1 else None
+    @cached_property
+    def structure(self) -> Structure:
+        """Return one radius, several independent ones, or a product if every block is a single number."""
+        made = Generator(self.sizes, self.normals, self.from_normals)
+        if len(self.sizes) == 1:
+            return SharedRadius(self.sizes, float(self.rates[0]), made)
+        if max(self.sizes) == 1:
+            return Product(self.sizes, self.log_terms, generator=made)
+        return Independent(tuple(Cube((r,), (m,)).structure for r, m in zip(self.rates, self.sizes, strict=True)))
 
     def radius(self, block: int = 0) -> RadiusLaw:
         """Return the law of the radius of a block."""
@@ -61,9 +63,7 @@ class Cube(RatedBlocks):
         return np.asarray(self.largest(noise) @ np.array([-float(rate) for rate in self.rates]))
 
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return -r |u| if every block is a single number."""
-        if not self.is_product:
-            return super().log_terms(noise, places)
+        """Return -r |u|, where every block is a single number."""
         rates = np.array([float(rate) for rate in self.rates])
         return np.asarray(np.abs(np.asarray(noise)) * -(rates if places is None else rates[np.asarray(places)]))
 

@@ -8,6 +8,7 @@ one variance v move by one, the loss is (S + N/2) / v with S a sum of N such num
 (proved on the page of FamilyGaussians); for N = 2 the law of S is known exactly. All other changes go through zCDP.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,7 @@ from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import Blockwise
 from discreet.noise.laplace_shape import block_steps
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Generator, Product, Structure
 from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import LARGEST_PLAIN_VARIANCE, IntArray, RandomBits, any_gaussian
 
@@ -63,6 +65,21 @@ class ProductGaussian(Blockwise):
         """Return 1 / v."""
         return 1 / self.number_variances
 
+    @cached_property
+    def structure(self) -> Structure:
+        return self._product
+
+    @cached_property
+    def _product(self) -> Product:
+        """Return the product, with rho = sum_i c_i^2 / (2 v_i)."""
+        weights = tuple(1 / (2 * variance) for variance in self.variances)
+        made = Generator(self.sizes, self.length, self.from_normals)
+        return Product(self.sizes, self.log_terms, None, weights, made)
+
+    @abstractmethod
+    def from_normals(self, normals: ArrayLike) -> Floats:
+        """Return rows of real noise, a smooth map of as many standard normal numbers."""
+
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return -u^2 / (2 v)."""
         variances = self.number_variances if places is None else self.number_variances[np.asarray(places)]
@@ -75,15 +92,6 @@ class ProductGaussian(Blockwise):
     def slope(self, noise: ArrayLike) -> Floats:
         """Return -u / v."""
         return np.asarray(np.asarray(noise) / -self.number_variances)
-
-    @property
-    def normals(self) -> int:
-        return self.length
-
-    @property
-    def rho_weights(self) -> tuple[Fraction, ...]:
-        """Return 1 / (2 v)."""
-        return tuple(1 / (2 * variance) for variance in self.variances)
 
     def _epsilon(self, change: Counts) -> float:
         """Return infinity if anything moves: far out, every loss occurs."""

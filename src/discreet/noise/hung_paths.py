@@ -23,6 +23,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.noise.laplace import Laplace
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Joint, Structure
 from discreet.noise.transport import rho_of_moves
 from discreet.randomness import RandomBits
 
@@ -83,6 +84,10 @@ class HungPaths(Noise):
         found[..., 1 : m + 1] -= rows[..., :m]
         found[..., m:-1] -= rows[..., m + 1 :]
         return found.reshape(np.shape(carried))
+
+    @cached_property
+    def structure(self) -> Structure:
+        return Joint(self.blocks)
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw all flows; no draw is rejected."""

@@ -19,6 +19,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.noise.laplace_kernel import ProductLaplace
 from discreet.noise.losses import Atoms, added
+from discreet.noise.structure import Generator, Product, Structure
 from discreet.randomness import RandomBits, any_laplace
 
 _STEPS = 4096  # values of a single loss that are told apart; a larger move takes the largest of several
@@ -53,11 +54,6 @@ class Laplace(ProductLaplace):
         """Return 2 p / (1 - p)^2, p = e^-r."""
         return np.asarray(2 * np.exp(-self.number_rates) / np.expm1(-self.number_rates) ** 2)
 
-    @property
-    def rho_weights(self) -> tuple[Fraction, ...]:
-        """Return r^2 / 2."""
-        return tuple(rate**2 / 2 for rate in self.rates)
-
     def _rho(self, change: Counts) -> Fraction:
         """Return sum_i (r_i c_i)^2 / 2: each number is pure epsilon-DP (Bun and Steinke, 2016)."""
         moves = self.moves(change).items()
@@ -71,10 +67,12 @@ class Laplace(ProductLaplace):
         """Draw rows with density ~ e^(-sum_i r_i |u_i|)."""
         return generator.laplace(size=(rows, self.length)) / self.number_rates
 
-    @property
-    def normals(self) -> int:
-        """Return the number of normals: one for each number."""
-        return self.length
+    @cached_property
+    def structure(self) -> Structure:
+        """Return a product, with rho = sum_i (r_i c_i)^2 / 2."""
+        weights = tuple(rate**2 / 2 for rate in self.rates)
+        made = Generator(self.sizes, self.length, self.from_normals)
+        return Product(self.sizes, self.log_terms, self.rates, weights, made)
 
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return the Laplace number with the same rank as the normal one."""

@@ -24,6 +24,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace_shape import LaplaceShape
 from discreet.noise.noise import Noise
 from discreet.noise.radial import radial_noise
+from discreet.noise.structure import Product, Structure, TotalPreserving
 from discreet.noise.zero_sum_law import ZeroSumShape, loss_of_moves, normaliser
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_laplace
 
@@ -70,10 +71,6 @@ class Blockwise(Noise):
     def blocks(self) -> tuple[int, ...]:
         return self.sizes
 
-    @property
-    def is_product(self) -> bool:
-        return True
-
     def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
         """Return the laws of pieces that do not cut a block."""
         make: Callable[..., Noise] = type(self)
@@ -110,22 +107,18 @@ class ProductLaplace(LaplaceShape, RatedBlocks):
         """Return how many units of noise in each number cost a factor e."""
         return 1 / self.number_rates
 
+    @cached_property
+    def structure(self) -> Structure:
+        return Product(self.sizes, self.log_terms, self.rates)
+
     def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
         """Return -r |u|."""
         rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
         return np.asarray(np.abs(np.asarray(noise)) * -rates)
 
-    @property
-    def norm_weights(self) -> tuple[Fraction, ...]:
-        return self.rates
-
 
 class ZeroSum(Blockwise):
     """Noise that is conditioned on every block summing to zero."""
-
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return (True,) * len(self.sizes)
 
     @staticmethod
     @abstractmethod
@@ -148,6 +141,10 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
     >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).privacy_loss([1, 0, -1, 0]).epsilon
     Fraction(1, 1)
     """
+
+    @cached_property
+    def structure(self) -> Structure:
+        return TotalPreserving(Product(self.sizes, self.log_terms, self.rates))
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return -sum_i r_i |u_i|, or -inf where a block does not sum to zero."""

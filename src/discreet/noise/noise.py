@@ -15,23 +15,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats, NumbersT
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.noise.cut import CutLaw
+from discreet.noise.structure import Structure, generator_of, preserved
 from discreet.randomness import RandomBits
 
 
 class Noise(ABC):
     """A distribution of noise, P(u) = e^(log_kernel(u) - log_normaliser), on rows of `length` whole numbers."""
 
-    has_density: ClassVar[bool] = True
-    """False for a law that is only known through `from_normals`; its `log_kernel` refuses, in words."""
+    @property
+    @abstractmethod
+    def structure(self) -> Structure:
+        """Return how the kernel is made: what solvers match on."""
 
     @property
     @abstractmethod
@@ -86,49 +88,6 @@ class Noise(ABC):
         For a law with a shared radius it is at least the mean radius for small rates.
         """
 
-    @property
-    def is_product(self) -> bool:
-        """Tell whether the kernel is a product over numbers, so that `log_terms` gives its factors."""
-        return False
-
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        """Tell for each block whether its noise sums to zero, so that its total is published exactly."""
-        return (False,) * len(self.blocks)
-
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        """Return the log kernel of single numbers, for a product: where sums are kept, up to that condition.
-
-        `places` says which number each entry is, and is broadcast; left out, the last axis holds all numbers in order.
-        """
-        raise DeclarationError(
-            f"The kernel of {type(self).__name__} noise does not factor into one term for each number."
-        )
-
-    @property
-    def cube_rate(self) -> float | None:
-        """Return r if P(u) ~ e^(-r max_i |u_i|), with one radius for all numbers; else None."""
-        return None
-
-    @property
-    def table_rate(self) -> float | None:
-        """Return r if P(u) ~ e^(-r max_f ||u_f||_1 / 2) on tables u_f that sum to zero, with one radius; else None."""
-        return None
-
-    @property
-    def tree_parents(self) -> tuple[int, ...] | None:
-        """Return the later number on which each hangs, if the noise follows a tree (see `tree_rates`); else None."""
-        return None
-
-    @property
-    def tree_rates(self) -> Floats:
-        """Return the rate of every edge, if there is a tree: the flow `carried` over each is Laplace noise."""
-        raise DeclarationError(f"{type(self).__name__} noise does not follow the edges of a tree.")
-
-    def carried(self, noise: NumbersT) -> NumbersT:
-        """Return the flow over every edge of the tree, if there is one."""
-        raise DeclarationError(f"{type(self).__name__} noise does not follow the edges of a tree.")
-
     @abstractmethod
     def slope(self, noise: ArrayLike) -> Floats:
         """Return a smooth approximation of the derivative of `log_kernel` by each number, for rows of real noise."""
@@ -140,34 +99,14 @@ class Noise(ABC):
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
-        return self.from_normals(self.draw_normals(rows, generator))
-
-    @property
-    def normals(self) -> int | None:
-        """Return how many standard normal numbers `from_normals` needs for one row; None if it cannot be used."""
-        return None
-
-    def draw_normals(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of standard normal numbers, given that they are allowed: see `from_normals`."""
-        return generator.standard_normal((rows, self.normals or 0))
-
-    def from_normals(self, normals: ArrayLike) -> Floats:
-        """Return rows of real noise, a smooth map of rows of independent standard normal numbers (a generator).
-
-        A law may allow only some normal numbers; for the others the result is NaN.
-        """
-        raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
+        made = generator_of(self.structure)
+        if made is None:
+            raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
+        return made.from_normals(made.draw_normals(rows, generator))
 
     def privacy_loss(self, change: ArrayLike) -> "ChangeLoss":
         """Return what it costs if the measured numbers move by `change`; nothing is computed until it is asked for."""
         return ChangeLoss(self, np.asarray(change))
-
-    def keeps(self, change: ArrayLike) -> bool:
-        """Tell whether a change moves no total that the noise keeps; otherwise no output hides it."""
-        if not any(self.keeps_totals):
-            return True
-        totals = np.add.reduceat(np.asarray(change), np.cumsum([0, *self.blocks[:-1]]))
-        return not np.any(totals[np.asarray(self.keeps_totals)])
 
     @abstractmethod
     def _epsilon(self, change: Counts) -> Fraction | float:
@@ -180,16 +119,6 @@ class Noise(ABC):
     @abstractmethod
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return `ChangeLoss.curve` of a change that moves no total that is kept."""
-
-    @property
-    def norm_weights(self) -> tuple[Fraction, ...] | None:
-        """Return w of each block if epsilon is sum_i w_i |c_i| for all changes that it `keeps`; else None."""
-        return None
-
-    @property
-    def rho_weights(self) -> tuple[Fraction, ...] | None:
-        """Return w of each block if rho is sum_i w_i c_i^2 for all changes that it `keeps`; else None."""
-        return None
 
     def pieces(self, lengths: Sequence[int]) -> "tuple[Noise, ...] | None":
         """Return the laws of consecutive pieces of so many numbers, if these are independent; else None."""
@@ -227,9 +156,18 @@ class ChangeLoss:
     change: Counts
 
     @cached_property
+    def is_hidden(self) -> bool:
+        """Tell whether the change moves no total that the noise keeps; otherwise no output hides it."""
+        keeps = preserved(self.noise.structure)
+        if not any(keeps):
+            return True
+        totals = np.add.reduceat(self.change, np.cumsum([0, *self.noise.blocks[:-1]]))
+        return not np.any(totals[np.asarray(keeps)])
+
+    @cached_property
     def epsilon(self) -> Fraction | float:
         """Return the largest loss, exactly; infinite if it is unbounded."""
-        return self.noise._epsilon(self.change) if self.noise.keeps(self.change) else inf
+        return self.noise._epsilon(self.change) if self.is_hidden else inf
 
     @cached_property
     def rho(self) -> Fraction:
@@ -247,7 +185,7 @@ class ChangeLoss:
 
     @property
     def _hidden(self) -> Counts:
-        if not self.noise.keeps(self.change):
+        if not self.is_hidden:
             raise DeclarationError(
                 f"{type(self.noise).__name__} noise keeps the totals of its blocks, so it cannot hide a change that "
                 "moves one of them: the privacy loss would be infinite. Use noise that does not sum to zero there."

@@ -29,6 +29,7 @@ from discreet.noise.laplace_kernel import balanced_rows, by_block, starts
 from discreet.noise.losses import stated
 from discreet.noise.noise import Noise
 from discreet.noise.radius import RadiusLaw, differences
+from discreet.noise.structure import SharedRadius, Structure, TotalPreserving
 from discreet.randomness import RandomBits, composition, subset, uniform_below
 
 _RADII = 400  # points over 24 standard deviations of the radius: the mean of a smooth function is exact to rounding
@@ -49,13 +50,9 @@ class SharedRadiusLaplace(Noise):
     def blocks(self) -> tuple[int, ...]:
         return self.sizes
 
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return (True,) * len(self.sizes)
-
-    @property
-    def table_rate(self) -> float:
-        return float(self.rate)
+    @cached_property
+    def structure(self) -> Structure:
+        return TotalPreserving(SharedRadius(self.sizes, float(self.rate)))
 
     @property
     def radius(self) -> RadiusLaw:

@@ -14,6 +14,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import added, atoms_of
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Independent, Structure
 from discreet.randomness import RandomBits
 
 
@@ -23,22 +24,13 @@ class SideBySide(Noise):
 
     laws: tuple[Noise, ...]
 
-    @property
-    def has_density(self) -> bool:  # type: ignore[override]
-        """Tell whether all of them have a density."""
-        return all(law.has_density for law in self.laws)
+    @cached_property
+    def structure(self) -> Structure:
+        return Independent(tuple(law.structure for law in self.laws))
 
     @property
     def blocks(self) -> tuple[int, ...]:
         return tuple(size for law in self.laws for size in law.blocks)
-
-    @property
-    def is_product(self) -> bool:
-        return all(law.is_product for law in self.laws)
-
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return tuple(keeps for law in self.laws for keeps in law.keeps_totals)
 
     @property
     def _lengths(self) -> list[int]:
@@ -61,18 +53,6 @@ class SideBySide(Noise):
     def log_normaliser(self) -> float:
         return sum(law.log_normaliser for law in self.laws)
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
-        values = np.asarray(noise)
-        if places is None:
-            return np.concatenate([law.log_terms(own) for law, own in self._parts(values)], axis=-1)
-        wanted, values = np.broadcast_arrays(np.asarray(places), values)
-        found, first = np.zeros(values.shape), 0
-        for law in self.laws:
-            own = (wanted >= first) & (wanted < first + law.length)
-            found[own] = law.log_terms(values[own], wanted[own] - first)
-            first += law.length
-        return found
-
     @cached_property
     def variance(self) -> Floats:
         return self._joined(lambda law: law.variance)
@@ -87,16 +67,6 @@ class SideBySide(Noise):
 
     def slope(self, noise: ArrayLike) -> Floats:
         return np.concatenate([law.slope(own) for law, own in self._parts(noise)], axis=-1)
-
-    @property
-    def normals(self) -> int | None:
-        """Return how many normal numbers all laws together need; None if one of them cannot be generated."""
-        counts = [law.normals for law in self.laws]
-        return None if None in counts else sum(count or 0 for count in counts)
-
-    def from_normals(self, normals: ArrayLike) -> Floats:
-        parts = by_block(np.asarray(normals), [law.normals or 0 for law in self.laws])
-        return np.concatenate([law.from_normals(own) for law, own in zip(self.laws, parts, strict=True)], axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         return np.concatenate([law.simulate(rows, generator) for law in self.laws], axis=1)

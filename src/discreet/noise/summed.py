@@ -27,6 +27,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import log_sum_of_gaussians
 from discreet.noise.laplace_kernel import balanced_rows, by_block
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Product, Structure, TotalPreserving, preserved
 from discreet.randomness import RandomBits
 
 _LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no law here
@@ -45,13 +46,15 @@ class Summed(Noise):
     def blocks(self) -> tuple[int, ...]:
         return tuple(len(own) for own in self.counts)
 
-    @property
-    def is_product(self) -> bool:
-        return True
+    @cached_property
+    def structure(self) -> Structure:
+        """Return a product again, conditioned as the numbers that were added up."""
+        product = Product(self.blocks, self.log_terms)
+        return TotalPreserving(product) if self._is_tied else product
 
     @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return self.base.keeps_totals
+    def _is_tied(self) -> bool:
+        return all(preserved(self.base.structure))
 
     @cached_property
     def _sizes(self) -> list[int]:
@@ -85,7 +88,7 @@ class Summed(Noise):
     def log_kernel(self, noise: ArrayLike) -> Floats:
         values = np.asarray(noise)
         logs = self.log_terms(values).sum(axis=-1)
-        return np.where(balanced_rows(values, self.blocks), logs, -inf) if any(self.keeps_totals) else np.asarray(logs)
+        return np.where(balanced_rows(values, self.blocks), logs, -inf) if self._is_tied else np.asarray(logs)
 
     @property
     def log_normaliser(self) -> float:
@@ -96,9 +99,9 @@ class Summed(Noise):
     def variance(self) -> Floats:
         """Return c times the variance of a number; if sums are kept, that times (m - c) / (m - 1)."""
         first, found = 0, []
-        for own, keeps, size in zip(self.counts, self.keeps_totals, self.base.blocks, strict=True):
+        for own, size in zip(self.counts, self.base.blocks, strict=True):
             each = float(self.base.variance[first])
-            found += [count * each * ((size - count) / (size - 1) if keeps else 1) for count in own]
+            found += [count * each * ((size - count) / (size - 1) if self._is_tied else 1) for count in own]
             first += size
         return np.array(found)
 

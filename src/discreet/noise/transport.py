@@ -30,6 +30,7 @@ from discreet.noise.cut import CutLaw
 from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import balanced_rows
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Structure, TotalPreserving, Tree
 from discreet.noise.tree_sums import TreeSum, tree_sum
 from discreet.randomness import RandomBits
 
@@ -63,22 +64,14 @@ class TreeLaplace(Noise):
         """Tell whether the cells lie in a row."""
         return self.parents == tuple(range(1, len(self.rates) + 1))
 
-    @property
-    def tree_parents(self) -> tuple[int, ...]:
-        return self.parents
-
-    @property
-    def tree_rates(self) -> Floats:
-        return self.edges.number_rates
+    @cached_property
+    def structure(self) -> Structure:
+        return TotalPreserving(Tree(self.blocks, self.parents, self.edges.number_rates, self.carried))
 
     @property
     def blocks(self) -> tuple[int, ...]:
         """Return all cells: their noise sums to zero together."""
         return (len(self.parents) + 1,)
-
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return (True,)
 
     @cached_property
     def edges(self) -> Laplace:

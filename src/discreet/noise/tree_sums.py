@@ -12,7 +12,7 @@ have -V: the two sums are a table of two cells that keeps its total.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil
 
 import numpy as np
@@ -24,6 +24,7 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.laplace_kernel import balanced_rows
 from discreet.noise.line_sums import filtered
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Product, Structure, TotalPreserving
 from discreet.randomness import RandomBits
 
 _FAR = 110.0  # nats of the slowest edge that are tabled; beyond, logarithms fall by its rate
@@ -40,14 +41,10 @@ class TreeSum(Noise):
     def blocks(self) -> tuple[int, ...]:
         return (2,)
 
-    @property
-    def keeps_totals(self) -> tuple[bool, ...]:
-        return (True,)
-
-    @property
-    def is_product(self) -> bool:
-        """Tell that the kernel is that of the first sum, and 1 for the second."""
-        return True
+    @cached_property
+    def structure(self) -> Structure:
+        """Return a product: the kernel of the first sum, and 1 for the second."""
+        return TotalPreserving(Product(self.blocks, self.log_terms))
 
     @property
     def _edges(self) -> Laplace:

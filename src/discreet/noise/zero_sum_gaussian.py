@@ -20,6 +20,7 @@ from discreet.noise.gaussian import ProductGaussian
 from discreet.noise.halving import LEAST_CELLS, LEAST_VARIANCE, halved_noise
 from discreet.noise.laplace_kernel import ZeroSum, balanced, balanced_rows, by_block
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Structure, TotalPreserving
 from discreet.noise.summed import sizes_of_sums
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_gaussian
 
@@ -29,6 +30,10 @@ _WIDE = 10.0  # from this parameter on, a sum over whole numbers is an integral 
 @dataclass(frozen=True)
 class ZeroSumGaussian(ZeroSum, ProductGaussian):
     """Gaussian noise of one variance parameter in each block, conditioned on every block summing to zero."""
+
+    @cached_property
+    def structure(self) -> Structure:
+        return TotalPreserving(self._product, self._product.generator)
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Return -sum_i u_i^2 / (2 v_i), or -inf where a block does not sum to zero."""

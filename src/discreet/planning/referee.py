@@ -27,6 +27,7 @@ from discreet.certificates.enumeration import Enumeration, Pair
 from discreet.errors import VerificationError
 from discreet.exact import exact_text
 from discreet.mechanisms import Sized
+from discreet.noise.structure import has_density
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
 from discreet.reading import Problem
@@ -58,7 +59,9 @@ def referee(mechanism: Sized) -> Findings:
     worst: Pair = ((), ())
     if mechanism.premise is not None:
         checks += [_premise(mechanism), _generated(mechanism)]
-    if (measured := Problem.before(mechanism).measurements) and all(each.noise.has_density for each in measured):
+    if (measured := Problem.before(mechanism).measurements) and all(
+        has_density(each.noise.structure) for each in measured
+    ):
         words, epsilon, worst = _replaced_records(mechanism)
         checks.append(words)
     twins = small_twins(mechanism)

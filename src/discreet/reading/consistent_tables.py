@@ -27,6 +27,7 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.family_tables import Family
 from discreet.models.model import Model
+from discreet.noise.structure import preserved
 from discreet.reading.nearest import largest_remainders, nearest_counts
 from discreet.reading.whole_tables import made_up_counts, signed_table, subsets
 
@@ -184,7 +185,7 @@ def _joined(levels: Mapping[int, NoisyPart]) -> NoisyPart:
 
 def _in_every_direction(measurement: Measurement) -> Floats:
     law = measurement.noise
-    more = [m / (m - 1) if keeps else 1.0 for m, keeps in zip(law.blocks, law.keeps_totals, strict=True)]
+    more = [m / (m - 1) if keeps else 1.0 for m, keeps in zip(law.blocks, preserved(law.structure), strict=True)]
     return np.asarray(law.variance * np.repeat(more, law.blocks))
 
 

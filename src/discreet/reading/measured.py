@@ -13,6 +13,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Measurement
+from discreet.noise.structure import log_terms, product_of
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.windows import Seen
 from discreet.reading.problem import Problem
@@ -58,12 +59,12 @@ class MeasuredTable:
         """Return how far away from a noisy cell a count is seen at all, in either direction: public."""
         law, place = self.measurement.noise, int(self.rows.flat[0])
         farthest = float(law.decay_length[place])
-        while float(law.log_terms(np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
+        while float(log_terms(law.structure, np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
             farthest *= 2
         low = farthest / 2
         for _ in range(8):
             middle = (low + farthest) / 2
-            seen = float(law.log_terms(np.array([middle]), np.array([place]))[0]) > -_UNSEEN
+            seen = float(log_terms(law.structure, np.array([middle]), np.array([place]))[0]) > -_UNSEEN
             low, farthest = (middle, farthest) if seen else (low, middle)
         return farthest
 
@@ -73,7 +74,11 @@ def measured_tables(problem: Problem) -> list[MeasuredTable] | None:
     found = []
     for measurement in problem.measurements:
         parts = measurement.of.parts
-        if parts is None or not measurement.noise.is_product or not all(all(part.cells) for part in parts):
+        if (
+            parts is None
+            or product_of(measurement.noise.structure) is None
+            or not all(all(part.cells) for part in parts)
+        ):
             return None
         found += [MeasuredTable(measurement, part) for part in parts]
     return found

@@ -8,7 +8,7 @@ l the precision of the prior. It is exact given A: it needs no approximation of 
 noise y'y is released too, r = y'y - b'A^-1 b ~ sigma^2 chi-square(n - d) is a further factor. sigma^2 has the prior
 InverseGamma(a, c) and is drawn from InverseGamma(a + (n - d)/2, c + q/2), by one more normal number, and weighed: q =
 y'y - b'(A + s l I)^-1 b is about what the coefficients' posterior mean leaves over, s a first guess of sigma^2. Noise
-is made of standard normal numbers (`Noise.from_normals`), so no density of it is needed but for further releases of
+is made of standard normal numbers (`structure.Generator`), so no density of it is needed but for further releases of
 the same records.
 
 A reader's own records (`models.informed`) add their moments to A, b and y'y wherever the coefficients are concerned, so
@@ -27,6 +27,7 @@ from discreet.arrays import Floats
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.moments import Moments
+from discreet.noise.structure import Generator, generator_of, has_density
 
 _CHUNK = 512  # rows processed together: matrices of some ten columns then stay in the cache
 _FARTHEST = 30.0  # normal numbers farther out have a probability that floats cannot distinguish from 0
@@ -68,7 +69,17 @@ class MomentTarget:
     @cached_property
     def generated(self) -> Measurement:
         """Return the measurement whose noise is made of normal numbers: one without a density, or the least noisy."""
-        return min(self.measured, key=lambda each: (each.noise.has_density, float(np.log(each.noise.variance).sum())))
+        return min(
+            self.measured,
+            key=lambda each: (has_density(each.noise.structure), float(np.log(each.noise.variance).sum())),
+        )
+
+    @cached_property
+    def generator(self) -> Generator:
+        """Return how that noise is made."""
+        made = generator_of(self.generated.noise.structure)
+        assert made is not None  # the solver refuses other noise
+        return made
 
     @cached_property
     def weighed(self) -> tuple[Measurement, ...]:
@@ -78,11 +89,11 @@ class MomentTarget:
     @property
     def normals(self) -> int:
         """Return how many normal numbers a state has: those of the noise, and one for sigma if it is unknown."""
-        return (self.generated.noise.normals or 0) + (self.model.noise_prior is not None)
+        return self.generator.normals + (self.model.noise_prior is not None)
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw rows of normal numbers that the noise allows."""
-        noise = self.generated.noise.draw_normals(count, generator)
+        noise = self.generator.draw_normals(count, generator)
         return np.concatenate([noise, generator.standard_normal((count, self.normals - noise.shape[1]))], axis=1)
 
     def evaluate(self, normals: Floats, deepest: float = inf) -> tuple[Floats, Floats]:
@@ -101,8 +112,8 @@ class MomentTarget:
         return released, self._variance(moments, explained, normals)[0]
 
     def _released(self, normals: Floats) -> Floats:
-        noise = self.generated.noise
-        return np.asarray(self.generated.values - noise.from_normals(normals[:, : noise.normals]))
+        made = self.generator
+        return np.asarray(self.generated.values - made.from_normals(normals[:, : made.normals]))
 
     def _evaluate(self, normals: Floats, deepest: float) -> tuple[Floats, Floats]:
         """Evaluate the rows that the noise allows; no others can ever be reached."""

@@ -5,6 +5,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.models import Categories
 from discreet.noise.noise import Noise
+from discreet.noise.structure import log_terms, product_of
 from discreet.reading.counts.pair_rows import pair_rows
 from discreet.reading.own_sums import summed_measurements
 from discreet.reading.problem import Problem
@@ -19,7 +20,7 @@ def own_cells(problem: Problem[Categories], places: Counts | None = None) -> tup
     """
     cells = len(problem.model.cells)
     summed = summed_measurements(problem, np.minimum(np.arange(cells), 1))
-    if not summed or any(len(m.noise.blocks) != 1 or not m.noise.is_product for m in problem.measurements):
+    if not summed or any(len(m.noise.blocks) != 1 or product_of(m.noise.structure) is None for m in problem.measurements):
         return None
     wanted = np.arange(cells) if places is None else places
     values = np.empty((cells, len(summed)), dtype=np.int64)
@@ -40,7 +41,7 @@ def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts
         found = np.zeros(counts.shape)
         for values, law in noisy:
             for place, own in enumerate((counts, total - counts)):
-                found += law.log_terms(values[:, place, None] - own, np.array([place]))
+                found += log_terms(law.structure, values[:, place, None] - own, np.array([place]))
         return found
 
     centres = np.stack([each for values, _ in noisy for each in (values[:, 0], total - values[:, 1])])

@@ -16,6 +16,7 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference.network_queries import codes_of
 from discreet.models.network import Network
+from discreet.noise.structure import product_of
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.states import log_chances
 from discreet.reading.nearest import nearest_counts
@@ -119,7 +120,8 @@ def _class_counts(problem: Problem, tables: Mapping[str, Floats]) -> Floats:
             continue  # signed counts say nothing about the class
         own = len(part.names) == 1
         table, place = tables[part.names[-1]], int(part.places.flat[0])
-        scale = -float(measured.noise.log_terms(np.ones(1), np.array([place]))[0]) if measured.noise.is_product else 1.0
+        product = product_of(measured.noise.structure)
+        scale = 1.0 if product is None else -float(product.log_terms(np.ones(1), np.array([place]))[0])
         estimates.append(table[0] if own else table.sum(axis=1))
         weights.append(scale**2 / (1 if own else table.shape[1]))
     mean = np.average(np.stack(estimates), axis=0, weights=weights)

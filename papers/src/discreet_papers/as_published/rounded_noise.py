@@ -19,6 +19,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.pair_bound import rounded_up
 from discreet.exact import ball
 from discreet.noise.noise import Noise
+from discreet.noise.structure import Product, Structure
 from discreet.randomness import RandomBits, bernoulli_exponential, geometric
 
 
@@ -33,9 +34,13 @@ class WholeLaplace(Noise):
     def blocks(self) -> tuple[int, ...]:
         return (self.numbers,)
 
-    @property
-    def is_product(self) -> bool:
-        return True
+    @cached_property
+    def structure(self) -> Structure:
+        return Product(self.blocks, self.log_terms)
+
+    @abstractmethod
+    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+        """Return log P of single numbers."""
 
     @abstractmethod
     def draw(self, count: int, bits: RandomBits) -> Counts:

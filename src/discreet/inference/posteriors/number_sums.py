@@ -22,6 +22,7 @@ from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.number_sums import MEAN, SUM, VARIANCE, NumberSums
 from discreet.models.numbers import POPULATION
+from discreet.noise.structure import epsilon_weights
 from discreet.randomness import SeededBits
 from discreet.reading import CostEstimate, Problem, Solver
 from discreet.reading.number_sums import NumberSumsReading
@@ -46,7 +47,7 @@ class NumberSumsSolver(Solver):
         if len(problem.observed) > 1 and self.kind is not NumberSumsReading:
             return "weighted sums can only be read from one release at a time; read each by itself"
         for observed in problem.observed:
-            known = [measured.noise.norm_weights for measured in observed.measurements]
+            known = [epsilon_weights(measured.noise.structure) for measured in observed.measurements]
             if None in known or not 1 <= len(known) <= 2:
                 return "its noise is not the noise of GeometricSums"
         return None
@@ -62,7 +63,7 @@ class NumberSumsSolver(Solver):
 
     def _read(self, problem: Problem, observed: Observed) -> NumberSumsReading:
         values = np.concatenate([each.values for each in observed.measurements])
-        rates = [weight for each in observed.measurements for weight in each.noise.norm_weights or ()]
+        rates = [weight for each in observed.measurements for weight in epsilon_weights(each.noise.structure) or ()]
         first, second = problem.model.pairs(values)
         unit = problem.model.unit
         return self.kind(problem.model, problem.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))

@@ -27,6 +27,7 @@ from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTa
 from discreet.models.numbers import POPULATION
 from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
+from discreet.noise.structure import has_density
 from discreet.reading import CostEstimate, Problem, Solver
 from discreet.reading.number_tables import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
 from discreet.reading.ratios import Ratio
@@ -59,7 +60,7 @@ class NumberTableSolver(Solver):
         asked = f" for {quantiles} quantiles" if quantiles > 1 else ""
         if (
             not isinstance(noise, Averaged)
-            and noise.has_density
+            and has_density(noise.structure)
             and model.by is None
             and not model.leaves_gaps_out
             and noise.cut_operations <= MOST_FOR_CUTS
@@ -255,7 +256,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def log_likelihoods(self, states: States) -> list[Floats]:
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
         noise = self.reading.noise
-        if not noise.has_density:
+        if isinstance(noise, Averaged) or not has_density(noise.structure):
             raise DeclarationError(
                 f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
             )

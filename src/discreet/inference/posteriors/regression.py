@@ -29,6 +29,7 @@ from discreet.mathematics.distributions.weighted import NormalMixture, WeightedD
 from discreet.mechanisms import sized
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.terms import written
+from discreet.noise.structure import has_density
 from discreet.reading.moment_reading import MomentReading
 from discreet.reading.problem import Observed
 from discreet.releases import Release
@@ -256,7 +257,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
         found = []
         for release in self.releases:
             (measured,) = Observed(release.mechanism, np.array(release.output, dtype=np.int64), "").measurements
-            if not measured.noise.has_density:
+            if not has_density(measured.noise.structure):
                 raise DeclarationError(f"the noise of {type(release.mechanism).__name__} has no density")
             found.append(measured.noise.log_prob(measured.values - states.behind))
         return found

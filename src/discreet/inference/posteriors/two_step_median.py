@@ -10,6 +10,7 @@ from discreet.inference.posteriors.number_table import NumberTablePosterior, Num
 from discreet.inference.posteriors.states import States
 from discreet.mechanisms.two_step_median import Below
 from discreet.noise.cut import CutLaw
+from discreet.noise.structure import epsilon_weights
 from discreet.reading import Problem
 from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import EdgeTests
@@ -57,7 +58,7 @@ class TwoStepSolver(NumberTableSolver):
         table, second = problem.measurements
         below = second.of
         assert isinstance(below, Below)
-        (rate,) = second.noise.norm_weights or (1.0,)
+        (rate,) = epsilon_weights(second.noise.structure) or (1.0,)
         return TwoStepReading(
             problem.model, problem.size, table.values, table.noise,
             edge=below.edge, noisy=int(second.values[0]), rate=float(rate),

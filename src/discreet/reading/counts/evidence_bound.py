@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import weights_tilted_to
+from discreet.noise.structure import log_terms
 from discreet.reading.counts.windows import CellWindows
 from discreet.reading.problem import Problem
 from discreet.reading.solvers.tables import log_prior_total
@@ -87,7 +88,9 @@ class _Bounds:
         def log_kernel(places: Counts, counts: Counts) -> Floats:
             found = np.zeros(np.broadcast(places, counts).shape)
             for number, measurement in enumerate(self._measurements):
-                found += measurement.noise.log_terms(noisy[places, number] - counts, np.zeros(1, dtype=np.int64))
+                found += log_terms(
+                    measurement.noise.structure, noisy[places, number] - counts, np.zeros(1, dtype=np.int64)
+                )
             return found
 
         far = np.array([margin, margin + 1]) + centres[0].max()

@@ -12,6 +12,7 @@ from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.models.categories import Categories
 from discreet.models.model import Model
 from discreet.models.network import Network
+from discreet.noise.structure import has_density
 from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.choice_fit import ChoiceFit, NearFit
@@ -123,7 +124,7 @@ def near_sums(observed: Observed) -> Normalised | None:
 
 def unreadable(observed: Observed) -> str | None:
     """Tell why an output has no likelihood that chains can ask for, or nothing if it has one."""
-    if any(not measurement.noise.has_density for measurement in observed.measurements):
+    if any(not has_density(measurement.noise.structure) for measurement in observed.measurements):
         return "its noise has no density"
     if observed.draw is not None:
         return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are not rows of probabilities"

@@ -6,6 +6,7 @@ import numpy as np
 
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.network import Network
+from discreet.noise.structure import SharedRadius, product_of
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.cube import FARTHEST, CubeClass, CubeKernel
 from discreet.reading.counts.cube_classes import cube_classes
@@ -81,7 +82,7 @@ def _signed(problem: Problem) -> _Signed | None:
     classes = None if target is None else measurements[0]
     features = measurements if target is None else measurements[1:]
     wanted = 1 if target is None else len(problem.model.variables[0].levels)
-    rates = {each.noise.cube_rate for each in features}
+    rates = {_rate(each) for each in features}
     rate = rates.pop() if len(rates) == 1 else None
     if len(features) != wanted or rate is None:
         return None
@@ -91,6 +92,14 @@ def _signed(problem: Problem) -> _Signed | None:
         return None
     if classes is not None:
         own = classes.of.parts
-        if own is None or [part.names for part in own] != [(target,)] or not classes.noise.is_product:
+        if own is None or [part.names for part in own] != [(target,)] or product_of(classes.noise.structure) is None:
             return None
     return _Signed(classes, features, rate)
+
+
+def _rate(measurement: Measurement) -> float | None:
+    match measurement.noise.structure:
+        case SharedRadius(rate=rate):
+            return rate
+        case _:
+            return None

@@ -17,6 +17,7 @@ from discreet.errors import ConvergenceWarning, DeclarationError, LittleInformat
 from discreet.mathematics.groups import Grouped
 from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.models.linear_regression import LinearRegression
+from discreet.noise.structure import generator_of, has_density
 from discreet.reading.moment_reading import MomentReading
 from discreet.reading.moments import MomentTarget
 from discreet.reading.problem import MOST_OPERATIONS, CostEstimate, Problem, Solver
@@ -51,9 +52,9 @@ class MomentsSolver(Solver):
                 "`coefficients` gives it in the units of the table"
             )
         laws = [measurement.noise for measurement in problem.measurements]
-        if any(law.normals is None for law in laws):
+        if any(generator_of(law.structure) is None for law in laws):
             return "its noise has no generator"
-        if sum(not law.has_density for law in laws) > 1:
+        if sum(not has_density(law.structure) for law in laws) > 1:
             return "the noise of more than one of these releases has no density, so they cannot be read together"
         return None
 

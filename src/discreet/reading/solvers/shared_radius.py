@@ -5,6 +5,7 @@ from math import comb, prod
 import numpy as np
 
 from discreet.models.network import Network
+from discreet.noise.structure import SharedRadius, TotalPreserving
 from discreet.reading.counts.shared_radius import SharedRadiusCounts, products, usual_radius
 from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.readings import NetworkReading
@@ -51,4 +52,8 @@ class SharedRadiusSolver(Solver):
 
 
 def _rate(problem: Problem) -> float | None:
-    return problem.measurements[0].noise.table_rate
+    match problem.measurements[0].noise.structure:
+        case TotalPreserving(SharedRadius(rate=rate)):
+            return rate
+        case _:
+            return None

@@ -11,6 +11,7 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio, root
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
+from discreet.noise.structure import preserved, product_of
 from discreet.reading.counts.latent_counts import SPARE, CellWeights, LatentCounts, alike
 from discreet.reading.counts.pair_rows import PairCounts
 from discreet.reading.drawn import LINEAR, DrawnCells, coarse, until_settled
@@ -144,7 +145,9 @@ def no_product(observed: Observed) -> str | None:
         return coarse(draw.rows)
     if not observed.measurements:
         return "the likelihood of a choice does not factor over cells"
-    single = all(m.of.single_cells is not None and m.noise.is_product for m in observed.measurements)
+    single = all(
+        m.of.single_cells is not None and product_of(m.noise.structure) is not None for m in observed.measurements
+    )
     return None if single else "its noise does not factor over the cells of the table"
 
 
@@ -155,7 +158,7 @@ def _widening(observed: Observed, cells: int) -> float:
     of m cells, tilted by x/b, falls off by (1 - x)/b, and a total that needs this tilt has a probability of about
     e^(-m (2 y - ln(1 + y))), y = x^2 / (1 - x^2). Other noise falls off faster.
     """
-    if observed.draw is not None or all(all(m.noise.keeps_totals) for m in observed.measurements):
+    if observed.draw is not None or all(all(preserved(m.noise.structure)) for m in observed.measurements):
         return SPARE
     needed = root(lambda y: cells * (2 * y - log1p(y)) - _RARE, 1e-9, _RARE, relative=1e-9)
     return max(SPARE, 2.0 ** ceil(log2(1 / (1 - sqrt(needed / (1 + needed))))))

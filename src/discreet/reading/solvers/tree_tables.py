@@ -21,6 +21,7 @@ from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
+from discreet.noise.structure import Tree, product_of, tree_of
 from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.published import Exactness
@@ -75,14 +76,14 @@ class TreeTablesSolver(Solver):
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse problems without a tree, with several trees, or without a noisy count of every cell."""
-        trees = {m.noise.tree_parents for m in problem.measurements if m.noise.tree_parents is not None}
+        trees = {tree.parents for m in problem.measurements if (tree := tree_of(m.noise.structure)) is not None}
         if len(trees) != 1 or not problem.is_measured:
             return "there is not one single tree along whose edges noise was added"
         cells = np.arange(len(problem.model.cells))
         for measured in problem.measurements:
             if not np.array_equal(np.asarray(measured.of.single_cells), cells):
                 return "something other than every cell was measured"
-            if measured.noise.tree_parents is None and not measured.noise.is_product:
+            if tree_of(measured.noise.structure) is None and product_of(measured.noise.structure) is None:
                 return "its noise is added neither along the tree nor to single cells"
         return None
 
@@ -96,7 +97,7 @@ class TreeTablesSolver(Solver):
 
     @staticmethod
     def _width(problem: Problem, measured: Measurement) -> float:
-        reach = float(measured.noise.decay_length.max()) if measured.noise.tree_parents is not None else np.inf
+        reach = float(measured.noise.decay_length.max()) if tree_of(measured.noise.structure) is not None else np.inf
         return min(problem.size + 1.0, 2 * _FACTORS * reach + 60)
 
     def solve(self, problem: Problem) -> TableReading:
@@ -120,9 +121,14 @@ class _Messages:
 
     def __init__(self, problem: Problem[Categories]) -> None:
         self._problem, self._alpha = problem, np.array(problem.model.concentration, dtype=float)
-        self._trees = [each for each in problem.measurements if each.noise.tree_parents is not None]
-        self._cells = [each for each in problem.measurements if each.noise.tree_parents is None]
-        self.parents: Sequence[int] = self._trees[0].noise.tree_parents or ()
+        self._trees: list[tuple[Tree, Counts]] = []  # each with the flows over its edges that were published
+        self._cells: list[Measurement] = []
+        for each in problem.measurements:
+            if (tree := tree_of(each.noise.structure)) is None:
+                self._cells.append(each)
+            else:
+                self._trees.append((tree, tree.carried(each.values)))
+        self.parents: Sequence[int] = self._trees[0][0].parents
         self.children: list[list[int]] = [[] for _ in self._alpha]
         for place, parent in enumerate(self.parents):
             self.children[parent].append(place)
@@ -148,9 +154,8 @@ class _Messages:
             inside = steps[-1].within(low, high)
             counts = np.arange(inside.first, inside.last + 1)
             logs = np.zeros(len(counts))
-            for measured in self._trees:
-                noise = measured.noise
-                logs -= noise.tree_rates[place] * np.abs(noise.carried(measured.values)[place] - counts)
+            for tree, flows in self._trees:
+                logs -= tree.rates[place] * np.abs(flows[place] - counts)
             self.behind[place] = _Line.of(
                 inside.first, inside.weights * np.exp(logs - logs.max()), inside.log_scale + logs.max()
             )
@@ -158,9 +163,9 @@ class _Messages:
     def _window(self, place: int) -> tuple[int, int]:
         """Return the counts behind an edge that are worth considering, given all outputs."""
         ends = []
-        for measured in self._trees:
-            reach = int(_FACTORS / measured.noise.tree_rates[place]) + 30
-            middle = int(np.clip(measured.noise.carried(measured.values)[place], 0, self._problem.size))
+        for tree, flows in self._trees:
+            reach = int(_FACTORS / tree.rates[place]) + 30
+            middle = int(np.clip(flows[place], 0, self._problem.size))
             ends.append((middle - reach, middle + reach))
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return max(0, low), min(self._problem.size, high)
