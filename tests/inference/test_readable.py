@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.noise.cut import HasPrefixSums
 from discreet.reading import Problem, solver_for, why_unreadable
 from discreet.reading.number_tests import BinomialSums
 from every_pair import COIN, DIE, MODELS, counts_of, in_words, made
@@ -189,7 +190,9 @@ def test_more_quantiles_than_can_be_tested_are_refused_by_infer_and_before_a_cha
 
 
 def test_tests_of_a_quantile_share_the_sums_of_a_binomial_law() -> None:
-    law = dc.TreeTable(dc.NumberTable("x", (0, 1), 8, missing=0), 30, 1).noise.cut(3)
+    table = dc.TreeTable(dc.NumberTable("x", (0, 1), 8, missing=0), 30, 1).noise
+    assert isinstance(table, HasPrefixSums)
+    law = table.cut(3)
     assert law is not None
     noise = np.arange(-law.half, law.half + 1)
     low, high = BinomialSums(30, Fraction(1, 3), 10, 5 + law.half).tails(law, 14)

@@ -25,6 +25,7 @@ from discreet.noise import (
     ZeroSumGaussian,
     ZeroSumLaplace,
 )
+from discreet.noise.noise import pieces_of
 from discreet.noise.structure import epsilon_weights, generator_of, log_terms, preserved, product_of, rho_weights
 from discreet.randomness import SeededBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
@@ -257,7 +258,7 @@ def test_real_laplace_numbers_have_the_ranks_of_the_normal_ones() -> None:
 )
 def test_pieces_are_independent_laws(name: str, lengths: tuple[int, ...]) -> None:
     law = LAWS[name]
-    pieces = law.pieces(lengths)
+    pieces = pieces_of(law, lengths)
     assert pieces is not None
     rows, _ = listed(law, 3)
     parts = np.split(rows, np.cumsum(lengths)[:-1], axis=1)
@@ -266,9 +267,9 @@ def test_pieces_are_independent_laws(name: str, lengths: tuple[int, ...]) -> Non
 
 
 def test_what_hangs_together_has_no_pieces() -> None:
-    assert LAWS["SharedRadiusLaplace"].pieces((3, 2)) is None
-    assert LAWS["Cube"].pieces((1, 2)) is None
-    assert LAWS["two zero sums"].pieces((2, 3)) is None
+    assert pieces_of(LAWS["SharedRadiusLaplace"], (3, 2)) is None
+    assert pieces_of(LAWS["Cube"], (1, 2)) is None
+    assert pieces_of(LAWS["two zero sums"], (2, 3)) is None
 
 
 def by_listing(law: Noise, parts: tuple[int, ...]) -> dict[tuple[int, ...], float]:

@@ -26,6 +26,7 @@ from discreet.models.model import ModelT
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
+from discreet.noise.noise import pieces_of
 from discreet.noise.structure import epsilon_weights, rho_weights
 from discreet.randomness import RandomBits
 
@@ -97,7 +98,7 @@ class Additive(RefereedNumbers[ModelT]):
         """Return one measurement for each table (or other unit) with independent noise, or one for everything."""
         pieces = self.quantities.pieces()
         lengths = [piece.length for piece in pieces]
-        laws = self.noise.pieces(lengths)
+        laws = pieces_of(self.noise, lengths)
         if laws is None:
             return (Measurement(self.quantities, np.asarray(output), self.noise),)
         values = by_block(np.asarray(output), lengths)

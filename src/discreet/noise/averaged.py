@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.noise.cut import CutLaw
-from discreet.noise.noise import Noise
+from discreet.noise.noise import Noise, Operations
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,6 @@ class Averaged:
     """The noise of an average, known through draws of its parts."""
 
     laws: tuple[Noise, ...]
-
-    cut_operations = 0.0
 
     @cached_property
     def weights(self) -> Floats:
@@ -39,9 +36,9 @@ class Averaged:
         return np.asarray(sum(weight**2 * law.variance for weight, law in pairs))
 
     @property
-    def draw_operations(self) -> float:
-        """Return about how many operations drawing one row takes."""
-        return sum(law.draw_operations for law in self.laws)
+    def operations(self) -> Operations:
+        """Return about what drawing one row takes."""
+        return Operations(sum(law.operations.draw for law in self.laws))
 
     def of(self, values: Sequence[ArrayLike]) -> Floats:
         """Return the weighted average of what was published."""
@@ -51,12 +48,6 @@ class Averaged:
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of noise, those of each release by itself."""
         return self.of([law.simulate(rows, generator) for law in self.laws])
-
-    def cut(self, place: int) -> CutLaw | None:
-        """Return nothing: the law of an average's cut is known through draws alone."""
-        return None
-
-    single = cut
 
     def log_prob(self, noise: ArrayLike) -> Floats:
         """Refuse: several rows of noise have the same average."""

@@ -26,7 +26,7 @@ from discreet.noise.block_losses import free_loss, tied_loss
 from discreet.noise.cut import CutLaw
 from discreet.noise.laplace_kernel import balanced_rows, by_block, runs_of_blocks, starts
 from discreet.noise.line_sums import block_sums, half_of
-from discreet.noise.noise import Noise
+from discreet.noise.noise import Noise, Operations
 from discreet.noise.structure import Joint, Structure, TotalPreserving
 from discreet.randomness import RandomBits, any_laplace, bernoulli_exponential
 
@@ -64,7 +64,7 @@ class BlockNoise(Noise):
         return np.full(self.length, 1 / self.rates[1])
 
     @property
-    def law_operations(self) -> float:
+    def _law_operations(self) -> float:
         """Return 300 B W log W, as measured, for B convolutions over the W values that sums of blocks take."""
         values = 2 * (9 * sqrt(2 * sum(self.sizes)) + 32) / sum(self.rates)
         return 300.0 * len(self.sizes) * values * log2(2 + values)
@@ -131,8 +131,9 @@ class BlockLaplace(BlockNoise):
         return lambda sums: bernoulli_exponential(self.outer, np.abs(sums), bits)
 
     @property
-    def draw_operations(self) -> float:
-        return sum(5e3 * size / kept_share(*self.rates, size) for size in self.sizes)
+    def operations(self) -> Operations:
+        drawn = sum(5e3 * size / kept_share(*self.rates, size) for size in self.sizes)
+        return Operations(drawn, self._law_operations)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of whole numbers by seeded floats, for readers."""
@@ -207,9 +208,9 @@ class ZeroSumBlocks(BlockNoise):
         return float(np.exp(tied_log(outer, inner, self.sizes) - proposed))
 
     @property
-    def draw_operations(self) -> float:
+    def operations(self) -> Operations:
         cells = sum(size / kept_share(*self.rates, size) for size in self.sizes[:-1]) + self.sizes[-1]
-        return 5e3 * cells / self._balanced_share
+        return Operations(5e3 * cells / self._balanced_share, self._law_operations)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of whole numbers by seeded floats, for readers: the sum of the last block, then its cells."""

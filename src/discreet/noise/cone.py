@@ -30,7 +30,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.exact import ball
 from discreet.noise.moment_body import LazyMatrix, Matrix, MomentBody
-from discreet.noise.noise import Noise
+from discreet.noise.noise import Noise, Operations
 from discreet.noise.structure import Generator, Structure
 from discreet.randomness import RandomBits
 from discreet.randomness.lazy import LazyUniforms, decided, rounded
@@ -85,9 +85,9 @@ class Cone(Noise):
         return sum((ball(factor) * (first[i][j] - second[i][j]) for i, j, factor in terms), arb(0))
 
     @property
-    def draw_operations(self) -> float:
-        """Return about how many operations drawing one row takes: normal numbers in balls, at most seven matrices."""
-        return 5e4 * self.body.normals
+    def operations(self) -> Operations:
+        """Return what drawing one row takes: normal numbers in balls, at most seven matrices."""
+        return Operations(5e4 * self.body.normals)
 
     @property
     def normals(self) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,3 +49,18 @@ class CutLaw:
     def quantile(self, share: float) -> int:
         """Return the smallest v with P(U <= v) >= share."""
         return int(np.searchsorted(self._sums[1:], share)) - self.half
+
+
+@runtime_checkable
+class HasPrefixSums(Protocol):
+    """Noise whose prefix sums (cuts) have laws that can be computed."""
+
+    def cut(self, place: int, /) -> CutLaw | None:
+        """Return the law of the summed noise of the first so many numbers; None if it is not computed."""
+
+    def single(self, place: int, /) -> CutLaw | None:
+        """Return the law of one number's noise, where that of cuts is known too; else None."""
+
+    @property
+    def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cuts take, where they are computed."""

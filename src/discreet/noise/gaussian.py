@@ -25,8 +25,7 @@ from discreet.certificates.gaussian_loss import LARGEST_VARIANCE as MOST_EXACT
 from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
 from discreet.exact import rounded_up
 from discreet.noise.concentrated import concentrated_loss
-from discreet.noise.laplace_kernel import Blockwise
-from discreet.noise.laplace_shape import block_steps
+from discreet.noise.laplace_kernel import Blockwise, block_steps
 from discreet.noise.noise import Noise
 from discreet.noise.structure import Generator, Product, Structure
 from discreet.noise.summed import sizes_of_sums

@@ -10,6 +10,7 @@ and `ZeroSum` are noise of any shape that goes by blocks, and is tied.
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,11 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
-from discreet.noise.laplace_shape import LaplaceShape
-from discreet.noise.noise import Noise
+from discreet.noise.noise import Noise, Operations
 from discreet.noise.radial import radial_noise
 from discreet.noise.structure import Product, Structure, TotalPreserving
-from discreet.noise.zero_sum_law import ZeroSumShape, loss_of_moves, normaliser
+from discreet.noise.zero_sum_law import histogram_variance, loss_of_moves, normaliser
 from discreet.randomness import RandomBits, bernoulli_exponential, discrete_laplace
 
 _FEW_CELLS = 50  # up to here balancing is accepted often enough
@@ -91,7 +91,7 @@ class RatedBlocks(Blockwise):
 
 
 @dataclass(frozen=True)
-class ProductLaplace(LaplaceShape, RatedBlocks):
+class ProductLaplace(RatedBlocks):
     """Noise whose kernel is prod_i e^(-r_i |u_i|), with one rate for each block."""
 
     @property
@@ -116,6 +116,39 @@ class ProductLaplace(LaplaceShape, RatedBlocks):
         rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
         return np.asarray(np.abs(np.asarray(noise)) * -rates)
 
+    @property
+    def information(self) -> Floats:
+        """Return r^2."""
+        return self.number_rates**2
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return -sum_i r_i |u_i|."""
+        return np.asarray(np.abs(np.asarray(noise)) @ -self.number_rates)
+
+    def slope(self, noise: ArrayLike) -> Floats:
+        """Return -r tanh(u / w), w = max(1, 0.1/r): the kink at zero made smooth."""
+        widths = np.maximum(1, 0.1 / self.number_rates)
+        return np.asarray(-self.number_rates * np.tanh(np.asarray(noise) / widths))
+
+    def moves(self, change: ArrayLike) -> Counter[tuple[Fraction, int]]:
+        """Return how often each (rate, distance) occurs among the numbers that move."""
+        found: Counter[tuple[Fraction, int]] = Counter()
+        for rate, steps in zip(self.rates, block_steps(np.asarray(change), self.sizes), strict=True):
+            for distance, times in steps.items():
+                found[rate, distance] += times
+        return found
+
+    def _epsilon(self, change: Counts) -> Fraction:
+        """Return sum_i r_i |c_i|."""
+        return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
+
+    def marginal(self, groups: Sequence[int]) -> Noise | None:
+        """Return the law of sums inside blocks: it is the product of the sums' laws, tied or free as these numbers."""
+        from discreet.noise.summed import sizes_of_sums, summed_laplace  # it builds on this module
+
+        sizes = sizes_of_sums(groups, self.sizes)
+        return None if sizes is None else summed_laplace(self, self.rates, sizes)
+
 
 class ZeroSum(Blockwise):
     """Noise that is conditioned on every block summing to zero."""
@@ -135,7 +168,7 @@ class ZeroSum(Blockwise):
 
 
 @dataclass(frozen=True)
-class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
+class ZeroSumLaplace(ZeroSum, ProductLaplace):
     """Laplace noise of one rate in each block, conditioned on every block summing to zero; moving a unit costs 2 rates.
 
     >>> ZeroSumLaplace((Fraction(1, 2),), (4,)).privacy_loss([1, 0, -1, 0]).epsilon
@@ -156,20 +189,42 @@ class ZeroSumLaplace(ZeroSumShape, ZeroSum, ProductLaplace):
         return zero_sum_noise(2 * parameter, cells, count, bits)
 
     @property
-    def draw_operations(self) -> float:
-        """Return about how many operations drawing one row takes; blocks of many cells are drawn one by one."""
-        return sum((2e4 if cells > _FEW_CELLS else 5e3) * cells for cells in self.sizes)
+    def operations(self) -> Operations:
+        """Return what drawing one row takes; blocks of many cells are drawn one by one."""
+        return Operations(sum((2e4 if cells > _FEW_CELLS else 5e3) * cells for cells in self.sizes))
 
     @cached_property
     def log_normaliser(self) -> float:
         pairs = zip(self.rates, self.sizes, strict=True)
         return float(sum(float(normaliser(2 * rate, cells).log()) for rate, cells in pairs))
 
+    @cached_property
+    def variance(self) -> Floats:
+        """Return the variance of each cell."""
+        pairs = zip(self.rates, self.sizes, strict=True)
+        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
+
+    def _rho(self, change: Counts) -> Fraction:
+        """Return the sum over blocks of the zCDP parameters of their losses."""
+        blocks = by_block(change, self.sizes)
+        moves = (int(np.abs(own).sum()) for own in blocks)
+        kinds = Counter(kind for kind in zip(self.rates, self.sizes, moves, strict=True) if kind[2])
+        return sum((times * loss_of_moves((kind,)).sharp_rho for kind, times in kinds.items()), Fraction(0))
+
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
         blocks = by_block(change, self.sizes)
         kinds = zip(self.rates, self.sizes, (int(np.abs(own).sum()) for own in blocks), strict=True)
         return loss_of_moves(tuple(sorted(kind for kind in kinds if kind[2])))
+
+
+def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
+    """Return how far the numbers of each block move, and how many by so much."""
+    ends = np.cumsum(sizes)
+    found: list[Counter[int]] = [Counter() for _ in sizes]
+    for place in np.flatnonzero(change):
+        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
+    return found
 
 
 def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tuple[Fraction, int], Counts]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,9 +23,18 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
-from discreet.noise.cut import CutLaw
 from discreet.noise.structure import Structure, generator_of, preserved
 from discreet.randomness import RandomBits
+
+
+@dataclass(frozen=True)
+class Operations:
+    """About how many operations noise takes; see `reading.Work`."""
+
+    draw: float
+    """To draw one row."""
+    law: float = 0.0
+    """To compute the normaliser and the privacy loss, where they are no closed forms."""
 
 
 class Noise(ABC):
@@ -45,19 +55,14 @@ class Noise(ABC):
         """Return how many numbers a row of noise has."""
         return sum(self.blocks)
 
+    @property
+    def operations(self) -> Operations:
+        """Return about what drawing one row takes, and the law itself where it is no closed form."""
+        return Operations(5e3 * self.length)
+
     @abstractmethod
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw rows of noise, exactly."""
-
-    @property
-    def draw_operations(self) -> float:
-        """Return about how many operations drawing one row takes; see `reading.Work`."""
-        return 5e3 * self.length
-
-    @property
-    def law_operations(self) -> float:
-        """Return about how many operations the normaliser and the privacy loss take, where they are no closed forms."""
-        return 0.0
 
     @abstractmethod
     def log_kernel(self, noise: ArrayLike) -> Floats:
@@ -120,23 +125,6 @@ class Noise(ABC):
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return `ChangeLoss.curve` of a change that moves no total that is kept."""
 
-    def pieces(self, lengths: Sequence[int]) -> "tuple[Noise, ...] | None":
-        """Return the laws of consecutive pieces of so many numbers, if these are independent; else None."""
-        return (self,) if tuple(lengths) == (self.length,) else None
-
-    def cut(self, place: int) -> CutLaw | None:
-        """Return the law of the summed noise of the first so many numbers; None if it is not computed."""
-        return None
-
-    @property
-    def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cuts take, where they are computed."""
-        return 0.0
-
-    def single(self, place: int) -> CutLaw | None:
-        """Return the law of one number's noise, where that of cuts is known too; else None."""
-        return None
-
     def marginal(self, groups: Sequence[int]) -> "Noise | None":
         """Return the law of the noise of sums, or None if it has no simple form.
 
@@ -191,3 +179,18 @@ class ChangeLoss:
                 "moves one of them: the privacy loss would be infinite. Use noise that does not sum to zero there."
             )
         return self.change
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """Noise whose blocks are independent, so that consecutive blocks have noise of their own."""
+
+    def pieces(self, lengths: Sequence[int], /) -> tuple[Noise, ...] | None:
+        """Return the noise of consecutive pieces of so many numbers, if these are independent; else None."""
+
+
+def pieces_of(noise: Noise, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
+    """Return the noise of consecutive pieces of so many numbers, if these are independent; else None."""
+    if isinstance(noise, Divisible):
+        return noise.pieces(lengths)
+    return (noise,) if tuple(lengths) == (noise.length,) else None

@@ -13,7 +13,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import added, atoms_of
-from discreet.noise.noise import Noise
+from discreet.noise.noise import Noise, pieces_of
 from discreet.noise.structure import Independent, Structure
 from discreet.randomness import RandomBits
 
@@ -93,7 +93,7 @@ class SideBySide(Noise):
             own: list[int] = []
             while wanted and sum(own) < law.length:
                 own.append(wanted.pop(0))
-            inside = law.pieces(own)
+            inside = pieces_of(law, own)
             if inside is None:
                 return None
             found.extend(inside)

@@ -1,13 +1,11 @@
 """The law of Laplace noise that sums to zero: its normaliser, its variance, and the loss where units move."""
 
-from collections import Counter
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from flint import arb, ctx
 
-from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.exact import ball
 from discreet.noise.losses import Atoms, added
@@ -69,23 +67,3 @@ def squared_binomials(epsilon: Fraction, cells: int) -> list[arb]:
     for j in range(free):
         weights.append(weights[-1] * q * (free - j) ** 2 / (j + 1) ** 2)
     return weights
-
-
-class ZeroSumShape:
-    """Laplace noise that sums to zero in every block: how wide it is, and what it costs under zCDP."""
-
-    rates: tuple[Fraction, ...]
-    sizes: tuple[int, ...]
-
-    @cached_property
-    def variance(self) -> Floats:
-        """Return the variance of each cell."""
-        pairs = zip(self.rates, self.sizes, strict=True)
-        return np.repeat([histogram_variance(cells, float(2 * rate)) for rate, cells in pairs], self.sizes)
-
-    def _rho(self, change: Counts) -> Fraction:
-        """Return the sum over blocks of the zCDP parameters of their losses."""
-        blocks = np.split(change, np.cumsum(self.sizes)[:-1])
-        moves = (int(np.abs(own).sum()) for own in blocks)
-        kinds = Counter(kind for kind in zip(self.rates, self.sizes, moves, strict=True) if kind[2])
-        return sum((times * loss_of_moves((kind,)).sharp_rho for kind, times in kinds.items()), Fraction(0))

@@ -25,7 +25,7 @@ _ROW = 2e4  # operations for each number of a kind of record that is replaced
 def verifying(mechanism: Mechanism) -> CostEstimate:
     """Return the work of comparing records at the real size and data sets of small twins, and of the law of noise."""
     numbers = numbers_of(mechanism.model)
-    laws = sum(measured.noise.law_operations for measured in Observed.before(mechanism).measurements)
+    laws = sum(measured.noise.operations.law for measured in Observed.before(mechanism).measurements)
     words = f"checking {type(mechanism).__name__} with {numbers} counts"
     return CostEstimate(words, _TWINS + _ROW * 64 * numbers + laws, 64.0 * numbers)
 
@@ -47,7 +47,7 @@ def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
     """
     observed = Observed.before(mechanism)
     if observed.measurements:
-        return draws * sum(measured.noise.draw_operations for measured in observed.measurements)
+        return draws * sum(measured.noise.operations.draw for measured in observed.measurements)
     law = sum(cost.operations for cost in observed.costs)
     return draws * _NUMBER * numbers_of(mechanism.model) + data_sets * law
 

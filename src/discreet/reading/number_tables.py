@@ -9,6 +9,7 @@ from discreet.arrays import Counts, Floats
 from discreet.models.number_table import NumberTable
 from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
+from discreet.noise.cut import HasPrefixSums
 from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
 from discreet.reading.ratios import Quantiles, Ratio
 
@@ -40,7 +41,13 @@ class NumberTableReading:
     def is_exact(self) -> bool:
         """Tell whether the number of records with a value is public and the law of every cut is known."""
         known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
-        return known and self.noise.cut_operations <= MOST_FOR_CUTS and self.noise.cut(1) is not None
+        return known and self.prefix_sums is not None and self.prefix_sums.cut(1) is not None
+
+    @property
+    def prefix_sums(self) -> HasPrefixSums | None:
+        """Return the noise if the laws of its cuts can be worked out in time."""
+        noise = self.noise
+        return noise if isinstance(noise, HasPrefixSums) and noise.cut_operations <= MOST_FOR_CUTS else None
 
     @property
     def method(self) -> str:
@@ -62,8 +69,8 @@ class NumberTableReading:
     def tests(self) -> tuple[EdgeTests, ...]:
         """Return the tests of every group."""
         tables = self.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
-        if self.is_exact:
-            return (ExactTests(tables[0], self.size, self.noise.cut, self.noise.single),)  # type: ignore[arg-type]
+        if self.is_exact and (sums := self.prefix_sums) is not None:
+            return (ExactTests(tables[0], self.size, sums.cut, sums.single),)  # type: ignore[arg-type]
         return tuple(DrawnTests(own, self.drawn[:, place], self.size) for place, own in enumerate(tables))
 
     def means(self, group: int, level: float, sampled: bool) -> Ratio:

@@ -27,6 +27,7 @@ from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTa
 from discreet.models.numbers import POPULATION
 from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
+from discreet.noise.cut import HasPrefixSums
 from discreet.noise.structure import has_density
 from discreet.reading import CostEstimate, Problem, Solver
 from discreet.reading.number_tables import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
@@ -58,17 +59,18 @@ class NumberTableSolver(Solver):
         quantiles = len(model.quantiles) * (QUANTILES in model.asks)
         tests = float(quantiles * len(model.groups) * model.count)
         asked = f" for {quantiles} quantiles" if quantiles > 1 else ""
+        cuts = noise.cut_operations if isinstance(noise, HasPrefixSums) else 0.0
         if (
             not isinstance(noise, Averaged)
             and has_density(noise.structure)
             and model.by is None
             and not model.leaves_gaps_out
-            and noise.cut_operations <= MOST_FOR_CUTS
+            and cuts <= MOST_FOR_CUTS
         ):
             reach = float(noise.decay_length.max()) * np.sqrt(2.0 * model.count) * 12 + 60
-            operations = noise.cut_operations + _TESTED * model.count * reach + tests * (_TEST + _EACH * reach)
+            operations = cuts + _TESTED * model.count * reach + tests * (_TEST + _EACH * reach)
             return CostEstimate(f"testing {model.count} edges{asked}", operations, 40 * reach * 64)
-        operations = DRAWS * (noise.draw_operations / 50 + 200.0 * len(model.cells) + _RANKED * tests)
+        operations = DRAWS * (noise.operations.draw / 50 + 200.0 * len(model.cells) + _RANKED * tests)
         words = f"drawing the noise of {len(model.cells)} cells{asked}"
         return CostEstimate(words, operations, 6.0 * DRAWS * len(model.cells))
 

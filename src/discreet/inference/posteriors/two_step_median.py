@@ -41,7 +41,7 @@ class TwoStepReading(NumberTableReading):
     def tests(self) -> tuple[EdgeTests, ...]:
         """Return the tests of both steps."""
         (table,) = super().tests
-        cut = self.noise.cut(self.edge) if self.is_exact else None
+        cut = self.prefix_sums.cut(self.edge) if self.is_exact and self.prefix_sums is not None else None
         spread = float(self.drawn[:, 0, : self.edge].sum(axis=1).std()) if cut is None else cut.sd
         return (StepTests(table, self.size, spread, self.edge, self.noisy, self.law),)
 
