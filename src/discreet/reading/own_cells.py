@@ -20,7 +20,9 @@ def own_cells(problem: Problem[Categories], places: Counts | None = None) -> tup
     """
     cells = len(problem.model.cells)
     summed = summed_measurements(problem, np.minimum(np.arange(cells), 1))
-    if not summed or any(len(m.noise.blocks) != 1 or product_of(m.noise.structure) is None for m in problem.measurements):
+    if not summed or any(
+        len(m.noise.blocks) != 1 or product_of(m.noise.structure) is None for m in problem.measurements
+    ):
         return None
     wanted = np.arange(cells) if places is None else places
     values = np.empty((cells, len(summed)), dtype=np.int64)
