@@ -159,7 +159,9 @@ def test_a_new_model_goes_the_whole_road_from_its_three_files(folder: Path) -> N
     assert done.returncode == 0, done.stderr
 
 
-def test_three_files_in_the_rooms_of_the_house_are_found_once_kinds_are_written_again(folder: Path) -> None:
+def test_three_files_in_the_rooms_of_the_house_are_found_once_they_are_listed(
+    folder: Path,
+) -> None:
     house = folder / "house" / "discreet"
     copytree(Path(dc.__file__).parent, house, ignore=ignore_patterns("__pycache__"))
     for name, room in (
@@ -171,6 +173,12 @@ def test_three_files_in_the_rooms_of_the_house_are_found_once_kinds_are_written_
         (house / room / f"{name}.py").write_text(
             text.replace("from successes import", "from discreet.models.successes import")
         )
+    listed = house / "reading" / "solvers" / "__init__.py"
+    solver = "discreet.inference.posteriors.successes_reading.SuccessesSolver"
+    line = f'    "discreet.models.successes.Successes": ("{solver}",),'
+    opening = "SOLVERS: dict[str, tuple[str, ...]] = {\n"
+    assert opening in listed.read_text()
+    listed.write_text(listed.read_text().replace(opening, f"{opening}{line}\n"))
     written = run(["-W", "error", str(PROJECT / "release" / "write_kinds.py")], folder, house.parent)
     assert written.returncode == 0, written.stderr
     asked = "import discreet as dc; print(dc.infer(dc.Study('study.toml').publish('hits')), dc.__file__)"

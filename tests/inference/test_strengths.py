@@ -65,13 +65,13 @@ def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch
 
     problems = strengthened(Problem.of([release("GeometricHistogram", 200, 5000, "1")]), GRID)
     kind = type(solver_for(problems[0]))
-    plain = kind.read  # type: ignore[union-attr]
+    plain = kind.solve  # type: ignore[union-attr]
 
     def counted(solver: Solver, problem: Problem) -> object:
         asked.append(problem.model.prior[0])
         return plain(solver, problem)
 
-    monkeypatch.setattr(kind, "read", counted)
+    monkeypatch.setattr(kind, "solve", counted)
     found = read_strengths(problems)
     assert len(found) == len(GRID)
     assert len(asked) <= 3
