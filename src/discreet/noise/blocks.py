@@ -249,13 +249,16 @@ class ZeroSumBlocks(BlockNoise):
         return tied_loss(self.outer, self.inner, self.sizes, moved)
 
     def cut(self, place: int) -> CutLaw:
+        """Return the law of the summed noise of the first so many numbers."""
         return cut_law(*self.rates, self.sizes, place)
 
     @cached_property
     def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cuts take."""
         return cut_operations(*self.rates, self.sizes)
 
     def single(self, place: int) -> CutLaw:
+        """Return the law of one number's noise."""
         return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
 
 

@@ -95,6 +95,7 @@ class Cone(Noise):
         return 2 * self.body.normals + 1
 
     def draw_normals(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of standard normal numbers, given that they lie in the cone's body."""
         halves = [self._kept_normals(rows, generator) for _ in range(2)]
         return np.concatenate([*halves, generator.standard_normal((rows, 1))], axis=-1)
 

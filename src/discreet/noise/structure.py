@@ -99,6 +99,7 @@ class TotalPreserving:
 
     @property
     def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers each block has."""
         return self.free.blocks
 
 
@@ -110,6 +111,7 @@ class Independent:
 
     @property
     def blocks(self) -> tuple[int, ...]:
+        """Return how many numbers each block has, over all parts."""
         return tuple(size for part in self.parts for size in part.blocks)
 
     @cached_property

@@ -173,6 +173,7 @@ class TreeLaplace(Noise):
 
     @cached_property
     def cut_operations(self) -> float:
+        """Return about how many operations the laws of all cuts take, where cells form a path."""
         return float(np.sum((64 / self.edges.number_rates) ** 2)) if self.is_path else 0.0
 
     def single(self, place: int) -> CutLaw | None:

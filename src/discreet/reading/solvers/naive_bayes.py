@@ -36,6 +36,7 @@ class NaiveBayesSolver(Solver):
     handles = frozenset({Feature.OWN_ROWS})
 
     def in_turn(self) -> Callable[[Problem], NetworkReading]:
+        """Return what reads rows with the same prior in several problems only once."""
         known: KnownRows = {}
         return lambda problem: (
             NetworkReading(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)
