@@ -15,8 +15,9 @@ import pytest
 import discreet as dc
 from discreet.guarantees import chain
 from discreet.guarantees.chain import POINTS
+from discreet.mathematics.distributions.certified import CertifiedGamma
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.models.bounded_family import BoundedFamily, GammaLaw, total_of
+from discreet.models.bounded_family import BoundedFamily, total_of
 from discreet.session import (
     ConditionalExpectation,
     Draw,
@@ -223,11 +224,11 @@ def test_a_family_of_ones_own_is_not_published(ledger: dc.Ledger) -> None:
         def values(self) -> Any:
             return tuple(Fraction(level) for level in self.cells)
 
-        def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> GammaLaw:
-            return GammaLaw(30 + power * total_of(self.values, counts), 30 + power * int(sum(counts)))
+        def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> CertifiedGamma:
+            return CertifiedGamma(30 + power * total_of(self.values, counts), 30 + power * int(sum(counts)))
 
         def neighbours(self, size: int, power: Fraction) -> Any:
-            yield GammaLaw(Fraction(30), Fraction(1)), GammaLaw(30 + 2 * power, Fraction(1))
+            yield CertifiedGamma(Fraction(30), Fraction(1)), CertifiedGamma(30 + 2 * power, Fraction(1))
 
     model = Falls()
     mechanism = PosteriorSampling.tempered(model, size=3, epsilon="0.1", delta="0.01")

@@ -8,7 +8,7 @@ from kept_results import IS_FULL
 
 import discreet as dc
 from discreet.reading import Problem
-from discreet.reading.solvers.counts import fit_of
+from discreet.reading.counts.output_fits import fit_of
 
 
 @pytest.mark.parametrize(

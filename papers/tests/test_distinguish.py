@@ -15,7 +15,7 @@ from scipy.stats import beta, gamma, norm
 import discreet as dc
 from discreet.certificates.posterior_divergences import law_divergence
 from discreet.command_line import main
-from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
 from discreet_papers.distinguish import distinguish, draws_needed
 
 F = Fraction
@@ -32,13 +32,13 @@ def both_ways(one: Any, two: Any, low: float, high: float) -> float:
 
 def test_divergences_of_laws_are_their_integrals() -> None:
     for one, two in (((3, 2), (4.5, 2)), ((3, 2), (3, 5)), ((7, 2), (5, 1))):
-        laws = [GammaLaw(F(str(a)), F(str(b))) for a, b in (one, two)]
+        laws = [CertifiedGamma(F(str(a)), F(str(b))) for a, b in (one, two)]
         twins = [gamma(a, scale=1 / b) for a, b in (one, two)]
         assert law_divergence(laws[0], laws[1]) == pytest.approx(both_ways(twins[0], twins[1], 0, 60), rel=1e-6)
-    normal = NormalLaw(F(0), F(4)), NormalLaw(F(1), F(4))
+    normal = CertifiedNormal(F(0), F(4)), CertifiedNormal(F(1), F(4))
     assert law_divergence(*normal) == pytest.approx(slow_divergence(norm(0, 2), norm(1, 2), -30, 30), rel=1e-6)
     with pytest.raises(dc.DeclarationError, match="is known for"):
-        law_divergence(BetaLaw(F(1), F(1)), BetaLaw(F(1), F(2)))
+        law_divergence(CertifiedBeta(F(1), F(1)), CertifiedBeta(F(1), F(2)))
 
 
 def test_the_divergence_of_draws_is_that_of_the_worst_neighbours() -> None:

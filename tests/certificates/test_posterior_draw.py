@@ -30,7 +30,7 @@ from discreet.certificates.posterior_draw import (
 from discreet.certificates.posterior_pairs import certified_pair_delta
 from discreet.certificates.privacy_loss import PrivacyLoss
 from discreet.exact import ball
-from discreet.models.bounded_family import BetaLaw, GammaLaw, NormalLaw
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
 
 F = Fraction
 PINNED = [
@@ -141,17 +141,33 @@ def test_other_families_have_their_pinned_digits() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 def test_other_families_agree_with_integration_and_with_balls(epsilon: float) -> None:
     cases: list[Any] = [
-        (gamma_poisson_delta(epsilon, 3, 2), GammaLaw(F(3), F(1)), GammaLaw(F(5), F(1)), gamma(3), gamma(5), 0, 60),
+        (
+            gamma_poisson_delta(epsilon, 3, 2),
+            CertifiedGamma(F(3), F(1)),
+            CertifiedGamma(F(5), F(1)),
+            gamma(3),
+            gamma(5),
+            0,
+            60,
+        ),
         (
             exponential_delta(epsilon, 6, 1.5),
-            GammaLaw(F(6), F(1)),
-            GammaLaw(F(6), F(3, 2)),
+            CertifiedGamma(F(6), F(1)),
+            CertifiedGamma(F(6), F(3, 2)),
             gamma(6),
             gamma(6, scale=1 / 1.5),
             0,
             60,
         ),
-        (gaussian_delta(epsilon, 0.7), NormalLaw(F(0), F(1)), NormalLaw(F(7, 10), F(1)), norm(0), norm(0.7), -15, 15),
+        (
+            gaussian_delta(epsilon, 0.7),
+            CertifiedNormal(F(0), F(1)),
+            CertifiedNormal(F(7, 10), F(1)),
+            norm(0),
+            norm(0.7),
+            -15,
+            15,
+        ),
     ]
     for closed, one, two, first, second, low, high in cases:
         ways = [hockey_stick_by_integration(epsilon, *pair, low, high) for pair in ((first, second), (second, first))]
@@ -161,12 +177,14 @@ def test_other_families_agree_with_integration_and_with_balls(epsilon: float) ->
 
 
 def test_the_general_curve_agrees_with_the_closed_one_for_beta_laws() -> None:
-    general = certified_pair_delta(F(1), BetaLaw(F(1), F(11)), BetaLaw(F(2), F(10)))
+    general = certified_pair_delta(F(1), CertifiedBeta(F(1), F(11)), CertifiedBeta(F(2), F(10)))
     assert general == pytest.approx(0.17578412079894, rel=1e-12)
 
 
 def test_a_loss_that_cannot_reach_epsilon_has_no_delta_that_way() -> None:
-    bounded = certified_pair_delta(F(2), GammaLaw(F(2), F(1)), GammaLaw(F(2), F(11, 10)))  # ln 1.21 = 0.19 one way
+    bounded = certified_pair_delta(
+        F(2), CertifiedGamma(F(2), F(1)), CertifiedGamma(F(2), F(11, 10))
+    )  # ln 1.21 = 0.19 one way
     assert bounded == pytest.approx(exponential_delta(2, 2, 1.1), abs=1e-12)
 
 
@@ -259,7 +277,7 @@ def test_no_tail_makes_a_certificate_slow() -> None:
 @pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-12, 1e-15])
 def test_a_loss_from_a_curve_adds_next_to_nothing_at_its_points(delta: float) -> None:
     epsilon = last_that_fits(lambda e: log(gaussian_delta(e, 0.5) / delta), 10.0, 0.01)
-    pair = NormalLaw(F(0), F(4)), NormalLaw(F(1), F(4))
+    pair = CertifiedNormal(F(0), F(4)), CertifiedNormal(F(1), F(4))
     stated = certified_pair_delta(F(epsilon), *pair)
     loss = dominating_loss(lambda e: certified_pair_delta(e, *pair), delta / 1000, F(epsilon)).loss
     assert stated <= loss.delta_at(F(epsilon)) <= stated * (1 + 1e-12)
@@ -269,7 +287,7 @@ def test_a_loss_from_a_curve_adds_next_to_nothing_at_its_points(delta: float) ->
 def test_composed_draws_of_a_normal_law_are_nearly_one_draw_of_smaller_variance(times: int, delta: float) -> None:
     """The exact answer is known here: chords may add one part in a hundred of epsilon, and the transform nothing."""
     mu = 0.3 / times**0.5
-    pair = NormalLaw(F(0), F(1)), NormalLaw(F(mu), F(1))
+    pair = CertifiedNormal(F(0), F(1)), CertifiedNormal(F(mu), F(1))
     single = dominating_loss(lambda e: certified_pair_delta(e, *pair), delta / (1000 * times))
     curve = composed_curve(single, times)
     needed = last_that_fits(lambda e: log(curve(F(e)) / delta), 10.0, 0.01)

@@ -12,8 +12,9 @@ from all_data_sets import AllDataSets
 from discreet.inference import NetworkPosterior
 from discreet.models.network import Network
 from discreet.reading import Problem
+from discreet.reading.counts.output_fits import fit_of
 from discreet.reading.counts.sampled import SampledTables
-from discreet.reading.solvers.counts import CountsSolver, fit_of, target_of
+from discreet.reading.solvers.counts import CountsSolver, target_of
 from discreet_papers import as_published
 
 TWO = (0, 1)

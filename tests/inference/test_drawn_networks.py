@@ -9,7 +9,7 @@ from scipy.special import gammaln
 import discreet as dc
 from discreet.reading import Problem
 from discreet.reading.counts.kept_mass import log_chance_above
-from discreet.reading.solvers.counts import fit_of
+from discreet.reading.counts.output_fits import fit_of
 from discreet_papers import as_published
 
 NET = dc.Network.naive_bayes(

@@ -8,9 +8,10 @@ from scipy.special import betainc, ndtri
 
 from discreet.models.network import Network
 from discreet.reading.counts import couplings
-from discreet.reading.counts.cliques import MOST_CELLS, Parents, clique_cells, graph_of
+from discreet.reading.counts.cliques import MOST_CELLS, Parents, clique_cells
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.sticks import Stick
+from discreet.reading.network_readings import graph_of
 
 GRAPHS = {
     "cancer": ("22222", "- - 0,1 2 2"),

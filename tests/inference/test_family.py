@@ -16,8 +16,9 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.command_line.main import main
 from discreet.inference import FamilyPosterior
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
 from discreet.mechanisms import sized
-from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, NormalLaw
+from discreet.models.bounded_family import BoundedFamily
 from discreet.reading.counts import record_totals
 from discreet.reading.counts.record_totals import RecordTotals
 from discreet.show import charts
@@ -77,7 +78,7 @@ def test_reading_is_the_sum_over_all_tables(model: Any, draws: int, grid_bits: i
 
 def test_several_releases_and_another_prior() -> None:
     releases = [release_of(FALLS, [2, 1, 2, 1], seed=seed) for seed in (4, 5)]
-    prior = GammaLaw(Fraction(6), Fraction(3))
+    prior = CertifiedGamma(Fraction(6), Fraction(3))
     middles, weights, evidence = slow_reading(releases, prior)
     posterior = dc.infer(*releases, prior=prior)
     assert posterior.log_evidence == pytest.approx(evidence, abs=1e-4)
@@ -219,11 +220,11 @@ class Silent(BoundedFamily):
     column: Any = COLUMN
     values: tuple[Fraction, ...] = (Fraction(0), Fraction(1))
 
-    def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> BetaLaw:
-        return BetaLaw(30 + power * int(counts[0]), 30 + power * int(counts[1]))
+    def posterior(self, counts: Any, power: Fraction = Fraction(1)) -> CertifiedBeta:
+        return CertifiedBeta(30 + power * int(counts[0]), 30 + power * int(counts[1]))
 
     def neighbours(self, size: int, power: Fraction) -> Any:
-        yield BetaLaw(Fraction(30), 30 + power), BetaLaw(30 + power, Fraction(30))
+        yield CertifiedBeta(Fraction(30), 30 + power), CertifiedBeta(30 + power, Fraction(30))
 
 
 def test_what_cannot_be_read_is_refused_in_words() -> None:
@@ -233,7 +234,7 @@ def test_what_cannot_be_read_is_refused_in_words() -> None:
     refused: list[tuple[tuple[dc.Release, ...], dict[str, Any], str]] = [
         ((release, other), {}, "same records"),
         ((silent,), {}, "level_probabilities"),
-        ((release,), {"prior": 3}, "such as GammaLaw"),
+        ((release,), {"prior": 3}, "such as CertifiedGamma"),
         ((release,), {"strengths": (1, 2)}, "Dirichlet priors"),
     ]
     for releases, options, words in refused:
@@ -263,7 +264,7 @@ def test_records_that_contradict_their_family_are_read_with_a_warning() -> None:
 
 def test_a_normal_prior_on_the_whole_line() -> None:
     release = release_of(HEIGHTS, [2, 1, 2, 1])
-    assert dc.infer(release, prior=NormalLaw(Fraction(5), Fraction(1, 1000))).mean == pytest.approx(5, abs=0.01)
+    assert dc.infer(release, prior=CertifiedNormal(Fraction(5), Fraction(1, 1000))).mean == pytest.approx(5, abs=0.01)
 
 
 def test_the_command_line_reads_a_family(tmp_path: Path) -> None:

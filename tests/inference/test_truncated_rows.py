@@ -10,7 +10,7 @@ import pytest
 import discreet as dc
 from discreet.reading import Problem
 from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above
-from discreet.reading.solvers.counts import fit_of
+from discreet.reading.counts.output_fits import fit_of
 
 ROWS = [
     ((500, 300, 200), "0.3"),

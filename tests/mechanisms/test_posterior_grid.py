@@ -10,18 +10,23 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
+from discreet.mathematics.distributions.certified import (
+    CertifiedBeta,
+    CertifiedDistribution,
+    CertifiedGamma,
+    CertifiedNormal,
+)
 from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, LazyUniform, enclosing_integers
 from discreet.mechanisms.truncation import Truncation
-from discreet.models.bounded_family import BetaLaw, GammaLaw, Law, NormalLaw
 
 F = Fraction
-LAWS: list[Law] = [
-    BetaLaw(F(3), F(2)),
-    BetaLaw(F(1, 3), F(7, 2)),
-    BetaLaw(F(4001, 10), F(300)),
-    GammaLaw(F(5, 2), F(3)),
-    GammaLaw(F(1, 2), F(1)),
-    NormalLaw(F(-1, 3), F(2)),
+LAWS: list[CertifiedDistribution] = [
+    CertifiedBeta(F(3), F(2)),
+    CertifiedBeta(F(1, 3), F(7, 2)),
+    CertifiedBeta(F(4001, 10), F(300)),
+    CertifiedGamma(F(5, 2), F(3)),
+    CertifiedGamma(F(1, 2), F(1)),
+    CertifiedNormal(F(-1, 3), F(2)),
 ]
 
 
@@ -45,7 +50,7 @@ def bins(observed: NDArray[np.int64], chances: NDArray[np.float64], draws: int) 
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_draws_follow_the_mass_of_their_cells(law: Law) -> None:
+def test_draws_follow_the_mass_of_their_cells(law: CertifiedDistribution) -> None:
     drawn = GridLaw(law, 4).sample(20_000, dc.SeededBits(7))
     cells, observed = np.unique(drawn, return_counts=True)
     chances = np.exp(law.log_mass(cells / 16, (cells + 1) / 16))
@@ -53,7 +58,7 @@ def test_draws_follow_the_mass_of_their_cells(law: Law) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_float_masses_agree_with_certified_ones(law: Law) -> None:
+def test_float_masses_agree_with_certified_ones(law: CertifiedDistribution) -> None:
     for grid_bits in (4, 12, 30):
         grid = GridLaw(law, grid_bits)
         for probability in (0.001, 0.3, 0.5, 0.9, 0.9999):
@@ -74,7 +79,7 @@ def test_a_fine_grid_is_a_coarse_one_with_more_digits() -> None:
 
 def test_a_draw_next_to_an_edge_is_decided_by_further_bits() -> None:
     """P(V < 1/2) = 0.6875 = 0.1011 in binary for Beta(2, 3)."""
-    law = GridLaw(BetaLaw(F(2), F(3)), 1)
+    law = GridLaw(CertifiedBeta(F(2), F(3)), 1)
     edge, one = 0xB000000000000000, 0x0000000000000001
     assert law.sample(1, Words(edge, one)).tolist() == [1]
     assert law.sample(1, Words(edge - 1, 2**64 - 1, 0)).tolist() == [0]
@@ -82,13 +87,13 @@ def test_a_draw_next_to_an_edge_is_decided_by_further_bits() -> None:
 
 
 def test_ends_of_infinite_supports_take_all_that_lies_beyond() -> None:
-    law = GridLaw(NormalLaw(F(0), F(10**60)), 40)
+    law = GridLaw(CertifiedNormal(F(0), F(10**60)), 40)
     drawn = law.sample(8, dc.SeededBits(1))
     assert set(np.abs(drawn).tolist()) == {FARTHEST}
 
 
 def test_restricted_laws_stay_inside_even_far_out_in_a_tail() -> None:
-    drawn = GridLaw(BetaLaw(F(10_001), F(1)), 32, first=2**10, last=2**31).sample(50, dc.SeededBits(1))
+    drawn = GridLaw(CertifiedBeta(F(10_001), F(1)), 32, first=2**10, last=2**31).sample(50, dc.SeededBits(1))
     assert (drawn <= 2**31).all()
     assert drawn.mean() / 2**32 == pytest.approx(0.5 * 10_001 / 10_002, abs=3e-5)
 
@@ -123,7 +128,7 @@ def thetas(sticks: tuple[Fraction, ...]) -> list[Fraction]:
 @pytest.mark.parametrize("counts", [(0, 0, 9), (9, 0, 0), (3, 3, 3)])
 def test_truncated_draws_follow_the_restricted_law(counts: tuple[int, int, int]) -> None:
     shapes = [F(3, 2) + k for k in counts]
-    laws = [BetaLaw(shapes[0], shapes[1] + shapes[2]), BetaLaw(shapes[1], shapes[2])]
+    laws = [CertifiedBeta(shapes[0], shapes[1] + shapes[2]), CertifiedBeta(shapes[1], shapes[2])]
     truncation = Truncation(3, F(1, 10), 4)
     drawn = truncation.sample(laws, 2_000, dc.SeededBits(5))
     assert truncation.holds(drawn).all()

@@ -9,8 +9,8 @@ from flint import arb, ctx
 
 import discreet as dc
 from discreet.exact import ball
-from discreet.models import bounded_family
-from discreet.models.bounded_family import BetaLaw, GammaLaw, incomplete_beta
+from discreet.mathematics.distributions import certified
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, incomplete_beta
 
 F = Fraction
 SIZE = 200
@@ -21,7 +21,7 @@ THREE = dc.Categories("x", levels=("a", "b", "c"), outside="c", prior=30)
 def steps_of(mechanism: Any, counts: list[int], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the steps of every probability that a draw worked out."""
     seen: list[int] = []
-    plain_steps, plain_series = bounded_family._steps, bounded_family._lower_gamma
+    plain_steps, plain_series = certified._steps, certified._lower_gamma
 
     def steps(largest: Fraction) -> int:
         seen.append(plain_steps(largest))
@@ -32,8 +32,8 @@ def steps_of(mechanism: Any, counts: list[int], monkeypatch: pytest.MonkeyPatch)
         return plain_series(shape, x, terms)
 
     with monkeypatch.context() as patched:
-        patched.setattr(bounded_family, "_steps", steps)
-        patched.setattr(bounded_family, "_lower_gamma", series)
+        patched.setattr(certified, "_steps", steps)
+        patched.setattr(certified, "_lower_gamma", series)
         mechanism.sample(np.array(counts), dc.SeededBits(5))
     return seen
 
@@ -84,7 +84,7 @@ def test_the_continued_fraction_encloses_what_arb_encloses(a: str, b: str, share
     place = F(share) * middle if F(share) < 1 else 1 - (2 - F(share)) * (1 - middle)
     for largest in (None, 10 * (first + second)):
         with ctx.workprec(128):
-            found = BetaLaw(first, second, largest).below(ball(place))
+            found = CertifiedBeta(first, second, largest).below(ball(place))
             assert found.rad() < arb(2) ** -80
         with ctx.workprec(400):
             assert found.overlaps(ball(place).beta_lower(ball(first), ball(second), regularized=True))
@@ -92,7 +92,7 @@ def test_the_continued_fraction_encloses_what_arb_encloses(a: str, b: str, share
 
 def test_too_few_steps_give_a_wide_answer_and_no_wrong_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for steps in (1, 2, 5, 20, 60):
-        monkeypatch.setattr(bounded_family, "_steps", lambda _, steps=steps: steps)
+        monkeypatch.setattr(certified, "_steps", lambda _, steps=steps: steps)
         with ctx.workprec(128):
             found = incomplete_beta(F(500), F(700), ball(F(5, 12)))
             truth = ball(F(5, 12)).beta_lower(ball(F(500)), ball(F(700)), regularized=True)
@@ -103,7 +103,7 @@ def test_too_few_steps_give_a_wide_answer_and_no_wrong_one(monkeypatch: pytest.M
 def test_the_series_encloses_what_arb_encloses(shape: str, x: str) -> None:
     for largest in (None, F(10**4)):
         with ctx.workprec(128):
-            found = GammaLaw(F(shape), F(1), largest).below(ball(F(x)))
+            found = CertifiedGamma(F(shape), F(1), largest).below(ball(F(x)))
             assert found.rad() < arb(2) ** -80
         with ctx.workprec(400):
             assert found.overlaps(1 - ball(F(x)).gamma_upper(ball(F(shape)), regularized=1))

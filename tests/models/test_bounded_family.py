@@ -12,7 +12,14 @@ from scipy.stats import beta, binom, gamma, laplace, norm
 import discreet as dc
 from discreet.documents import document_of, read_document
 from discreet.exact import ball
-from discreet.models.bounded_family import BetaLaw, BoundedFamily, GammaLaw, Law, NormalLaw, incomplete_beta
+from discreet.mathematics.distributions.certified import (
+    CertifiedBeta,
+    CertifiedDistribution,
+    CertifiedGamma,
+    CertifiedNormal,
+    incomplete_beta,
+)
+from discreet.models.bounded_family import BoundedFamily
 from discreet.models.exponential import Exponential
 from discreet.models.model import Model
 from discreet.models.normal_mean import NormalMean
@@ -27,15 +34,15 @@ HEIGHT = NormalMean("height", low=100, high=200, variance=25, bands=10, prior_re
 @pytest.mark.parametrize(
     ("law", "twin"),
     [
-        (BetaLaw(F(5, 2), F(7)), beta(2.5, 7)),
-        (BetaLaw(F(1, 10), F(30)), beta(0.1, 30)),
-        (BetaLaw(F(4000), F(3000)), beta(4000, 3000)),
-        (GammaLaw(F(1, 2), F(3)), gamma(0.5, scale=1 / 3)),
-        (GammaLaw(F(4000), F(2)), gamma(4000, scale=0.5)),
-        (NormalLaw(F(3), F(4)), norm(3, 2)),
+        (CertifiedBeta(F(5, 2), F(7)), beta(2.5, 7)),
+        (CertifiedBeta(F(1, 10), F(30)), beta(0.1, 30)),
+        (CertifiedBeta(F(4000), F(3000)), beta(4000, 3000)),
+        (CertifiedGamma(F(1, 2), F(3)), gamma(0.5, scale=1 / 3)),
+        (CertifiedGamma(F(4000), F(2)), gamma(4000, scale=0.5)),
+        (CertifiedNormal(F(3), F(4)), norm(3, 2)),
     ],
 )
-def test_laws_agree_with_their_twins_in_scipy(law: Law, twin: Any) -> None:
+def test_laws_agree_with_their_twins_in_scipy(law: CertifiedDistribution, twin: Any) -> None:
     for probability in (1e-6, 0.02, 0.5, 0.9, 1 - 1e-6):
         x = float(twin.ppf(probability))
         with ctx.workprec(128):
@@ -91,12 +98,12 @@ def test_bands_stand_for_their_middle_and_what_is_in_none_for_a_declared_number(
 
 
 def test_posteriors() -> None:
-    assert FALLS.posterior((1, 2, 0, 3)) == GammaLaw(F(2 + 2 + 9), F(1 + 6))
-    assert FALLS.posterior((1, 2, 0, 3), F(1, 2)) == GammaLaw(F(2) + F(11, 2), F(4))
-    assert WAITS.posterior((2, 1, 0, 0, 0, 1)) == GammaLaw(F(6), F(3 + 2 + 3 + 10))
+    assert FALLS.posterior((1, 2, 0, 3)) == CertifiedGamma(F(2 + 2 + 9), F(1 + 6))
+    assert FALLS.posterior((1, 2, 0, 3), F(1, 2)) == CertifiedGamma(F(2) + F(11, 2), F(4))
+    assert WAITS.posterior((2, 1, 0, 0, 0, 1)) == CertifiedGamma(F(6), F(3 + 2 + 3 + 10))
     row = [0] * 11
     row[0], row[9] = 1, 2  # 105 and twice 195
-    assert HEIGHT.posterior(row) == NormalLaw(F(2 * 150 + 105 + 390, 5), F(5))
+    assert HEIGHT.posterior(row) == CertifiedNormal(F(2 * 150 + 105 + 390, 5), F(5))
 
 
 @pytest.mark.parametrize("power", [1, F(1, 3)])
@@ -126,7 +133,7 @@ def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(
         assert_same_law(model.posterior(counts, F(power)), rates, logs)
 
 
-def assert_same_law(found: Law, places: Any, logs: Any) -> None:
+def assert_same_law(found: CertifiedDistribution, places: Any, logs: Any) -> None:
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     for cut in (0.2, 0.5, 0.8):

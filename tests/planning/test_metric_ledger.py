@@ -14,7 +14,7 @@ import discreet as dc
 from discreet.command_line.main import main
 from discreet.guarantees import Accountant, read_amount
 from discreet.guarantees.metric import Metric, read_metric
-from discreet.guarantees.metric_budget import PerUnit
+from discreet.guarantees.per_unit import PerUnit
 from discreet.guarantees.pseudo_metric import Line, MetricGuarantee, Records, Steps, Sum, Tree
 
 AGES = dc.NumberTable("age", (0, 100), 101, is_whole=True, missing=40, quantiles=("0.5",))

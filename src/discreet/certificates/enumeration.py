@@ -143,3 +143,10 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     for first in range(total + 1):
         for rest in compositions(total - first, parts - 1):
             yield (first, *rest)
+
+
+def all_tables(size: int, cells: int) -> Counts:
+    """Return every table of so many records, in the order of `compositions`."""
+    if cells == 2:
+        return np.column_stack([np.arange(size + 1), size - np.arange(size + 1)])
+    return np.array(list(compositions(size, cells)))

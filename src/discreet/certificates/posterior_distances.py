@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import compositions
+from discreet.certificates.enumeration import all_tables
 from discreet.mathematics.divergences import log_affinities, log_r
 
 _NO_AFFINITY = -39.2  # ln 1e-17
@@ -143,10 +143,7 @@ class Tables:
     @cached_property
     def all(self) -> Counts:
         """Return every table."""
-        cells = len(self.alpha)
-        if cells == 2:
-            return np.column_stack([np.arange(self.size + 1), self.size - np.arange(self.size + 1)])
-        return np.array(list(compositions(self.size, cells)))
+        return all_tables(self.size, len(self.alpha))
 
     @cached_property
     def _logs(self) -> dict[float, Floats]:

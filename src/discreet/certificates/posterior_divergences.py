@@ -9,7 +9,7 @@ from scipy.special import digamma
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.mathematics.digits import log_gamma_ratio
-from discreet.models.bounded_family import GammaLaw, Law, NormalLaw
+from discreet.mathematics.distributions.certified import CertifiedDistribution, CertifiedGamma, CertifiedNormal
 
 _MANY = 100_000  # up to this many counts, all are compared; beyond, those near both ends
 
@@ -43,22 +43,22 @@ def largest_divergence(prior: Sequence[float], size: int, power: float = 1.0, tr
     return neighbour_divergence(first + counts * power, second + (rest - counts) * power, tries * power)
 
 
-def law_divergence(one: Law, two: Law) -> float:
+def law_divergence(one: CertifiedDistribution, two: CertifiedDistribution) -> float:
     """Return the larger Kullback-Leibler divergence, both ways, of two Gamma laws, or two normal laws of one variance.
 
     Gamma: (a - c) psi(a) - ln Gamma(a)/Gamma(c) + c ln(b/d) + a (d - b) / b for shapes a, c and rates b, d. Normal:
     half the squared distance of the means, in standard deviations.
     """
-    if isinstance(one, NormalLaw) and isinstance(two, NormalLaw) and one.variance == two.variance:
+    if isinstance(one, CertifiedNormal) and isinstance(two, CertifiedNormal) and one.variance == two.variance:
         return float((one.mean - two.mean) ** 2 / one.variance) / 2
-    if not (isinstance(one, GammaLaw) and isinstance(two, GammaLaw)):
+    if not (isinstance(one, CertifiedGamma) and isinstance(two, CertifiedGamma)):
         raise DeclarationError(
             "The divergence is known for two Gamma distributions, or two normal distributions with the same variance."
         )
     return max(_gamma_divergence(one, two), _gamma_divergence(two, one))
 
 
-def _gamma_divergence(one: GammaLaw, two: GammaLaw) -> float:
+def _gamma_divergence(one: CertifiedGamma, two: CertifiedGamma) -> float:
     a, c = float(one.shape), float(two.shape)
     shapes = float(log_gamma_ratio(np.asarray(a), c - a)) if c >= a else -float(log_gamma_ratio(np.asarray(c), a - c))
     gap = float((two.rate - one.rate) / one.rate)

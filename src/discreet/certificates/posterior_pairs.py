@@ -15,7 +15,7 @@ from flint import arb, ctx
 from discreet.certificates.posterior_draw import upper_float
 from discreet.exact import ball
 from discreet.mathematics.digits import root
-from discreet.models.bounded_family import Law, NormalLaw
+from discreet.mathematics.distributions.certified import CertifiedDistribution, CertifiedNormal
 
 _FARTHEST = 2000.0  # e^-2000 of the middle, or as many standard units away
 _NEAR = 2.0**-50
@@ -23,20 +23,24 @@ _TINY = 1e-290
 _STRIDE = 32.0  # e^32 times as far: much farther out two large numbers would cancel, and nothing be decided
 
 
-def certified_pair_delta(epsilon: Fraction, first: Law, second: Law) -> float:
+def certified_pair_delta(epsilon: Fraction, first: CertifiedDistribution, second: CertifiedDistribution) -> float:
     """Return an upper bound on the delta of two laws whose ratio of densities is monotone, both ways."""
     with ctx.workprec(192):
-        if isinstance(first, NormalLaw) and isinstance(second, NormalLaw) and first.variance == second.variance:
+        if (
+            isinstance(first, CertifiedNormal)
+            and isinstance(second, CertifiedNormal)
+            and first.variance == second.variance
+        ):
             return max(0.0, upper_float(_normal_gap(ball(epsilon), first, second)))
         return max(0.0, *(upper_float(_tail_gap(epsilon, p, q)) for p, q in ((first, second), (second, first))))
 
 
-def mean_of_draws(law: NormalLaw, draws: int) -> NormalLaw:
+def mean_of_draws(law: CertifiedNormal, draws: int) -> CertifiedNormal:
     """Return the law of the mean of several draws of a normal law, which says all that they say about its mean."""
-    return NormalLaw(law.mean, law.variance / draws)
+    return CertifiedNormal(law.mean, law.variance / draws)
 
 
-def _normal_gap(allowed: arb, first: NormalLaw, second: NormalLaw) -> arb:
+def _normal_gap(allowed: arb, first: CertifiedNormal, second: CertifiedNormal) -> arb:
     """Return Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), mu the distance in standard deviations."""
     mu = abs(ball(second.mean - first.mean)) / ball(first.variance).sqrt()
     if not mu > 0:
@@ -46,7 +50,7 @@ def _normal_gap(allowed: arb, first: NormalLaw, second: NormalLaw) -> arb:
     return (inner.erfc() - allowed.exp() * outer.erfc()) / 2
 
 
-def _tail_gap(epsilon: Fraction, one: Law, other: Law) -> arb:
+def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDistribution) -> arb:
     """Return a bound on sup_S P(S) - e^epsilon Q(S); S is the tail beyond the place where ln p/q is epsilon.
 
     Any place in an interval [x0, x1] that holds it gives P beyond the outer end minus e^epsilon Q beyond the inner one.
@@ -83,7 +87,7 @@ def _crossing(epsilon: Fraction, line: "_Line", falls: bool) -> tuple[arb | None
 class _Line:
     """The logarithm of the ratio of two densities, along a line that is mapped to their support."""
 
-    def __init__(self, one: Law, other: Law) -> None:
+    def __init__(self, one: CertifiedDistribution, other: CertifiedDistribution) -> None:
         self._one, self._other, (low, high) = one, other, one.support
         self._is_unit, self._is_half = high is not None, low is not None
         middle = one.guess(0.5)

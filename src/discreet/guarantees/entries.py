@@ -1,9 +1,11 @@
 """What the entries of a ledger say: which parts an entry of each kind has, and their types."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
 from discreet.documents import Document
+from discreet.guarantees.guarantee import Adjacency, Amount, together
 
 
 class Period(TypedDict):
@@ -109,3 +111,9 @@ def paid(body: Body) -> list[tuple[str, object]]:
     if document.get("kind") != "Plan" or not isinstance(parts, list):
         return [(body["label"], document)]
     return [(part["label"], part["mechanism"]) for part in parts]
+
+
+def sums_document(limit: Amount, shares: Mapping[str, Amount], adjacency: Adjacency) -> Sums:
+    """Return what every entry of a ledger repeats: the limit, what each group has spent, and what that is together."""
+    written = {name: amount.document() for name, amount in shares.items()}
+    return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}

@@ -20,7 +20,6 @@ from discreet.fields import Checked, Number, converted, frozen
 from discreet.guarantees.adjacency import Accountant as Accountant
 from discreet.guarantees.adjacency import Adjacency as Adjacency
 from discreet.guarantees.adjacency import Evidence as Evidence
-from discreet.guarantees.entries import Sums
 from discreet.guarantees.zcdp import zcdp_limit
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def read_amount(document: object) -> Amount:
     found = document if isinstance(document, Mapping) else {}
     kind = next((kind for kind in KINDS.values() if {field.name for field in fields(kind)} == set(found)), None)
     if kind is None:
-        from discreet.guarantees.metric_budget import PerUnit, is_per_unit  # it builds on this module
+        from discreet.guarantees.per_unit import PerUnit, is_per_unit  # it builds on this module
 
         if is_per_unit(found):
             ((name, number),) = found.items()
@@ -213,9 +212,3 @@ def zcdp_cost(mechanism: "Costly", rows: int = 1) -> tuple[Fraction, Fraction]:
         return mechanism.rho, mechanism.guarantee.delta
     whole = mechanism.guarantee.for_rows(rows)
     return whole.epsilon**2 / 2, whole.delta
-
-
-def sums_document(limit: Amount, shares: Mapping[str, Amount], adjacency: Adjacency) -> Sums:
-    """Return what every entry of a ledger repeats: the limit, what each group has spent, and what that is together."""
-    written = {name: amount.document() for name, amount in shares.items()}
-    return {"limit": limit.document(), "shares": written, "spent": together(shares, adjacency).document()}

@@ -24,7 +24,7 @@ from discreet.exact import Exact, positive, probability
 from discreet.guarantees.allowances import left_in_period, period_with, stated_allowance
 from discreet.guarantees.back_links import earlier
 from discreet.guarantees.chain import Chain, Entry, append, digest_of, entry_at, newest, now, reached, read_entry, run
-from discreet.guarantees.entries import Body, Receipt
+from discreet.guarantees.entries import Body, Receipt, sums_document
 from discreet.guarantees.groups import charged_for, check_group, neighbours_of
 from discreet.guarantees.guarantee import (
     EVERYONE,
@@ -38,13 +38,13 @@ from discreet.guarantees.guarantee import (
     limit_of,
     nothing,
     read_amount,
-    sums_document,
     together,
 )
 from discreet.guarantees.ledger_check import as_kind, check_rows
 from discreet.guarantees.metric import Metric, read_metric
-from discreet.guarantees.metric_budget import PerUnit, Told, metric_beginning, metric_cost
+from discreet.guarantees.metric_budget import Told, metric_beginning, metric_cost
 from discreet.guarantees.moving import moved
+from discreet.guarantees.per_unit import PerUnit
 from discreet.guarantees.requests import charges_of, is_answered, state_of
 from discreet.guarantees.schema import SELECT
 from discreet.guarantees.unit import PERSON, RECORD, Unit

@@ -10,7 +10,7 @@ from discreet.documents import canonical_json
 from discreet.errors import LedgerError
 from discreet.guarantees.allowances import allowed_of, period_at, period_shares
 from discreet.guarantees.chain import GENESIS, Entry, chain_digest, digest_of, linked, read_entry
-from discreet.guarantees.entries import Body, Period, account_of
+from discreet.guarantees.entries import Body, Period, account_of, sums_document
 from discreet.guarantees.guarantee import (
     EVERYONE,
     Accountant,
@@ -19,10 +19,10 @@ from discreet.guarantees.guarantee import (
     Budget,
     Concentrated,
     read_amount,
-    sums_document,
     together,
 )
-from discreet.guarantees.metric_budget import PerUnit, check_beginning
+from discreet.guarantees.metric_budget import check_beginning
+from discreet.guarantees.per_unit import PerUnit
 from discreet.guarantees.zcdp import zcdp_epsilon
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ together, if their epsilons add up to epsilon. That is another promise than an o
   division into cells, can tell them apart.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from hashlib import sha256
 
@@ -22,69 +21,7 @@ from discreet.exact import Exact, exact, exact_text, positive
 from discreet.guarantees.entries import Body
 from discreet.guarantees.guarantee import EVERYONE, Accountant, Adjacency, Amount, Guarantee
 from discreet.guarantees.metric import Metric, read_metric
-
-_NAMED, _DIGITS = "epsilon per ", 16
-
-
-@dataclass(frozen=True, repr=False)
-class PerUnit(Amount):
-    """An amount of privacy as epsilon for each unit of a metric; its name says which unit, wherever it is shown."""
-
-    number: Fraction
-    name: str
-
-    @classmethod
-    def under(cls, metric: Metric, number: Fraction) -> "PerUnit":
-        """Return so much epsilon for each unit of a metric; the name holds the beginning of its digest."""
-        return cls(number, f"{_NAMED}{metric.unit} (metric {metric.digest[:_DIGITS]})")
-
-    def __getattr__(self, name: str) -> Fraction:
-        if name == self.__dict__.get("name"):
-            return self.number
-        raise AttributeError(f"This amount is {self.__dict__.get('name')}, no {name}.")
-
-    @property
-    def delta(self) -> Fraction:
-        """Return 0: under a metric guarantees are pure."""
-        return Fraction(0)
-
-    @property
-    def numbers(self) -> tuple[Fraction, ...]:
-        return (self.number,)
-
-    def with_numbers(self, numbers: Iterable[Fraction]) -> "PerUnit":
-        """Return another amount under the same metric."""
-        (number,) = numbers
-        return PerUnit(number, self.name)
-
-    def is_like(self, other: Amount) -> bool:
-        """Tell whether both are under one metric."""
-        return isinstance(other, PerUnit) and self.name == other.name
-
-    def _like(self, other: "PerUnit") -> "PerUnit":
-        if not self.is_like(other):
-            raise LedgerError(
-                f"{self.words()} and {other.words()} are under different metrics, so they cannot be added."
-            )
-        return other
-
-    def __add__(self, other: "PerUnit") -> "PerUnit":
-        return PerUnit(self.number + self._like(other).number, self.name)
-
-    def __sub__(self, other: "PerUnit") -> "PerUnit":
-        return PerUnit(self.number - self._like(other).number, self.name)
-
-    def covers(self, other: Amount) -> bool:
-        return isinstance(other, PerUnit) and self.is_like(other) and other.number <= self.number
-
-    def document(self) -> dict[str, str]:
-        return {self.name: exact_text(self.number)}
-
-
-def is_per_unit(names: Iterable[str]) -> bool:
-    """Tell whether these are the names of an amount under a metric."""
-    found = list(names)
-    return len(found) == 1 and found[0].startswith(_NAMED)
+from discreet.guarantees.per_unit import DIGEST_DIGITS, PerUnit
 
 
 def metric_beginning(metric: object, epsilon: Exact, delta: Exact, is_plain: bool) -> tuple[PerUnit, Body]:
@@ -138,9 +75,10 @@ def metric_cost(created: Body, guarantee: Guarantee, label: str, told: Told | No
         elif told is not None and told(part) and not guarantee.delta:
             return account, PerUnit.under(whole, guarantee.epsilon / part.nearest)
     raise PublishError(
-        f"Cannot publish {label!r}: this ledger adds up epsilon per {whole.unit} (metric {whole.digest[:_DIGITS]}). "
-        f"The release promises {_promised(guarantee)}, which says nothing about that unit. Nothing was published and "
-        "nothing was charged. Ask about the same column and cells, or publish it on another ledger."
+        f"Cannot publish {label!r}: this ledger adds up epsilon per {whole.unit} (metric "
+        f"{whole.digest[:DIGEST_DIGITS]}). The release promises {_promised(guarantee)}, "
+        "which says nothing about that unit. Nothing was published and nothing was charged. Ask about the same column "
+        "and cells, or publish it on another ledger."
     )
 
 
@@ -150,7 +88,7 @@ def _promised(guarantee: Guarantee) -> str:
     if metric is None:
         return f"epsilon = {exact_text(guarantee.epsilon)} for any change of a record, of columns or cells of its own"
     digest = metric.metric.digest if isinstance(metric.metric, Metric) else sha256(b"").hexdigest()
-    return f"{metric.per_unit_words} (metric {digest[:_DIGITS]})"
+    return f"{metric.per_unit_words} (metric {digest[:DIGEST_DIGITS]})"
 
 
 def same_metric(created: Body, metric: Metric | None) -> bool:

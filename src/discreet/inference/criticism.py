@@ -105,7 +105,7 @@ def _judged(release: Release, model: Network, expected: Floats, further: Counts,
     """Publish simulated records through the mechanism of a release; its tables may be margins of the model's."""
     mechanism, own = release.mechanism, release.mechanism.model
     if own.counted != model.counted:
-        margins = margins_of(own, model)
+        margins = margins_of(own.tables, model.tables)
         expected, further = expected @ margins.T, further @ margins.T
     evidence = mechanism.evidence(np.array(release.output, dtype=np.int64))
     assert isinstance(evidence, tuple)

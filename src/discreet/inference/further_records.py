@@ -14,7 +14,8 @@ from discreet.arrays import Counts, Floats
 from discreet.models.elimination import Tables, joint_chances
 from discreet.models.network import Network
 from discreet.models.network_records import counts_of, made_up_records
-from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
+from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques
+from discreet.reading.network_readings import graph_of
 
 _NUMBERS = 5_000_000  # numbers held at a time
 

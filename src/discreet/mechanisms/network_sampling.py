@@ -31,6 +31,7 @@ from discreet.certificates.posterior_draw import Curve
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
+from discreet.mathematics.distributions.certified import CertifiedBeta
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Sized, accepted
@@ -39,7 +40,6 @@ from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_s
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
-from discreet.models.bounded_family import BetaLaw
 from discreet.models.network import Network
 from discreet.randomness import RandomBits
 
@@ -258,7 +258,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
     def _truncation(self, levels: int) -> Truncation:
         return Truncation(levels, self.least, self.grid_bits)
 
-    def laws(self, counts: Counts) -> list[tuple[BetaLaw, ...]]:
+    def laws(self, counts: Counts) -> list[tuple[CertifiedBeta, ...]]:
         """Return the laws of the sticks of each row of each table, given one row of counts."""
         return [self._row_laws(number, row[0].tolist()) for number, row in self._rows_of(counts[None])]
 
@@ -268,7 +268,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
             found = self.model.table(variable.name, tables).reshape(len(tables), rows, levels)
             yield from ((number, found[:, row]) for row in range(rows))
 
-    def _row_laws(self, number: int, counts: Sequence[int]) -> tuple[BetaLaw, ...]:
+    def _row_laws(self, number: int, counts: Sequence[int]) -> tuple[CertifiedBeta, ...]:
         """Return the laws of the sticks of a row with these counts."""
         alpha = [Fraction(value) for value in self.drawn_under.prior[number]]
         largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
@@ -294,7 +294,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
             drawn[same] = np.concatenate(parts, axis=1).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def _draw(self, laws: tuple[BetaLaw, ...], count: int, bits: RandomBits) -> Counts:
+    def _draw(self, laws: tuple[CertifiedBeta, ...], count: int, bits: RandomBits) -> Counts:
         if self.least:
             return self._truncation(len(laws) + 1).sample(laws, count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
@@ -313,7 +313,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
                 logs[same] += self._log_masses(sticks[same], self._row_laws(number, row)).sum(axis=1)
         return logs.reshape(shape)
 
-    def _log_masses(self, sticks: Counts, laws: tuple[BetaLaw, ...]) -> Floats:
+    def _log_masses(self, sticks: Counts, laws: tuple[CertifiedBeta, ...]) -> Floats:
         unit = 2.0**-self.grid_bits
         parts = [law.log_mass(sticks[..., i] * unit, (sticks[..., i] + 1) * unit) for i, law in enumerate(laws)]
         logs = np.asarray(sum(parts))

@@ -26,8 +26,9 @@ from discreet.certificates.posterior_draw import (
 )
 from discreet.certificates.posterior_pairs import certified_pair_delta, mean_of_draws
 from discreet.exact import rounded_up
+from discreet.mathematics.distributions.certified import CertifiedDistribution, CertifiedNormal
 from discreet.models import Categories
-from discreet.models.bounded_family import BoundedFamily, Law, NormalLaw
+from discreet.models.bounded_family import BoundedFamily
 
 Drawable = Categories | BoundedFamily
 """The models from whose posteriors parameters are drawn."""
@@ -190,13 +191,17 @@ def _tries(model: Drawable) -> tuple[Fraction, Fraction, int] | None:
 
 
 @lru_cache(maxsize=32)
-def _pairs(model: BoundedFamily, size: int, power: Fraction) -> tuple[tuple[Law, Law], ...]:
+def _pairs(
+    model: BoundedFamily, size: int, power: Fraction
+) -> tuple[tuple[CertifiedDistribution, CertifiedDistribution], ...]:
     return tuple(model.neighbours(size, power))
 
 
-def _means(pairs: tuple[tuple[Law, Law], ...], draws: int) -> tuple[tuple[NormalLaw, NormalLaw], ...]:
+def _means(
+    pairs: tuple[tuple[CertifiedDistribution, CertifiedDistribution], ...], draws: int
+) -> tuple[tuple[CertifiedNormal, CertifiedNormal], ...]:
     """Return the laws of the mean of several draws if all pairs are normal laws of one variance, else nothing."""
-    normal = [(one, two) for one, two in pairs if isinstance(one, NormalLaw) and isinstance(two, NormalLaw)]
+    normal = [(one, two) for one, two in pairs if isinstance(one, CertifiedNormal) and isinstance(two, CertifiedNormal)]
     if len(normal) < len(pairs) or any(one.variance != two.variance for one, two in normal):
         return ()
     return tuple((mean_of_draws(one, draws), mean_of_draws(two, draws)) for one, two in normal)

@@ -12,6 +12,7 @@ close that 64 more bits are drawn; see the threat model.
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 
 import numpy as np
 from flint import arb, ctx
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.exact import ball
-from discreet.models.bounded_family import BetaLaw, Law
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedDistribution
 from discreet.randomness import RandomBits
 
 FARTHEST = 2**62
@@ -37,13 +38,15 @@ _SURE_BITS = 44  # leading bits of a quantile on which floats agree with the tru
 class GridLaw:
     """The law of floor(2^grid_bits V) for V with a given law, restricted to the cells first..last.
 
-    >>> from discreet.models.bounded_family import BetaLaw
+    >>> from discreet.models.bounded_family import CertifiedBeta
     >>> from discreet.randomness import SeededBits
-    >>> GridLaw(BetaLaw(Fraction(3), Fraction(2)), grid_bits=4).sample(5, SeededBits(1)).tolist()
+    >>> GridLaw(CertifiedBeta(Fraction(3), Fraction(2)), grid_bits=4).sample(5, SeededBits(1)).tolist()
     [4, 4, 1, 12, 7]
     """
 
-    def __init__(self, law: Law, grid_bits: int, first: int | None = None, last: int | None = None) -> None:
+    def __init__(
+        self, law: CertifiedDistribution, grid_bits: int, first: int | None = None, last: int | None = None
+    ) -> None:
         low, high = law.support
         self._law, self._grid_bits = law, grid_bits
         self._first_end, self._last_end = _scaled(low, grid_bits), _scaled(high, grid_bits)
@@ -154,7 +157,7 @@ def coarser(grid_bits: int, sticks: int) -> Iterator[Mapping[str, object]]:
         yield {"grid_bits": bits}
 
 
-def likely_cells(laws: Sequence[Law], grid_bits: int) -> tuple[int, int]:
+def likely_cells(laws: Sequence[CertifiedDistribution], grid_bits: int) -> tuple[int, int]:
     """Return the first and the last cell of a grid; of an infinite one, of those that hold all but about 1e-13."""
     grid, unit = GridLaw(laws[0], grid_bits), 2.0**grid_bits
     if None not in laws[0].support:
@@ -174,7 +177,7 @@ def grid_points(ends: Sequence[tuple[int, int]], most: int) -> Counts | None:
     return np.stack(axes, axis=-1).reshape(number, len(ends))
 
 
-def beyond(law: Law, reach: Fraction) -> float:
+def beyond(law: CertifiedDistribution, reach: Fraction) -> float:
     """Return about the probability that a law with an infinite support puts beyond -reach and reach."""
     low, high = law.support
     with ctx.workprec(_WORD):
@@ -230,13 +233,25 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
     return None if end is None else end << grid_bits
 
 
-def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[BetaLaw, ...]:
+def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[CertifiedBeta, ...]:
     """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
 
     `largest` is a public bound on the sum of all shapes. It is what the work of each stick is measured by.
     """
     rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
-    return tuple(BetaLaw(shape, rest, largest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
+    return tuple(CertifiedBeta(shape, rest, largest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
+
+
+def truncated_range(cells: int, least: Fraction, grid_bits: int) -> tuple[int, int]:
+    """Return the first and last cell of a stick that leaves at least `least` for each of so many cells, its own too."""
+    unit = 1 << grid_bits
+    return ceil(least * unit), floor((1 - (cells - 1) * least) * unit) - 1
+
+
+def truncated_stick(cells: int, least: Fraction, grid_bits: int) -> tuple[float, float]:
+    """Return the least and the largest value of such a stick, which is all that there is with two cells."""
+    first, last = truncated_range(cells, least, grid_bits)
+    return first * 2.0**-grid_bits, (last + 1) * 2.0**-grid_bits
 
 
 def broken_sticks(sticks: NDArray[np.float64]) -> NDArray[np.float64]:

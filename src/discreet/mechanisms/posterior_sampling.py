@@ -24,6 +24,7 @@ from discreet.certificates.lipschitz import categories_range
 from discreet.errors import DeclarationError, DocumentError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedDistribution
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.mechanism import Sized, with_fields
@@ -61,7 +62,6 @@ from discreet.mechanisms.posterior_search import (
 )
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
 from discreet.models import Categories
-from discreet.models.bounded_family import BetaLaw, Law
 from discreet.models.categories import Levels
 from discreet.models.model import Model
 from discreet.randomness import RandomBits
@@ -292,13 +292,13 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
     def _truncation(self) -> Truncation:
         return Truncation(len(self.model.cells), self.least, self.grid_bits)
 
-    def laws(self, counts: Counts) -> tuple[Law, ...]:
+    def laws(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
         """Return the independent laws of the numbers of one draw, given one row of counts."""
         if not isinstance(drawn := self.drawn_under, Categories):
             return (drawn.posterior(counts, self.power),)
         return self._sticks(drawn, counts)
 
-    def _sticks(self, table: Categories, counts: Counts) -> tuple[BetaLaw, ...]:
+    def _sticks(self, table: Categories, counts: Counts) -> tuple[CertifiedBeta, ...]:
         shapes = [Fraction(a) + self.power * int(k) for a, k in zip(table.prior, counts, strict=True)]
         return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
@@ -331,7 +331,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             logs[same] = self._log_masses(outputs[same], self.laws(row)).sum(axis=1)
         return logs.reshape(shape)
 
-    def _log_masses(self, outputs: Counts, laws: tuple[Law, ...]) -> Floats:
+    def _log_masses(self, outputs: Counts, laws: tuple[CertifiedDistribution, ...]) -> Floats:
         unit = 2.0**-self.grid_bits
         parts = [law.log_mass(outputs[..., i] * unit, (outputs[..., i] + 1) * unit) for i, law in enumerate(laws)]
         logs = np.asarray(sum(parts))

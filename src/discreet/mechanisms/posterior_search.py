@@ -10,10 +10,11 @@ import numpy as np
 from discreet.certificates.calibration import last_fitting
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, probability, whole
+from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mechanisms.posterior_curves import Drawable
 from discreet.mechanisms.posterior_grid import FARTHEST, NEGLIGIBLE_BEYOND, beyond
 from discreet.models import Categories
-from discreet.models.bounded_family import BoundedFamily, Law
+from discreet.models.bounded_family import BoundedFamily
 from discreet.models.readable_family import ReadableFamily
 
 Made = TypeVar("Made")
@@ -97,7 +98,7 @@ def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int
             )
 
 
-def _is_within(law: Law, reach: Fraction) -> bool:
+def _is_within(law: CertifiedDistribution, reach: Fraction) -> bool:
     """Tell whether hardly anything lies beyond; mostly a place much nearer tells, whose tail has fewer digits."""
     near = 2 * max(abs(law.guess(chance)) for chance in (1e-13, 1 - 1e-13))
     places = (min(reach, Fraction(near)), reach) if isfinite(near) else (reach,)

@@ -37,13 +37,13 @@ from discreet.guarantees.column_metrics import Tree
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.zcdp import pure_rho
+from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mechanisms.evidence import Draw, DrawnRows
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.posterior_curves import short_decimal
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, coarser, grid_points
 from discreet.mechanisms.posterior_search import MOST_DRAWS, REMEDY, nearest
 from discreet.mechanisms.under_metric import PerUnit
-from discreet.models.bounded_family import Law
 from discreet.models.model import Model
 from discreet.models.readable_family import ReadableFamily
 from discreet.randomness import RandomBits
@@ -220,10 +220,10 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         x, masses = ball(place), [self._grid(law).mass(self.first, self.last + 1).log() for law in (one, two)]
         return one.log_density(x) - masses[0] - two.log_density(x) + masses[1]
 
-    def _law(self, total: Fraction) -> Law:
+    def _law(self, total: Fraction) -> CertifiedDistribution:
         return self.model.posterior_given_total(total, self.size, self.power)
 
-    def _grid(self, law: Law) -> GridLaw:
+    def _grid(self, law: CertifiedDistribution) -> GridLaw:
         return GridLaw(law, self.grid_bits, self.first, self.last)
 
     @cached_property
@@ -279,7 +279,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """Return the loss of randomised response, which dominates every pure epsilon."""
         return PrivacyLoss.worst_case(self.loss)
 
-    def _laws(self, counts: Counts) -> Law:
+    def _laws(self, counts: Counts) -> CertifiedDistribution:
         return self.model.posterior(counts, self.power)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:

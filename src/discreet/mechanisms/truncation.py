@@ -8,7 +8,7 @@ drawn.
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor, log, prod
+from math import log, prod
 
 import numpy as np
 from flint import arb, ctx
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.errors import DeclarationError
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, LazyUniform
+from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedDistribution
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, LazyUniform, truncated_range
 from discreet.mechanisms.truncated_dirichlet import Proposal, TruncatedDirichlet
-from discreet.models.bounded_family import BetaLaw, Law
 from discreet.randomness import FiniteLaw, RandomBits
 
 _WORD = 64
@@ -43,14 +43,7 @@ class Truncation:
 
     def _range(self, place: int, left: Fraction) -> tuple[int, int]:
         """Return the first and last cell of a stick when at least `left` of the whole is left for it."""
-        share, unit = self._least / left, 1 << self._grid_bits
-        return ceil(share * unit), floor((1 - (self._cells - 1 - place) * share) * unit) - 1
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Return the first stick's least and largest value, which is all that there is with two cells."""
-        first, last = self._range(0, Fraction(1))
-        return first * 2.0**-self._grid_bits, (last + 1) * 2.0**-self._grid_bits
+        return truncated_range(self._cells - place, self._least / left, self._grid_bits)
 
     @property
     def is_empty(self) -> bool:
@@ -84,7 +77,7 @@ class Truncation:
     def _is_listed(self) -> bool:
         return self._grid_bits * (self._cells - 1) <= _MOST_LISTED
 
-    def sample(self, laws: Sequence[BetaLaw], count: int, bits: RandomBits) -> Counts:
+    def sample(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
         """Draw independent vectors of cells, given the laws of the sticks."""
         if self._cells == 2:
             return GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
@@ -98,7 +91,7 @@ class Truncation:
                 drawn.append(cells)
         return np.array(drawn, dtype=np.int64)
 
-    def _from_list(self, laws: Sequence[BetaLaw], count: int, bits: RandomBits) -> Counts:
+    def _from_list(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
         """Draw from the list of all vectors that count, with the masses of their cells."""
         unit = 1 << self._grid_bits
         listed = [cells for cells in product(range(unit), repeat=self._cells - 1) if self._holds(cells)]
@@ -154,7 +147,7 @@ class Truncation:
                 return False
         return True
 
-    def log_normaliser(self, laws: Sequence[Law]) -> float:
+    def log_normaliser(self, laws: Sequence[CertifiedDistribution]) -> float:
         """Return the logarithm of the untruncated probability of all vectors that count, summed cell by cell.
 
         With two cells this is one difference; with more it is offered for small grids only.
@@ -171,7 +164,7 @@ class Truncation:
                 return float(grid.mass(grid.first, grid.last + 1).log().mid())
         return log(self._summed(laws, 0, Fraction(1)))
 
-    def _summed(self, laws: Sequence[Law], place: int, left: Fraction) -> float:
+    def _summed(self, laws: Sequence[CertifiedDistribution], place: int, left: Fraction) -> float:
         first, last = self._range(place, left)
         unit, law = 2.0**-self._grid_bits, laws[place]
         if first > last:

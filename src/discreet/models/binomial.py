@@ -19,7 +19,7 @@ from scipy.special import expit, gammaln, logit, xlog1py, xlogy
 from discreet.arrays import Floats
 from discreet.exact import positive, whole
 from discreet.fields import Converted, Number, Whole, computed, converted, frozen
-from discreet.models.bounded_family import BetaLaw, beta_log_mass
+from discreet.mathematics.distributions.certified import CertifiedBeta, beta_log_mass
 from discreet.models.readable_family import ReadableFamily, home_of
 from discreet.records.columns import Column
 
@@ -34,7 +34,7 @@ class Binomial(ReadableFamily, kind="Binomial"):
     be declared, as every record counts.
 
     >>> Binomial("caught", trials=3, alpha=2, beta=2, outside=0).posterior((1, 0, 0, 2))
-    BetaLaw(a=Fraction(8, 1), b=Fraction(5, 1))
+    CertifiedBeta(a=Fraction(8, 1), b=Fraction(5, 1))
     """
 
     strength: ClassVar[tuple[str, ...]] = ("alpha", "beta")
@@ -65,10 +65,10 @@ class Binomial(ReadableFamily, kind="Binomial"):
     def tries(self) -> tuple[Fraction, Fraction, int]:
         return self.alpha, self.beta, self.trials
 
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> BetaLaw:
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> CertifiedBeta:
         """Return Beta(alpha + power total, beta + power (trials n - total))."""
         failed, most = size * self.trials - total, self.alpha + self.beta + power * size * self.trials
-        return BetaLaw(self.alpha + power * total, self.beta + power * failed, most)
+        return CertifiedBeta(self.alpha + power * total, self.beta + power * failed, most)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         failed = size * self.trials - totals
@@ -89,11 +89,11 @@ class Binomial(ReadableFamily, kind="Binomial"):
         ways = gammaln(self.trials + 1) - gammaln(counts + 1) - gammaln(self.trials - counts + 1)
         return np.asarray(np.exp(ways + xlogy(counts, chances) + xlog1py(self.trials - counts, -chances)))
 
-    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[BetaLaw, BetaLaw]]:
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[CertifiedBeta, CertifiedBeta]]:
         """Return the pair of one record among none, which dominates all others: more records only blur.
 
         A smaller step lies between the two. Draws use `tries` instead, by which all totals of the other records are
         compared; this pair is what holds whatever their number.
         """
         step = power * self.trials
-        yield BetaLaw(self.alpha, self.beta + step), BetaLaw(self.alpha + step, self.beta)
+        yield CertifiedBeta(self.alpha, self.beta + step), CertifiedBeta(self.alpha + step, self.beta)

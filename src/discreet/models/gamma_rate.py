@@ -19,8 +19,8 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
+from discreet.mathematics.distributions.certified import CertifiedGamma, gamma_log_mass
 from discreet.models.banded_family import BandedFamily
-from discreet.models.bounded_family import GammaLaw, gamma_log_mass
 
 MOST_BANDS = 100_000
 
@@ -34,9 +34,9 @@ class GammaRate(BandedFamily):
     shape: Fraction
     rate: Fraction
 
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> CertifiedGamma:
         """Return Gamma(shape + power c n, rate + power total)."""
-        return GammaLaw(self.shape + power * self.shape_of_record * size, self.rate + power * total)
+        return CertifiedGamma(self.shape + power * self.shape_of_record * size, self.rate + power * total)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         shape = float(self.shape) + power * float(self.shape_of_record) * size
@@ -49,7 +49,7 @@ class GammaRate(BandedFamily):
         """Return all rates up to `rate`, from the first cell of a grid on: the set of assumption 1."""
         return unit, unit + rate
 
-    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[CertifiedGamma, CertifiedGamma]]:
         """Return the one pair whose rates have the largest ratio: all other records, and one of the two, at the least.
 
         Scaling the parameter changes nothing, so only the ratio of the rates counts, and the ratio of densities is
@@ -57,7 +57,7 @@ class GammaRate(BandedFamily):
         """
         shape, least, most = self.shape + power * self.shape_of_record * size, min(self.values), max(self.values)
         rate = self.rate + power * size * least
-        yield GammaLaw(shape, rate), GammaLaw(shape, rate + power * (most - least))
+        yield CertifiedGamma(shape, rate), CertifiedGamma(shape, rate + power * (most - least))
 
 
 def band_edges(low: Fraction, high: Fraction, bands: int) -> list[Fraction]:

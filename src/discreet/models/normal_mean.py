@@ -23,8 +23,8 @@ from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, whole
 from discreet.fields import Converted, Number, Whole, computed, converted, frozen
+from discreet.mathematics.distributions.certified import CertifiedNormal, normal_log_mass
 from discreet.models.banded_family import USUAL, BandedFamily, Outside, outside_of
-from discreet.models.bounded_family import NormalLaw, normal_log_mass
 from discreet.models.gamma_rate import MOST_BANDS, band_edges, band_middles
 from discreet.records.columns import Column
 
@@ -80,10 +80,10 @@ class NormalMean(BandedFamily, kind="NormalMean"):
         home = self.prior_mean if self.outside == USUAL else self.outside
         return (*band_middles(self.low, self.high, self.bands), home)
 
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> NormalLaw:
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> CertifiedNormal:
         """Return Normal((k0 m0 + power total) / (k0 + power n), variance / (k0 + power n))."""
         weight = self.prior_records + power * size
-        return NormalLaw((self.prior_records * self.prior_mean + power * total) / weight, self.variance / weight)
+        return CertifiedNormal((self.prior_records * self.prior_mean + power * total) / weight, self.variance / weight)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         weight = float(self.prior_records) + power * size
@@ -107,14 +107,14 @@ class NormalMean(BandedFamily, kind="NormalMean"):
         outside = below[:, :1] + ndtr(-standard[:, -1:])
         return np.concatenate([np.diff(below, axis=1), outside], axis=1)
 
-    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[NormalLaw, NormalLaw]]:
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[CertifiedNormal, CertifiedNormal]]:
         """Return two posteriors whose means are as far apart as one record can move them; all that counts is how far.
 
         A smaller step lies between the two, so the pair dominates all neighbours.
         """
         weight = self.prior_records + power * size
         step = power * (max(self.values) - min(self.values)) / weight
-        yield NormalLaw(Fraction(0), self.variance / weight), NormalLaw(step, self.variance / weight)
+        yield CertifiedNormal(Fraction(0), self.variance / weight), CertifiedNormal(step, self.variance / weight)
 
     def gaussian_privacy(self, size: int, power: Fraction = Fraction(1)) -> float:
         """Return mu: one draw is as private as telling Normal(0, 1) from Normal(mu, 1)."""

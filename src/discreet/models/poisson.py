@@ -19,7 +19,7 @@ from scipy.special import gammaln, pdtrc, xlogy
 from discreet.arrays import Floats
 from discreet.exact import positive, whole
 from discreet.fields import Converted, Number, Whole, computed, converted, frozen
-from discreet.models.bounded_family import GammaLaw, gamma_log_mass
+from discreet.mathematics.distributions.certified import CertifiedGamma, gamma_log_mass
 from discreet.models.readable_family import ReadableFamily, home_of
 from discreet.records.columns import Column
 
@@ -34,7 +34,7 @@ class Poisson(ReadableFamily, kind="Poisson"):
     declared, as every record counts: with `outside=most` large counts are clipped, and a missing value is one of them.
 
     >>> Poisson("falls", most=5, shape=2, rate=1, outside=5).posterior((3, 2, 1, 0, 0, 0))
-    GammaLaw(shape=Fraction(6, 1), rate=Fraction(7, 1))
+    CertifiedGamma(shape=Fraction(6, 1), rate=Fraction(7, 1))
     """
 
     strength: ClassVar[tuple[str, ...]] = ("shape", "rate")
@@ -59,10 +59,10 @@ class Poisson(ReadableFamily, kind="Poisson"):
         """Return what each level stands for: itself."""
         return tuple(Fraction(number) for number in range(self.most + 1))
 
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> GammaLaw:
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> CertifiedGamma:
         """Return Gamma(shape + power total, rate + power n)."""
         largest = self.shape + power * size * self.most
-        return GammaLaw(self.shape + power * total, self.rate + power * size, largest)
+        return CertifiedGamma(self.shape + power * total, self.rate + power * size, largest)
 
     def draw_log_mass(self, totals: Floats, size: int, power: float, cell: tuple[ArrayLike, ArrayLike]) -> Floats:
         return gamma_log_mass(float(self.shape) + power * totals, float(self.rate) + power * size, *cell)
@@ -83,11 +83,11 @@ class Poisson(ReadableFamily, kind="Poisson"):
         chances[:, self.outside] += pdtrc(self.most, rates[:, 0])
         return chances
 
-    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[GammaLaw, GammaLaw]]:
+    def neighbours(self, size: int, power: Fraction) -> Iterable[tuple[CertifiedGamma, CertifiedGamma]]:
         """Return the one pair Gamma(shape) and Gamma(shape + power most), at a common rate.
 
         Adding an independent Gamma(power * rest) number turns it into the pair of any other records, and a smaller step
         lies between the two (the ratio of densities is monotone), so it dominates all neighbours.
         """
         rate = self.rate + power * size
-        yield GammaLaw(self.shape, rate), GammaLaw(self.shape + power * self.most, rate)
+        yield CertifiedGamma(self.shape, rate), CertifiedGamma(self.shape + power * self.most, rate)

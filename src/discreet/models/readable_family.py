@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
+from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models.bounded_family import BoundedFamily, Law, total_of
+from discreet.models.bounded_family import BoundedFamily, total_of
 from discreet.models.categories import Categories
 from discreet.models.model import MadeUp
 
@@ -75,7 +76,7 @@ class ReadableFamily(BoundedFamily):
         """Return P(level | parameter), one row for each parameter."""
 
     @abstractmethod
-    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> Law:
+    def posterior_given_total(self, total: Fraction, size: int, power: Fraction = Fraction(1)) -> CertifiedDistribution:
         """Return the posterior given the sum of all that the records stand for."""
 
     @abstractmethod
@@ -86,7 +87,7 @@ class ReadableFamily(BoundedFamily):
         """Return the ends of an interval around a parameter on which eta takes values `rate` apart; `unit` is tiny."""
         raise DeclarationError(f"A {type(self).__name__} does not define which parameters lie within a rate.")
 
-    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> Law:
+    def posterior(self, counts: ArrayLike, power: Fraction = Fraction(1)) -> CertifiedDistribution:
         row = self.counts(counts)
         return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
 

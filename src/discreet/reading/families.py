@@ -17,8 +17,8 @@ from scipy.special import expit, logit, logsumexp
 
 from discreet.arrays import Floats
 from discreet.errors import MisfitWarning
+from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mechanisms.evidence import Draw
-from discreet.models.bounded_family import Law
 from discreet.models.readable_family import ReadableFamily
 from discreet.reading.counts.record_totals import RecordTotals
 
@@ -36,7 +36,7 @@ class FamilyReading:
     """The parameter on a grid: `weights` of cells between `edges`, the prior's `log_masses`, and the mean total."""
 
     model: ReadableFamily
-    prior: Law
+    prior: CertifiedDistribution
     edges: Floats
     weights: Floats
     log_masses: Floats
@@ -62,7 +62,9 @@ class FamilyReading:
         return edges, np.exp(logs - logsumexp(logs))
 
 
-def read_parameter(model: ReadableFamily, size: int, draws: Sequence[Draw], prior: Law, label: str) -> FamilyReading:
+def read_parameter(
+    model: ReadableFamily, size: int, draws: Sequence[Draw], prior: CertifiedDistribution, label: str
+) -> FamilyReading:
     """Return what draws say about the parameter of a family under a prior.
 
     Records that the family cannot explain are still read, as far as possible, with a warning: what was charged can be
@@ -128,7 +130,7 @@ class DrawKernel:
         return np.asarray(logsumexp(self.logs - squares / 2, axis=1) - np.log(wide))
 
 
-def _edges(totals: RecordTotals, kernel: DrawKernel, prior: Law) -> Floats:
+def _edges(totals: RecordTotals, kernel: DrawKernel, prior: CertifiedDistribution) -> Floats:
     """Return the edges of a grid of parameters that holds all but a negligible part of the posterior.
 
     Found with a normal approximation of the total, which has no noise of its own far away from the peak.
@@ -147,7 +149,7 @@ def _edges(totals: RecordTotals, kernel: DrawKernel, prior: Law) -> Floats:
     return np.asarray(scaled(np.linspace(low, high, CELLS + 1)))
 
 
-def _coordinates(prior: Law) -> tuple[Callable[[float], float], Callable[[Floats], Floats]]:
+def _coordinates(prior: CertifiedDistribution) -> tuple[Callable[[float], float], Callable[[Floats], Floats]]:
     """Return the map from a parameter to the real line, and back: logit of a probability, logarithm, or itself."""
     start, end = prior.support
     if start is None:

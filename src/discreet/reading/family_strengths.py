@@ -25,8 +25,8 @@ from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.models.network import Network
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import MOST_OPERATIONS, Problem, Solver, SolvesInTurn
-from discreet.reading.readings import NetworkReading
 
 MOST_COMBINATIONS = 64
 """Up to this many combinations, all are read; beyond, some are drawn."""

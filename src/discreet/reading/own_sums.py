@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.posterior_distances import Tables
+from discreet.certificates.enumeration import all_tables
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Draw, DrawnRows, Evidence
 from discreet.mechanisms.posterior_grid import broken_sticks
@@ -109,13 +109,13 @@ class OwnSums:
         tables, logs = self._all
         places = tuple(np.flatnonzero(labels == part) for part in range(number))
         for own in places:
-            sums = tables.all[:, own].sum(axis=1)
+            sums = tables[:, own].sum(axis=1)
             logs = logs - (gammaln(sums + len(own)) - gammaln(sums + 1.0) - gammaln(float(len(own))))
-        return Parts(WeightedTables.listed(tables.all, logs), places)
+        return Parts(WeightedTables.listed(tables, logs), places)
 
     @cached_property
-    def _all(self) -> tuple[Tables, Floats]:
-        tables = Tables(np.ones(len(self._problem.model.cells)), self._problem.size)
+    def _all(self) -> tuple[Counts, Floats]:
+        tables = all_tables(self._problem.size, len(self._problem.model.cells))
         return tables, np.asarray(sum(table_likelihoods(each, tables) for each in self._problem.observed))
 
 

@@ -1,23 +1,17 @@
-"""What solvers give back: the true tables under one prior, however they were found, and the evidence for that prior."""
+"""What solvers give back of a table of categories: its true counts under one prior, and the evidence for that prior."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mathematics.distributions.dirichlet import MergedMixture
+from discreet.arrays import Floats
 from discreet.models import Categories
-from discreet.models.network import Network
 from discreet.reading.counts.grouped import GroupedCounts
 from discreet.reading.counts.latent_counts import LatentCounts
 from discreet.reading.counts.pair_rows import PairCounts
-from discreet.reading.counts.table_counts import TableCounts
 from discreet.reading.counts.weighted_tables import WeightedTables
 
-Tables = dict[str, Floats]
 EXACTLY = "read exactly"
 
 
@@ -37,44 +31,3 @@ class TableReading:
     def mean_counts(self) -> Floats:
         """Return the expected true count of every cell."""
         return np.asarray(self.counts.first + self.counts.marginals @ np.arange(self.counts.marginals.shape[1]))
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkReading:
-    """The true tables of a network under one prior, and the evidence for that prior."""
-
-    model: Network
-    counts: TableCounts
-    log_weight: float | None = None
-    """Log of the prior probability that this reading stands for, among readings under other priors; None if equal."""
-
-    @property
-    def log_evidence(self) -> float:
-        """Return log P(releases | prior), NaN where it is not known."""
-        return self.counts.log_evidence
-
-    @property
-    def method(self) -> str:
-        """Say in words how the release was read."""
-        return self.counts.method
-
-    def draw(self, count: int, generator: np.random.Generator) -> dict[str, Counts]:
-        """Draw true tables (draws, parent levels, levels) of every variable."""
-        names = [variable.name for variable in self.model.variables]
-        return dict(zip(names, self.counts.tables(count, generator), strict=True))
-
-    def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
-        """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
-        place = [variable.name for variable in self.model.variables].index(name)
-        if (split := self.counts.split(place, row, inside)) is None:
-            return None
-        alpha = self.model.row_priors[place][row]
-        shapes = alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside
-        kind = MergedMixture if split.is_merged else BetaMixture
-        return kind(split.chances, *shapes, weight_error=split.lost)
-
-    def shapes(self, count: int, generator: np.random.Generator) -> Tables:
-        """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""
-        drawn = self.draw(count, generator)
-        pairs = zip(self.model.variables, self.model.row_priors, strict=True)
-        return {variable.name: prior + drawn[variable.name] for variable, prior in pairs}

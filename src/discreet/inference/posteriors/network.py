@@ -38,7 +38,7 @@ from discreet.models.model import MadeUp
 from discreet.models.network import Network
 from discreet.models.network_events import both, levels_of, read_event
 from discreet.reading.counts.states import log_chances
-from discreet.reading.readings import NetworkReading
+from discreet.reading.network_readings import NetworkReading
 from discreet.records.columns import Column, Level
 from discreet.records.values import text_of
 from discreet.releases import Release

@@ -141,4 +141,4 @@ def seen_by(release: Release, model: Model, counts: Counts | Floats) -> Counts:
     wide = [set(table) for table in model.tables]
     if not all(any(set(table) <= each for each in wide) for table in own.tables):
         raise DeclarationError(f"{release.label!r} is about more columns than this reading")
-    return np.asarray(counts @ margins_of(own, model).T)
+    return np.asarray(counts @ margins_of(own.tables, model.tables).T)

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.models.bounded_family import GammaLaw, NormalLaw
+from discreet.mathematics.distributions.certified import CertifiedGamma, CertifiedNormal
 from discreet.models.priors import Gamma, Law, Normal
 from discreet.models.programs.formulas import read_formula
 from discreet.models.programs.loglinear import LogLinear
@@ -30,9 +30,9 @@ class FamilyProgram(Program):
 
     def _law(self) -> Law:
         found: object = self.family.posterior_given_total(Fraction(0), 0)
-        if isinstance(found, GammaLaw):
+        if isinstance(found, CertifiedGamma):
             return Gamma(float(found.shape), float(found.rate))
-        if isinstance(found, NormalLaw):
+        if isinstance(found, CertifiedNormal):
             return Normal(float(found.mean), float(found.variance) ** 0.5)
         raise DeclarationError(
             f"The prior of {self.family!r} is neither a Gamma nor a normal distribution, so the family can only be "

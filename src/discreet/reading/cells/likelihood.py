@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import number_of_tables
-from discreet.certificates.posterior_distances import Tables
+from discreet.certificates.enumeration import all_tables, number_of_tables
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.models import Categories
@@ -283,9 +282,9 @@ def inner_of(problem: Problem) -> ProductLikelihood | ListedLikelihood:
     """Return the likelihood of a problem: a product over cells, or a sum over all tables."""
     cells, size = len(problem.model.cells), problem.size
     if any(no_product(each) is not None for each in problem.observed):
-        tables = Tables(np.ones(cells), size)
+        tables = all_tables(size, cells)
         logs = np.sum([table_likelihoods(each, tables) for each in problem.observed], axis=0)
-        return ListedLikelihood.of(tables.all, logs, LISTED)
+        return ListedLikelihood.of(tables, logs, LISTED)
     drawn = [_drawn(each, size) for each in problem.observed if each.draw is not None]
     noisy = [MeasuredCells(measurement, cells, size) for measurement in problem.measurements]
     return product_of(noisy, drawn, size, PRODUCT)

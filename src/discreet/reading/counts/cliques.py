@@ -15,7 +15,6 @@ from math import prod
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.models.network import Network
 
 _TRIES = 200
 _STEPS = 10_000  # about how many variables are eliminated in all attempts together
@@ -57,13 +56,6 @@ class Clique:
     def cells(self) -> int:
         """Return the number of cells."""
         return prod(self.shape)
-
-
-def graph_of(model: Network) -> tuple[tuple[int, ...], Parents]:
-    """Return the numbers of levels of all variables, and the places of their parents."""
-    names = [variable.name for variable in model.variables]
-    parents = tuple(tuple(names.index(name) for name in above) for above in model.parents)
-    return tuple(len(variable.levels) for variable in model.variables), parents
 
 
 @lru_cache(maxsize=64)

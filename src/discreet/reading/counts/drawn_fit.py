@@ -15,12 +15,8 @@ from scipy.special import betaln, polygamma, psi
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
-from discreet.mechanisms.posterior_grid import broken_sticks
-from discreet.mechanisms.tables import FamilyTables
-from discreet.mechanisms.truncation import Truncation
-from discreet.models import Categories
-from discreet.models.network import Network
-from discreet.reading.counts.fits import Fit, linear_map
+from discreet.mechanisms.posterior_grid import broken_sticks, truncated_stick
+from discreet.reading.counts.fits import Fit, Tables, margins_of
 from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above, log_mass
 from discreet.reading.drawn import FINE_GRID, log_end_factor
 
@@ -31,18 +27,14 @@ _ADDED = 80_000.0  # and for every further level
 class DrawnFit(Fit):
     """Draws of all rows of one table."""
 
-    def __init__(self, rows: DrawnRows, model: Network | Categories) -> None:
+    def __init__(self, rows: DrawnRows, tables: Tables) -> None:
         self._rows, self._levels = rows, len(rows.alpha)
-        cells = rows.count * self._levels
-        if isinstance(model, Network):
-            tables = FamilyTables(model, (rows.names,))
-            self._matrix = linear_map(tables.apply, model.cells)
-        else:
-            self._matrix = linear_map(lambda counts: counts, cells)
+        columns = {column.name: column for table in tables for column in table}
+        self._matrix = margins_of((tuple(columns[name] for name in rows.names),), tables)
         units = (rows.sticks + 0.5) / 2.0**rows.grid_bits
         self._units = np.asarray(units, dtype=float)
         self._logs = np.log(np.maximum(broken_sticks(self._units), 1e-300)).sum(axis=0)  # (rows, levels)
-        self._truncation = Truncation(self._levels, Fraction(rows.least).limit_denominator(2**60), rows.grid_bits)
+        self._ends = truncated_stick(2, Fraction(rows.least).limit_denominator(2**60), rows.grid_bits)
 
     def _shapes(self, counts: Counts | Floats) -> Floats:
         """Return alpha + tau k with the axes (rows, levels, chains)."""
@@ -72,8 +64,7 @@ class DrawnFit(Fit):
     def _log_kept(self, shapes: Floats) -> Floats:
         """Return log P(all theta >= least) of every row, (rows, chains)."""
         if self._levels == 2:
-            first, last = self._truncation.ends
-            return log_mass(shapes[:, 0], shapes[:, 1], first, last)
+            return log_mass(shapes[:, 0], shapes[:, 1], *self._ends)
         return log_chance_above(shapes.swapaxes(0, 1), self._rows.least)
 
     def slope(self, counts: Floats) -> Floats:

@@ -15,10 +15,13 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import Normalised
 from discreet.mechanisms.quantities import Measurement
-from discreet.models.model import Model
+from discreet.records.columns import Column
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+Tables = Sequence[tuple[Column, ...]]
+"""Tables of counts by their columns, one after another."""
 
 _PART = 512  # columns of a matrix computed at a time
 
@@ -123,15 +126,15 @@ class MarginFit(Fit):
         return np.asarray(rows @ self._margins), known
 
 
-def margins_of(model: Model, around: Model) -> "csr_array":
-    """Return the matrix of 0 and 1 from the counts of a model's tables to those of tables that are margins of them."""
+def margins_of(tables: Tables, around: Tables) -> "csr_array":
+    """Return the matrix of 0 and 1 from the counts of some tables to those of tables that are margins of them."""
     from scipy.sparse import csr_array, vstack
 
-    sizes = [prod(len(column.levels) for column in table) for table in around.tables]
+    sizes = [prod(len(column.levels) for column in table) for table in around]
     starts, parts = np.cumsum([0, *sizes]), []
-    for table in model.tables:
-        place = next(n for n, each in enumerate(around.tables) if set(table) <= set(each))
-        wide = around.tables[place]
+    for table in tables:
+        place = next(n for n, each in enumerate(around) if set(table) <= set(each))
+        wide = around[place]
         codes = np.unravel_index(np.arange(sizes[place]), [len(column.levels) for column in wide])
         shape = [len(column.levels) for column in table]
         rows = np.ravel_multi_index([codes[wide.index(column)] for column in table], shape)

@@ -8,8 +8,8 @@ from discreet.models.network import Network
 from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
 from discreet.reading.counts.tree_edges import BLOCK
 from discreet.reading.measured import log_constant, measured_tables, seen_tables
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Problem, Solver
-from discreet.reading.readings import NetworkReading
 from discreet.reading.solvers.trees import TreesSolver
 
 _EACH = 60.0  # operations for each number of a transform, all walks together

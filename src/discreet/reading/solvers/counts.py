@@ -1,31 +1,22 @@
 """Any graph, through any evidence with a likelihood: chains through normal coordinates of its tables."""
 
 from collections.abc import Sequence
-from math import prod
-from typing import cast
 
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.mechanisms import sized
-from discreet.mechanisms.evidence import Choice, Normalised
-from discreet.models.categories import Categories
-from discreet.models.model import Model
 from discreet.models.network import Network
-from discreet.noise.structure import has_density
 from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.reading.counts.around_draws import around_draws
-from discreet.reading.counts.choice_fit import ChoiceFit, NearFit
-from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques, graph_of
+from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques
 from discreet.reading.counts.coordinates import Coordinates
-from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
-from discreet.reading.counts.fits import Fit, MarginFit, MeasuredFit, SummedFit, margins_of
+from discreet.reading.counts.output_fits import fit_of, operations_of, rough, unreadable
 from discreet.reading.counts.rows import ApproximateCounts
 from discreet.reading.counts.sampled import BLOCK, WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.tempered import tempered_evidence
-from discreet.reading.problem import CostEstimate, Feature, Observed, Problem, Solver
+from discreet.reading.network_readings import NetworkReading, graph_of
+from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
-from discreet.reading.readings import NetworkReading
 
 _CALL = 5e4  # operations of one step through the tables of a variable, whatever its size
 _CELL = 40.0  # operations of a step for each cell and each chain
@@ -87,69 +78,6 @@ def target_of(problem: Problem[Network]) -> Target:
     start = _Start.of(problem)
     joint = None if start is None else start.joint
     return Target(coordinates, fit_of(problem), maximal, model.row_priors, start or around_draws(problem), joint)
-
-
-def fit_of(problem: Problem) -> Fit:
-    """Return what all outputs say about the cells of the problem's tables."""
-    parts: list[Fit] = []
-    for observed in problem.observed:
-        model = observed.mechanism.model if observed.is_margin else problem.model
-        found = _fits(observed, model, problem.size)
-        margins = margins_of(model, problem.model) if observed.is_margin else None
-        parts += found if margins is None else [MarginFit(each, margins) for each in found]
-    return parts[0] if len(parts) == 1 else SummedFit(parts)
-
-
-def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
-    """Return what an output says about the cells of a model's own tables."""
-    cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
-    if (choice := choice_of(observed)) is not None:
-        near = choice.chooser.near_sums()
-        return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
-    if observed.draw is not None:
-        return [DrawnFit(rows, cast("Network | Categories", model)) for rows in observed.draw.rows]
-    return [MeasuredFit(observed.measurements, cells)]
-
-
-def choice_of(observed: Observed) -> Choice | None:
-    """Return the choice among candidates, if an output is one."""
-    return observed.evidence if isinstance(observed.evidence, Choice) else None
-
-
-def near_sums(observed: Observed) -> Normalised | None:
-    """Return an approximation of the likelihood of a choice, if there is no other way."""
-    choice = choice_of(observed)
-    return None if choice is None else choice.chooser.near_sums()
-
-
-def unreadable(observed: Observed) -> str | None:
-    """Tell why an output has no likelihood that chains can ask for, or nothing if it has one."""
-    if any(not has_density(measurement.noise.structure) for measurement in observed.measurements):
-        return "its noise has no density"
-    if observed.draw is not None:
-        return drawn_refusal(observed.draw.rows) if observed.draw.rows else "its draws are not rows of probabilities"
-    return None if observed.measurements else observed.likelihood_refusal
-
-
-def rough(observed: Observed) -> str | None:
-    """Tell why the likelihood of a choice is known only roughly, or nothing if it is known."""
-    return None if near_sums(observed) is None else too_many(observed)
-
-
-def too_many(observed: Observed) -> str:
-    """Say that candidates are too many."""
-    cells, size = observed.mechanism.length, sized(observed.mechanism).size
-    return (
-        f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to evaluate "
-        "repeatedly: ask for fewer cells or records, or publish noisy counts, which can be read at any size"
-    )
-
-
-def operations_of(observed: Observed) -> float:
-    """Return about how many operations the likelihood of one row of counts takes."""
-    if observed.draw is not None:
-        return drawn_operations(observed.draw.rows)
-    return sum(cost.operations for cost in observed.costs)
 
 
 class _Start:

@@ -13,8 +13,8 @@ from discreet.reading.counts.cube_classes import cube_classes
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.windows import Windowed
 from discreet.reading.measured import log_constant, own_factors, seen_row
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Problem, Solver
-from discreet.reading.readings import NetworkReading
 
 _CALL = 2e5  # operations that one class count costs beside its sums
 _EACH = 30.0  # operations for each feature and radius of a class count

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.certificates.enumeration import number_of_tables
-from discreet.certificates.posterior_distances import Tables
+from discreet.arrays import Counts, Floats
+from discreet.certificates.enumeration import all_tables, number_of_tables
 from discreet.models import Categories
 from discreet.reading.counts.weighted_tables import WeightedTables, most_tables
 from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
@@ -46,10 +45,10 @@ class EnumerationSolver(Solver):
         known: list[Floats] = []
 
         def solve(problem: Problem) -> TableReading:
-            tables = Tables(problem.model.concentration, problem.size)
+            tables = all_tables(problem.size, len(problem.model.cells))
             if not known:
                 known.extend(table_likelihoods(observed, tables) for observed in problem.observed)
-            counts = WeightedTables.listed(tables.all, sum(known, problem.model.log_evidence(tables.all)))
+            counts = WeightedTables.listed(tables, sum(known, problem.model.log_evidence(tables)))
             return TableReading(problem.model, counts, counts.log_sum)
 
         return solve
@@ -61,7 +60,7 @@ def few_records(problem: Problem) -> bool:
     return number_of_tables(problem.size, cells, most_tables(cells)) <= most_tables(cells)
 
 
-def table_likelihoods(observed: Observed, tables: Tables) -> Floats:
+def table_likelihoods(observed: Observed, tables: Counts) -> Floats:
     """Return log P(output | table) for all tables, some at a time if a likelihood holds many numbers for each."""
-    parts = max(1, int(len(tables.all) * max(cost.numbers for cost in observed.costs) / _PART))
-    return np.concatenate([observed.log_likelihood(part) for part in np.array_split(tables.all, parts)])
+    parts = max(1, int(len(tables) * max(cost.numbers for cost in observed.costs) / _PART))
+    return np.concatenate([observed.log_likelihood(part) for part in np.array_split(tables, parts)])

@@ -40,6 +40,6 @@ class FamiliesSolver(Solver):
         law: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
         if not all(hasattr(law, name) for name in _LAWS):
             raise DeclarationError(
-                "The prior of a family's parameter must be a distribution, such as GammaLaw or NormalLaw."
+                "The prior of a family's parameter must be a distribution, such as CertifiedGamma or CertifiedNormal."
             )
         return read_parameter(model, problem.size, problem.draws, law, problem.label)

@@ -19,8 +19,9 @@ from discreet.reading.counts.whole_class import WholeClass
 from discreet.reading.counts.windows import MARGIN, log_prior
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
 from discreet.reading.measured import log_constant, log_noise, measured_tables, own_factors, rough_margins, seen_tables
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
-from discreet.reading.readings import EXACTLY, NetworkReading
+from discreet.reading.readings import EXACTLY
 
 WIDENING = 2.0
 """How much wider than at first windows may have to be; more is needed only with a probability below 1e-15."""

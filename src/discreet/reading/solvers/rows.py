@@ -3,9 +3,9 @@
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import fit, noisy_parts
 from discreet.reading.counts.rows import ApproximateCounts
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
-from discreet.reading.readings import NetworkReading
 
 
 class RowsSolver(Solver):

@@ -14,12 +14,12 @@ from discreet.models import Categories
 from discreet.reading.counts.around_draws import around_draws
 from discreet.reading.counts.coordinates import Coordinates
 from discreet.reading.counts.count_chains import CountChains
+from discreet.reading.counts.output_fits import choice_of, fit_of, operations_of, rough, too_many, unreadable
 from discreet.reading.counts.sampled import WARM, SampledTables, Target, chains_for, longest_for
 from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
-from discreet.reading.solvers.counts import choice_of, fit_of, operations_of, rough, too_many, unreadable
 
 MOST_COORDINATES = 2_000
 """Tables of more cells are not sampled."""

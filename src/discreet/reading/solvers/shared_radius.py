@@ -7,8 +7,8 @@ import numpy as np
 from discreet.models.network import Network
 from discreet.noise.structure import SharedRadius, TotalPreserving
 from discreet.reading.counts.shared_radius import SharedRadiusCounts, products, usual_radius
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Problem, Solver
-from discreet.reading.readings import NetworkReading
 
 _EACH = 40 / 3  # operations that one product costs
 _HELD = 4 / 3  # numbers in memory for each weight of a row

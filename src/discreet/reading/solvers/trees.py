@@ -5,8 +5,8 @@ import numpy as np
 from discreet.models.network import Network
 from discreet.reading.counts.tree_counts import BEYOND, TreeCounts, TreeNode, products
 from discreet.reading.measured import log_constant, log_noise, measured_tables, rough_margins
+from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Problem, Solver
-from discreet.reading.readings import NetworkReading
 
 _EACH = 10.0  # operations that one product of a convolution over vectors costs
 _STATE = 100.0  # numbers held for each vector of counts

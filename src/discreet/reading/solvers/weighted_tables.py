@@ -18,12 +18,12 @@ from discreet.mathematics.pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.mechanisms.evidence import Normalised
 from discreet.models import Categories
 from discreet.reading.counts.count_chains import CountChains
+from discreet.reading.counts.output_fits import choice_of, fit_of, near_sums, operations_of, unreadable
 from discreet.reading.counts.sampled import Target
 from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.problem import CostEstimate, Feature, Observed, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
-from discreet.reading.solvers.counts import choice_of, fit_of, near_sums, operations_of, unreadable
 from discreet.reading.solvers.sampled_tables import table_coordinates
 
 MOST_CELLS = 12
