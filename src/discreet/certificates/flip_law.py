@@ -30,7 +30,7 @@ from discreet.certificates.posterior_distances import UNIT, Tables, line_error
 
 MOST_FLIPS = 100_000_000
 """The most data sets times candidates times points of the rule that are computed to compare all neighbours."""
-_BITS = 128
+_PRECISION = 128
 
 
 def flip_points(candidates: int) -> int:
@@ -46,7 +46,7 @@ def flip_points(candidates: int) -> int:
 def flip_rule(candidates: int) -> tuple[Floats, Floats]:
     """Return points in (0, 1) and weights, right to a unit, of a rule for the integrals over all `candidates`."""
     number = flip_points(candidates)
-    with ctx.workprec(_BITS):
+    with ctx.workprec(_PRECISION):
         pairs = [arb.legendre_p_root(number, place, weight=True) for place in range(number)]
         found = np.array([(float(((point + 1) / 2).mid()), float((weight / 2).mid())) for point, weight in pairs])
     return found[:, 0], found[:, 1]

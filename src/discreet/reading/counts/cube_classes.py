@@ -20,7 +20,7 @@ from discreet.reading.counts.cube import CubeClass, CubeKernel
 from discreet.reading.counts.naive_bayes import BEYOND, ClassCounts
 from discreet.reading.counts.windows import Seen, Windowed
 
-_NEGLIGIBLE = 38.0  # class counts this many nats below the sum of all are left out
+_NEGLIGIBLE_CLASS = 38.0  # class counts this many nats below the sum of all are left out
 _COARSE = (24.0, 3.0)  # nats by which a class's weight may change between two counts of the first looks
 _TILTS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6, 0.9)  # lambdas that are tried, in rates of the class counts' own noise
 
@@ -54,7 +54,7 @@ def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[Own
     shift = (size - float(classes.values.sum())) / len(kernels)
     centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
     halves = [
-        int((_NEGLIGIBLE - kernel.log_weight(centre)) * reach) + 2
+        int((_NEGLIGIBLE_CLASS - kernel.log_weight(centre)) * reach) + 2
         for kernel, centre, reach in zip(kernels, centres.tolist(), classes.reach.tolist(), strict=True)
     ]
     rate = float(1 / classes.reach.max())
@@ -73,7 +73,7 @@ def _within(
     """Return the readings on windows of class counts; None if more than a negligible share lies beyond these."""
     looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
     kept, lost = _kept(looks, own, size, rate)
-    if lost > -_NEGLIGIBLE and any(end != (0, size) for end in ends):
+    if lost > -_NEGLIGIBLE_CLASS and any(end != (0, size) for end in ends):
         return None
     narrow = [
         _Look.at(look.kernel, int(own[0]), int(own[-1]), _COARSE[1]) for look, own in zip(looks, kept, strict=True)
@@ -107,7 +107,7 @@ def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: flo
         bounds = np.minimum(bounds, upper.logs + tilt * (steps - rest) + others[:, None])
         if abs(tilt) < most:
             beyond = np.minimum(beyond, upper.log_outside(np.array([tilt]))[0] - tilt * rest + others)
-    floor = least - _NEGLIGIBLE - np.log(upper.logs.size)
+    floor = least - _NEGLIGIBLE_CLASS - np.log(upper.logs.size)
     kept = [first + np.flatnonzero(bound >= floor) for first, bound in zip(upper.first, bounds, strict=True)]
     return kept, float(beyond.max()) - least
 

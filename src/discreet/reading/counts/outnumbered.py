@@ -16,16 +16,16 @@ _SMALL = 4.0  # standard deviations up to which quantiles are looked up
 _SPAN, _MORE = 8.0, 40.0  # the search begins so many deviations and counts from the mean
 
 
-def spread(totals: Floats, a: float, b: float) -> tuple[Floats, Floats]:
+def beta_binomial_spread(totals: Floats, a: float, b: float) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of T."""
     part = a / (a + b)
     variance = totals * part * (1 - part) * ((a + b + totals) / (a + b + 1))
     return totals * part, np.sqrt(variance)
 
 
-def whole(x: Floats, totals: Floats, a: float, b: float) -> tuple[Floats, Floats]:
+def beta_binomial_count(x: Floats, totals: Floats, a: float, b: float) -> tuple[Floats, Floats]:
     """Return whole numbers between 0 and the totals with their log weights, from flat arrays."""
-    mean, sd = spread(totals, a, b)
+    mean, sd = beta_binomial_spread(totals, a, b)
     found, weights = np.zeros_like(totals), np.zeros_like(totals)
     small = sd <= _SMALL
     for turned in (False, True):  # from the nearer end, for digits
@@ -44,7 +44,7 @@ def whole(x: Floats, totals: Floats, a: float, b: float) -> tuple[Floats, Floats
 
 def _quantile(chances: Floats, totals: Floats, a: float, b: float) -> Floats:
     """Return the least t with P(T <= t) >= chance, chance at most 1/2."""
-    mean, sd = spread(totals, a, b)
+    mean, sd = beta_binomial_spread(totals, a, b)
     start = np.maximum(np.floor(mean - _SPAN * sd - _MORE), 0.0)
     wide = int((mean + 2 * sd - start).max()) + 3  # medians are below
     t = start + np.arange(wide)[:, None]

@@ -8,7 +8,7 @@ sampler follows. For a = 1 the quantile of T itself has a closed form,
 
 and by symmetry for b = 1; then x standard normal gives T its law exactly. Else t = floor((N + 1) r), and the weight
 P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference; but in rows that the prior outweighs these
-weights would grow without bounds, and x stands for the count itself (`outnumbered`).
+weights would grow without bounds, and x stands for the count itself (`beta_binomial_count`).
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ga
 
 from discreet.arrays import Floats
 from discreet.mathematics.digits import log_gamma_ratio
-from discreet.reading.counts import outnumbered
+from discreet.reading.counts.outnumbered import beta_binomial_count, beta_binomial_spread
 from discreet.reading.counts.couplings import FAR
 
 _STEP = 1 / 64  # step of the grid on which Beta quantiles are tabulated
@@ -57,7 +57,7 @@ class Stick:
         return np.asarray(self.a + self.b > totals / 2)
 
     def _whole_of_few(self, totals: Floats, x: Floats) -> tuple[Floats, Floats]:
-        return outnumbered.whole(x, totals, self.a, self.b)
+        return beta_binomial_count(x, totals, self.a, self.b)
 
     def _whole_of_many(self, totals: Floats, x: Floats) -> tuple[Floats, Floats]:
         logs, rests = self._table(x)
@@ -79,7 +79,7 @@ class Stick:
         if not (strong := self._outweighs(totals)).any():
             return r, slope
         records = np.maximum(totals, 1.0)
-        sd = outnumbered.spread(records, self.a, self.b)[1] / records
+        sd = beta_binomial_spread(records, self.a, self.b)[1] / records
         few = np.clip(self.a / (self.a + self.b) + sd * x, 0.0, 1.0)
         return np.where(strong, few, r), np.where(strong, sd * ((few > 0) & (few < 1)), slope)
 
@@ -88,7 +88,7 @@ class Stick:
         from scipy.special import ndtri
 
         if self.a != 1 and self.b != 1 and self._outweighs(np.array(totals)):
-            mean, sd = outnumbered.spread(np.array(max(totals, 1.0)), self.a, self.b)
+            mean, sd = beta_binomial_spread(np.array(max(totals, 1.0)), self.a, self.b)
             return np.asarray(np.clip((share * max(totals, 1.0) - mean) / sd, -4.0, 4.0))
         inside = np.clip(share, 1e-300, 1 - 1e-16)
         low, high = betainc(self.a, self.b, inside), betainc(self.b, self.a, 1 - inside)
