@@ -27,7 +27,7 @@ import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, positive, probability, whole

@@ -14,7 +14,7 @@ from math import inf, nextafter
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.posterior_distances import (
     UNIT,
     Block,

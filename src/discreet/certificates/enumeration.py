@@ -10,15 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.data_sets import DataSets, neighbouring, number_of_tables
+from discreet.certificates.data_sets import DataSets, neighbouring
 
 Likelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 _CHUNK = 2**21  # comparisons made at once
 _LARGE = 30.0  # larger epsilons are compared in logarithms; e^30 times what underflows is still nothing
-
-__all__ = ["Enumeration", "compare", "compositions", "enumerate_neighbours", "number_of_tables"]
 
 
 @dataclass(frozen=True, eq=False)

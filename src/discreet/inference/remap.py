@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
-from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.data_sets import number_of_tables
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.divergences import hellinger_rows
 from discreet.reading.counts.grouped import GroupedCounts

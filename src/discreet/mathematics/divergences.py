@@ -8,6 +8,7 @@ If totals differ the two parts of ln BC may cancel; such rows are computed with 
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from flint import arb, ctx
@@ -19,7 +20,7 @@ from discreet.exact import Exact, exact
 from discreet.mathematics.digits import STIRLING
 from discreet.mathematics.distributions import Dirichlet
 
-Parameters = Dirichlet | Sequence[float] | Floats
+Parameters: TypeAlias = Dirichlet | Sequence[float] | Floats
 """A Dirichlet distribution, or just its parameters."""
 
 _SHIFT = 12  # above this argument eight terms of Stirling's series are exact to double precision

@@ -20,7 +20,7 @@ from flint import arb, ctx
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
-from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_moments
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate

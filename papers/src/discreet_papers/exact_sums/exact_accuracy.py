@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, digamma, gammaln, roots_jacobi
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import number_of_tables
+from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError
 from discreet.mathematics.distributions.dirichlet import tails

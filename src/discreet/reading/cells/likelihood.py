@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import all_tables, number_of_tables
+from discreet.certificates.data_sets import number_of_tables
+from discreet.certificates.enumeration import all_tables
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.models import Categories

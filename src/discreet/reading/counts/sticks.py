@@ -21,8 +21,8 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ga
 
 from discreet.arrays import Floats
 from discreet.mathematics.digits import log_gamma_ratio
-from discreet.reading.counts.outnumbered import beta_binomial_count, beta_binomial_spread
 from discreet.reading.counts.couplings import FAR
+from discreet.reading.counts.outnumbered import beta_binomial_count, beta_binomial_spread
 
 _STEP = 1 / 64  # step of the grid on which Beta quantiles are tabulated
 _PLAIN = 12  # up to this whole b, Gamma(m + 1 + b) / Gamma(m + 1) is multiplied out

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.certificates.enumeration import all_tables, number_of_tables
+from discreet.certificates.data_sets import number_of_tables
+from discreet.certificates.enumeration import all_tables
 from discreet.models import Categories
 from discreet.reading.counts.weighted_tables import WeightedTables, most_tables
 from discreet.reading.problem import CostEstimate, Observed, Problem, Solver
