@@ -38,7 +38,7 @@ _SURE_BITS = 44  # leading bits of a quantile on which floats agree with the tru
 class GridLaw:
     """The law of floor(2^grid_bits V) for V with a given law, restricted to the cells first..last.
 
-    >>> from discreet.models.bounded_family import CertifiedBeta
+    >>> from discreet.mathematics.distributions.certified import CertifiedBeta
     >>> from discreet.randomness import SeededBits
     >>> GridLaw(CertifiedBeta(Fraction(3), Fraction(2)), grid_bits=4).sample(5, SeededBits(1)).tolist()
     [4, 4, 1, 12, 7]
