@@ -48,7 +48,7 @@ def joint_law(
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     outputs = np.column_stack([size - grid[:, 0], grid]) if classes else grid
     cells = tables.reshape(len(tables), -1)
-    joint = np.stack([p * np.exp(mechanism.log_likelihood(outputs, k)) for k, p in zip(cells, prior, strict=True)], 1)
+    joint = np.stack([p * np.exp(mechanism.log_prob(outputs, k)) for k, p in zip(cells, prior, strict=True)], 1)
     order = np.argsort(-joint.sum(axis=1))
     return outputs[order], joint[order]
 

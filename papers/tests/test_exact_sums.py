@@ -169,7 +169,7 @@ def test_distances_and_divergences_are_plain_sums(mechanism: Any) -> None:
     assert outputs is not None
     sums = np.zeros(2)
     for table in map(np.array, compositions(size, len(model.cells))):
-        laws = np.exp(mechanism.log_likelihood(outputs, table))
+        laws = np.exp(mechanism.log_prob(outputs, table))
         assert laws.sum() == pytest.approx(1, abs=1e-12)
         likely = laws > 1e-7  # what is left out is below 1e-3 in all
         for output, chance in zip(outputs[likely], laws[likely], strict=True):
@@ -193,7 +193,7 @@ def test_the_log_score_is_the_mutual_information_by_quadrature() -> None:
     outputs, counts = possible_outputs(mechanism), np.arange(7)
     assert outputs is not None
     tables = np.column_stack([counts, 6 - counts])
-    laws = np.exp(np.stack([mechanism.log_likelihood(outputs, table) for table in tables]))
+    laws = np.exp(np.stack([mechanism.log_prob(outputs, table) for table in tables]))
     evidence = np.exp(model.log_evidence(tables)) @ laws
     prior = model.posterior(np.zeros(2, dtype=np.int64)).marginal(0)
 
@@ -213,9 +213,7 @@ def test_widths_and_coverage_are_those_of_the_readings(model: dc.Categories, siz
     outputs, cells = possible_outputs(mechanism), len(model.cells)
     assert outputs is not None
     tables = np.array(list(compositions(size, cells)))
-    joint = np.exp(
-        np.stack([mechanism.log_likelihood(outputs, t) for t in tables]) + model.log_evidence(tables)[:, None]
-    )
+    joint = np.exp(np.stack([mechanism.log_prob(outputs, t) for t in tables]) + model.log_evidence(tables)[:, None])
     plain = aware = covered = honest = 0.0
     for place in np.flatnonzero(joint.sum(axis=0) > 1e-7):
         release = dc.Release(mechanism, tuple(int(value) for value in outputs[place]), "twin", simulated=True)

@@ -1,6 +1,6 @@
 """The contract of every mechanism: one table of small settings, driven by the registry, and the checks they must pass.
 
-Everything is listed: all data sets, all neighbours, all outputs. What is true is found from `log_likelihood` alone, by
+Everything is listed: all data sets, all neighbours, all outputs. What is true is found from `log_prob` alone, by
 the slow and obvious way, and what is stated must never be below it.
 """
 
@@ -225,12 +225,12 @@ class Listed:
 
     @cached_property
     def logs(self) -> Floats:
-        return np.stack([self.log_likelihood(table) for table in self.tables])
+        return np.stack([self.log_prob(table) for table in self.tables])
 
-    def log_likelihood(self, table: Counts) -> Floats:
+    def log_prob(self, table: Counts) -> Floats:
         """Return the law of all outputs: as it is stated, or integrated by the twin of noise that states none."""
         if self.law is None:
-            return np.asarray(self.mechanism.log_likelihood(self.outputs, table))
+            return np.asarray(self.mechanism.log_prob(self.outputs, table))
         return self.law.log_likelihood(self.outputs - self.mechanism.measured(table))
 
     def both(self) -> Iterator[tuple[Floats, Floats]]:

@@ -61,7 +61,7 @@ def all_outputs(mechanism: NetworkSampling) -> Counts:
 
 def laws_of(mechanism: NetworkSampling, tables: Counts) -> tuple[Counts, NDArray[np.float64]]:
     outputs = all_outputs(mechanism)
-    laws = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    laws = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     used = np.isfinite(laws).all(axis=0)
     assert (np.isfinite(laws).any(axis=0) == used).all()  # what one data set can give, all can
     assert np.exp(laws[:, used]).sum(axis=1) == pytest.approx(1, abs=1e-9)
@@ -92,7 +92,7 @@ def test_the_range_of_a_truncated_posterior_is_attained_by_many_records_and_a_fi
     first, second = np.array([size, 0, 0, size]), np.array([size - 1, 1, 1, size - 1])
     low, high = int(0.2 * 2**20) + 1, int(0.8 * 2**20) - 1
     edge = np.array([[high, low], [low, high]])
-    loss = float(np.abs(mechanism.log_likelihood(edge, first) - mechanism.log_likelihood(edge, second)).max())
+    loss = float(np.abs(mechanism.log_prob(edge, first) - mechanism.log_prob(edge, second)).max())
     assert 0.998 * 4 * log(4) < loss < 4 * log(4)
 
 

@@ -39,7 +39,7 @@ def test_draws_follow_the_exact_law(size: int, steps: int, slope: float, epsilon
     mechanism, draws = BallDraw(model_of(), size, epsilon, steps=steps), 300
     moments = mechanism.model.rehearse(made_up(size, 2, 1, slope))
     points = mechanism.outputs()
-    chances = np.exp(mechanism.log_likelihood(points, moments))
+    chances = np.exp(mechanism.log_prob(points, moments))
     assert chances.sum() == pytest.approx(1, abs=1e-12)
     drawn = mechanism.sample(np.tile(moments, (draws, 1)), dc.SeededBits(2))
     observed = np.array([(drawn == point).all(axis=1).sum() for point in points])
@@ -118,7 +118,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(epsilon: str) -> None:
     rest = mechanism.model.rehearse({"x0": [0.5, -1], "x1": [1, 0.25], "y": [1, -1]})
     logs = np.array(
         [
-            mechanism.log_likelihood(points, rest + mechanism.model.rehearse({"x0": [a], "x1": [b], "y": [y]}))
+            mechanism.log_prob(points, rest + mechanism.model.rehearse({"x0": [a], "x1": [b], "y": [y]}))
             for a, b, y in corners
         ]
     )

@@ -49,7 +49,7 @@ def test_probabilities_sum_to_one(kind: type[NoisyMoments], epsilon: int, far: i
     mechanism = kind(tiny(), size=2, epsilon=epsilon)
     axis = np.arange(-far, far + 1)
     outputs = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    total = np.exp(mechanism.log_likelihood(outputs, np.zeros(2, dtype=np.int64))).sum()
+    total = np.exp(mechanism.log_prob(outputs, np.zeros(2, dtype=np.int64))).sum()
     assert total == pytest.approx(1, abs=1e-9)
 
 
@@ -74,7 +74,7 @@ def test_samples_follow_the_stated_likelihood() -> None:
     moments = mechanism.model.rehearse({"x": [0.5, 1], "y": [0.25, -1]})
     drawn = mechanism.sample(np.tile(moments, (draws, 1)), dc.SeededBits(7))
     seen, observed = np.unique(drawn, axis=0, return_counts=True)
-    expected = np.exp(mechanism.log_likelihood(seen, moments)) * draws
+    expected = np.exp(mechanism.log_prob(seen, moments)) * draws
     common = expected >= 10
     assert common.sum() >= 9
     bins = np.append(observed[common], draws - observed[common].sum())

@@ -45,8 +45,8 @@ class SecretNumber(Mechanism[dc.Categories]):
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         return self._known.sample(counts, bits)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        return self._known.log_likelihood(output, counts)
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
+        return self._known.log_prob(output, counts)
 
     def check_output(self, output: Counts) -> None:
         self._known.check_output(output)

@@ -140,7 +140,7 @@ def test_noise_without_a_density_is_evidence_that_no_likelihood_is_asked_of() ->
     assert isinstance(part, Measurement)
     assert not has_density(part.noise.structure)
     asks: list[Callable[[], object]] = [
-        lambda: mechanism.log_likelihood(output, output),
+        lambda: mechanism.log_prob(output, output),
         lambda: part.log_likelihood(output),
     ]
     for ask in asks:
@@ -155,7 +155,7 @@ def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> Non
     output = mechanism.sample(counts, dc.SeededBits(4))
     assert output.shape == (mechanism.length,)
     for table in (counts, some_counts(mechanism, 1)):
-        expected = float(mechanism.log_likelihood(output, table))
+        expected = float(mechanism.log_prob(output, table))
         found = mechanism.evidence(output)
         parts = found if isinstance(found, tuple) else (found,)
         total = sum(float(np.asarray(part.log_likelihood(table))) for part in parts)

@@ -173,7 +173,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
             if happens(kappa * room / 2, bits):
                 return point
 
-    def log_likelihood(self, output: Wholes, counts: Wholes) -> Floats:
+    def log_prob(self, output: Wholes, counts: Wholes) -> Floats:
         """Return log P(output | moments) for rows of outputs and one row of moments, by listing every grid point."""
         points = self.outputs()
         matrix, shift = (np.array(part, dtype=float) for part in self.quadratic(self.model.moments(counts)))
@@ -193,7 +193,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         """Return nothing: coefficients are drawn, not probabilities."""
         return ()
 
-    def log_likelihood_of_totals(self, output: Wholes, totals: Floats) -> Floats:
+    def log_prob_of_totals(self, output: Wholes, totals: Floats) -> Floats:
         """Refuse: a regression has no single total."""
         raise DeclarationError("The law of drawn coefficients does not depend on a single total.")
 

@@ -20,7 +20,7 @@ from discreet.models.model import Parameters
 class Likelihood(Protocol):
     """P(output | counts), as every mechanism states it."""
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
 
 
@@ -55,7 +55,7 @@ class Drawer(Likelihood, Protocol):
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
         """Return the rows of probabilities that an output holds; none if it holds something else."""
 
-    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+    def log_prob_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values), for a family with one parameter."""
 
     @property
@@ -66,7 +66,7 @@ class Drawer(Likelihood, Protocol):
 class Normalised(Protocol):
     """P(candidate | counts) for many counts, whose normaliser is known roughly until it is refined."""
 
-    def log_likelihood(self, candidate: Counts, tables: Counts) -> Floats:
+    def log_prob(self, candidate: Counts, tables: Counts) -> Floats:
         """Return log P(candidate | k) for rows of counts."""
 
     def shares(self, tables: Counts) -> Floats:
@@ -101,7 +101,7 @@ class Chooser(ABC):
         """Return what the likelihood of one row of counts costs."""
 
     @abstractmethod
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
 
 
@@ -124,11 +124,11 @@ class Choice:
     def log_weights(self, counts: ArrayLike) -> Floats:
         """Return log P(candidate | counts) of all candidates (columns) for one or many rows of counts."""
         rows = np.asarray(counts)
-        return self.chooser.log_likelihood(self.candidates(), rows[..., None, :])
+        return self.chooser.log_prob(self.candidates(), rows[..., None, :])
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
         """Return log P(this candidate | counts) for rows of counts."""
-        return self.chooser.log_likelihood(self.candidate, np.asarray(counts))
+        return self.chooser.log_prob(self.candidate, np.asarray(counts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +160,11 @@ class Draw:
 
     def log_likelihood_of_totals(self, totals: Floats) -> Floats:
         """Return log P(cell | total of the records' values), for a family with one parameter."""
-        return self.drawer.log_likelihood_of_totals(self.cell, totals)
+        return self.drawer.log_prob_of_totals(self.cell, totals)
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
         """Return log P(cell | counts) for rows of counts."""
-        return self.drawer.log_likelihood(self.cell, np.asarray(counts))
+        return self.drawer.log_prob(self.cell, np.asarray(counts))
 
 
 Evidence = tuple[Measurement, ...] | Choice | Draw

@@ -228,7 +228,7 @@ class HellingerMechanism(NearlySummed):
         """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
         return not self.is_listed and can_sum(self.size, self.length)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]

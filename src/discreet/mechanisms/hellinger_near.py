@@ -105,7 +105,7 @@ class NearSums:
         self._log_candidates = sum(log((size + i) / i) for i in range(1, len(alpha)))
         self._coefficients: Floats = np.zeros(1)
 
-    def log_likelihood(self, candidate: Counts, tables: Counts) -> Floats:
+    def log_prob(self, candidate: Counts, tables: Counts) -> Floats:
         """Return log P(candidate | k) for rows of counts."""
         scales = self._scales(tables)
         near = self._near(tables, scales)

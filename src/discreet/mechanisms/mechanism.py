@@ -96,7 +96,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
         """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
 
     @abstractmethod
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
 
     @abstractmethod
@@ -177,7 +177,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
-        return np.stack([self.log_likelihood(outputs, table) for table in tables])
+        return np.stack([self.log_prob(outputs, table) for table in tables])
 
     @property
     def has_plain_counts(self) -> bool:

@@ -299,7 +299,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
             return self._truncation(len(laws) + 1).sample(laws, count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])

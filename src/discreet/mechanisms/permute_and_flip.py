@@ -72,7 +72,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         """Return the cost of all points of the rule, for each candidate."""
         return Cost(40.0 * self.candidates * flip_points(self.candidates))
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]

@@ -173,7 +173,7 @@ class PosteriorChoice(Sized[ModelT], Chooser):
         """Return the cost of the posterior probabilities of all candidates."""
         return Cost(20.0 * self._number * self.length + 1e4 * self.length, 4.0 * self._number * self.length)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         logs = float(self.strength) * self.scores(np.asarray(counts))
         logs = logs - logsumexp(logs, axis=-1, keepdims=True)
         matches = (np.asarray(output)[..., None, :] == self.candidates).all(axis=-1)

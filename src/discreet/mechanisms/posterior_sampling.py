@@ -318,7 +318,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             return self._truncation.sample(self._sticks(table, counts), count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])

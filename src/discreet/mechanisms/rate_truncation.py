@@ -293,7 +293,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
             drawn[same] = self._grid(self._laws(row)).sample(len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws of the share of a cell."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
@@ -306,7 +306,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         found = shares[drawn.reshape(outputs.shape), places.reshape(-1, 1)].sum(axis=1)
         return np.asarray(found.reshape(shape))
 
-    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+    def log_prob_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values), for several totals."""
         return np.asarray(self._log_shares(np.asarray(output), totals).sum(axis=0))
 

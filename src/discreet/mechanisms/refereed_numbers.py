@@ -52,7 +52,7 @@ class RefereedNumbers(Sized[ModelT]):
     def length(self) -> int:
         return self.quantities.length
 
-    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+    def log_prob(self, output: ArrayLike, counts: ArrayLike) -> Floats:
         return self.noise.log_prob(np.asarray(output) - self.measured(counts))
 
     @property

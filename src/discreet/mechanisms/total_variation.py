@@ -142,7 +142,7 @@ class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoic
         logs = float(self.scale) * self._changes.scores
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)

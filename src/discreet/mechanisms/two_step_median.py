@@ -144,11 +144,11 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         rows = np.asarray(counts)
         return np.concatenate([rows, self._below(rows, self.edges_of(rows))[..., None]], axis=-1)
 
-    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+    def log_prob(self, output: ArrayLike, counts: ArrayLike) -> Floats:
         found, rows = np.asarray(output), np.asarray(counts)
         tables, last = found[..., :-1], found[..., -1]
         away = last - self._below(rows, self.edges_of(tables))
-        return np.asarray(self.table.log_likelihood(tables, rows) + self.noise.log_prob(away[..., None]))
+        return np.asarray(self.table.log_prob(tables, rows) + self.noise.log_prob(away[..., None]))
 
     def check_output(self, output: Counts) -> None:
         if output.shape != (self.length,):

@@ -119,7 +119,7 @@ def _replaced_records(mechanism: Sized) -> tuple[str, float, Pair]:
     sets = neighbouring(rows, mechanism.size, most=1)
     exact = mechanism.measured(sets.tables)
     assert exact is not None
-    found = compare(mechanism.log_likelihood, sets, exact)
+    found = compare(mechanism.log_prob, sets, exact)
     which = "all" if complete else "the worst and other" if worst is not None else "chosen"
     who = model.protects.removeprefix("one ")
     size = _number(mechanism.size, who)
@@ -180,7 +180,7 @@ def _drawn(twin: Twin) -> str:
     places = {row.tobytes(): place for place, row in enumerate(twin.outputs)}
     tables, told = twin.data_sets.tables, ""
     for table, draws in ((tables[len(tables) // 2], _DRAWS), (tables[0], _DRAWS // 2), (tables[-1], _DRAWS // 2)):
-        chances = np.exp(twin.mechanism.log_likelihood(twin.outputs, table))
+        chances = np.exp(twin.mechanism.log_prob(twin.outputs, table))
         drawn = np.asarray(twin.mechanism.sample(np.tile(table, (draws, 1)), SeededBits(_SEED)), dtype=np.int64)
         found = [places[key] for row in drawn if (key := row.tobytes()) in places]
         for event in _events(twin.outputs, chances):

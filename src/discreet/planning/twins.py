@@ -42,12 +42,12 @@ class Twin:
     @cached_property
     def compared(self) -> Enumeration:
         """Return the result, by the stated likelihood alone."""
-        return compare(self.mechanism.log_likelihood, self.data_sets, self.outputs)
+        return compare(self.mechanism.log_prob, self.data_sets, self.outputs)
 
     @cached_property
     def missing(self) -> float:
         """Return about the probability that the listed outputs leave out, from one data set."""
-        law = np.exp(self.mechanism.log_likelihood(self.outputs, self.data_sets.tables[0]))
+        law = np.exp(self.mechanism.log_prob(self.outputs, self.data_sets.tables[0]))
         return max(0.0, 1 - float(law.sum()))
 
     @property

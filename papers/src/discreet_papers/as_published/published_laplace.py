@@ -216,7 +216,7 @@ class PublishedLaplace(Sized[Categories]):
             return drawn
         return np.concatenate([drawn, self.size - drawn.sum(axis=-1, keepdims=True)], axis=-1)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         cells = slice(0, self.noisy_cells)
         logs = self.log_cells(outputs[..., cells], tables[..., cells]).sum(axis=-1)
