@@ -19,6 +19,7 @@ from scipy.stats import chi2
 
 import discreet as dc
 from cone_twin import TwoNumbers
+from discreet.guarantees.guarantee import rho_delta
 from discreet.mechanisms import Mechanism
 from discreet.noise.structure import has_density
 from discreet.releases.release import mechanism_document, read_mechanism
@@ -304,7 +305,7 @@ def the_promise_holds(listed: Listed, _: Setting) -> None:
 
 
 def rho_holds(listed: Listed, _: Setting) -> None:
-    if not getattr(listed.mechanism, "rho_needs_delta", False):
+    if not rho_delta(listed.mechanism):
         assert listed.rho() <= float(listed.mechanism.rho) * (1 + 1e-9), (listed.rho(), float(listed.mechanism.rho))
 
 

@@ -13,14 +13,13 @@ from flint import arb
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal, Mechanism
+from discreet.planning.referee import Measuring
 
 MECHANISMS = dc.Mechanism.registered()
 
 GENERATED = ("ConeMoments",)  # noise without a likelihood in closed form: by proof, with plants of its own below
 ADDITIVE = [
-    name
-    for name, kind in Mechanism.registered().items()
-    if kind.measured is not Mechanism.measured and name not in GENERATED
+    name for name, kind in Mechanism.registered().items() if issubclass(kind, Measuring) and name not in GENERATED
 ]
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")
 CHOICES = sorted(set(MECHANISMS) - set(ADDITIVE) - set(DRAWS) - set(GENERATED))

@@ -11,6 +11,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
+from discreet.inference._plug_in import plain_counts
 from discreet.mechanisms import Mechanism, Sized, sized
 from discreet.mechanisms.evidence import Evidence
 from discreet.planning import verify
@@ -68,4 +69,4 @@ def test_every_registered_mechanism_has_a_public_size() -> None:
     assert Sized.registered() == Mechanism.registered()
     mechanism = dc.GeometricHistogram(COIN, 5, 1)
     assert sized(mechanism) is mechanism
-    assert np.all(mechanism.plain_counts(np.array([[-1, 4]])) == [[0, 5]])
+    assert np.all(plain_counts(mechanism, np.array([[-1, 4]])) == [[0, 5]])

@@ -47,11 +47,6 @@ class Additive(RefereedNumbers[ModelT]):
             )
         return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
 
-    @property
-    def rho_needs_delta(self) -> bool:
-        """Return False: rho is computed from quantities and noise."""
-        return False
-
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
         """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""

@@ -112,9 +112,10 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
         first = self.length - self.classes * self.features
         return rows[..., :first], rows[..., first:].reshape(*rows.shape[:-1], self.classes, self.features)
 
-    @property
-    def class_sd(self) -> float | None:
-        return None if self.model.target is None else sqrt(float(self.noise.variance[0]))
+    def count_deviations(self) -> dict[str, float]:
+        """Return that of a class count too, if classes have a share of their own."""
+        own = {} if self.model.target is None else {"class_sd": sqrt(float(self.noise.variance[0]))}
+        return super().count_deviations() | own
 
     def count_sd(self) -> float:
         """Return half the standard deviation of U_iy, because a count is (s + n_y) / 2."""

@@ -39,7 +39,6 @@ class DrawnProbabilities:
         """Return the strength of the prior, unless privacy demanded one."""
         return ("strength",) if self.strength is None else ()
 
-    @property
     def forced_prior(self) -> str:
         """Say how strong the prior is that privacy demands."""
         if self.strength is None:

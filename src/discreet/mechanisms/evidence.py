@@ -6,7 +6,7 @@ of counts; measurements (see `quantities`) say besides what was measured, with w
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +41,23 @@ class DrawnRows:
     count: int
     sticks: Counts
 
+    @property
+    def units(self) -> Floats:
+        """Return the middles of the drawn cells, from 0 to 1."""
+        return np.asarray((self.sticks + 0.5) / 2.0**self.grid_bits, dtype=float)
+
+    @property
+    def probabilities(self) -> Floats:
+        """Return the drawn probabilities, axes (draws, rows, levels)."""
+        return broken_sticks(self.units)
+
+
+def broken_sticks(sticks: Floats) -> Floats:
+    """Return probabilities theta_i = v_i (1 - v_1) ... (1 - v_(i-1)) from sticks v, along the last axis."""
+    ones = np.ones((*sticks.shape[:-1], 1))
+    left = np.cumprod(np.concatenate([ones, 1 - sticks], axis=-1), axis=-1)
+    return np.asarray(left * np.concatenate([sticks, ones], axis=-1))
+
 
 class Drawer(Likelihood, Protocol):
     """A mechanism that publishes draws from a posterior."""
@@ -61,6 +78,19 @@ class Drawer(Likelihood, Protocol):
     @property
     def likelihood_cost(self) -> Cost:
         """Return what the likelihood of one row of counts costs."""
+
+
+@runtime_checkable
+class HasForcedPrior(Protocol):
+    """A mechanism whose draws privacy may force under another prior than the model's."""
+
+    def forced_prior(self) -> str:
+        """Say in words under which prior draws are made, if privacy demands one; else nothing."""
+
+
+def forced_prior(mechanism: object) -> str:
+    """Say in words under which prior a mechanism draws, if privacy demands another than the model's; else nothing."""
+    return mechanism.forced_prior() if isinstance(mechanism, HasForcedPrior) else ""
 
 
 class Normalised(Protocol):

@@ -353,7 +353,6 @@ class HellingerMechanism(NearlySummed):
             )
         return min(proved, rounded_up(found.epsilon))  # they may differ by the rounding of floats
 
-    @property
     def recomputed_delta(self) -> Fraction:
         """Return delta at the stated epsilon: recomputed by comparison where possible, else the proved value."""
         guarantee = self.guarantee

@@ -33,9 +33,10 @@ from discreet.exact import Exact, exact_text, positive, probability, rounded_dow
 from discreet.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
+from discreet.mechanisms.evidence import broken_sticks
 from discreet.mechanisms.mechanism import Sized, accepted
 from discreet.mechanisms.posterior_curves import SLACK, least_fitting
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits

@@ -15,7 +15,6 @@ from functools import cached_property
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.exact import ball
@@ -237,10 +236,3 @@ def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[BetaLaw, 
     """
     rests = np.cumsum(np.array(shapes[::-1], dtype=object))[::-1]
     return tuple(BetaLaw(shape, rest, largest) for shape, rest in zip(shapes[:-1], rests[1:], strict=True))
-
-
-def broken_sticks(sticks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities theta_i = v_i (1 - v_1) ... (1 - v_(i-1)) from sticks v, along the last axis."""
-    ones = np.ones((*sticks.shape[:-1], 1))
-    left = np.cumprod(np.concatenate([ones, 1 - sticks], axis=-1), axis=-1)
-    return np.asarray(left * np.concatenate([sticks, ones], axis=-1))

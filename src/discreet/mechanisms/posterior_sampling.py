@@ -26,6 +26,7 @@ from discreet.exact import Exact, exact, exact_text, positive, probability, whol
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
+from discreet.mechanisms.evidence import broken_sticks
 from discreet.mechanisms.mechanism import Sized, with_fields
 from discreet.mechanisms.posterior_curves import (
     SLACK,
@@ -43,7 +44,6 @@ from discreet.mechanisms.posterior_grid import (
     FARTHEST,
     MOST_GRID_BITS,
     GridLaw,
-    broken_sticks,
     grid_points,
     likely_cells,
     stick_laws,
@@ -92,7 +92,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     free_parameter = "power"
     why_private = "exact curve of a posterior draw"
-    has_plain_counts = True  # shares of the cells are drawn
     most_tables: ClassVar[int] = 40
     model: Checked[Drawable] = converted(lambda model, _: check_model(model))
     size: Whole = converted(whole)
@@ -260,7 +259,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             raise DeclarationError(f"A {type(self.model).__name__} has no concentration; only a table has one.")
         return float(min(table.prior))
 
-    @property
     def divergence(self) -> float | None:
         """Return the largest Kullback-Leibler divergence between neighbours; None for truncated draws."""
         return None if self.least else self.draws * exact_divergence(*self._facts)
@@ -351,11 +349,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
 
     def first_draw(self, output: Counts) -> Floats:
         return np.asarray(self.parameters(output)[0])
-
-    def plain_counts(self, outputs: Counts) -> Floats:
-        """Return n theta, with theta the mean of all draws: the counts that drawn shares would pass for."""
-        drawn = self.parameters(outputs).reshape(len(outputs), self.draws, -1)
-        return np.asarray(self.size * drawn.mean(axis=1))
 
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:

@@ -11,7 +11,6 @@ losses of both steps add up to epsilon at most, and so do their zCDP parameters,
 of it is charged before the first draw.
 """
 
-from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -29,7 +28,6 @@ from discreet.mechanisms.additive import noise_epsilon
 from discreet.mechanisms.mechanism import Sized, accepted
 from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tree_table import TreeTable
-from discreet.models.model import Model
 from discreet.models.number_table import NumberTable
 from discreet.noise import Laplace
 from discreet.randomness import RandomBits
@@ -171,11 +169,3 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         if tables is None:
             return None
         return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
-
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield no alternatives."""
-        yield {}
-
-    @property
-    def unsaid(self) -> Collection[str]:
-        return ()

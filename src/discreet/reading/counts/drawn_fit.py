@@ -15,7 +15,6 @@ from scipy.special import betaln, polygamma, psi
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
-from discreet.mechanisms.posterior_grid import broken_sticks
 from discreet.mechanisms.tables import FamilyTables
 from discreet.mechanisms.truncation import Truncation
 from discreet.models import Categories
@@ -39,9 +38,8 @@ class DrawnFit(Fit):
             self._matrix = linear_map(tables.apply, model.cells)
         else:
             self._matrix = linear_map(lambda counts: counts, cells)
-        units = (rows.sticks + 0.5) / 2.0**rows.grid_bits
-        self._units = np.asarray(units, dtype=float)
-        self._logs = np.log(np.maximum(broken_sticks(self._units), 1e-300)).sum(axis=0)  # (rows, levels)
+        self._units = rows.units
+        self._logs = np.log(np.maximum(rows.probabilities, 1e-300)).sum(axis=0)  # (rows, levels)
         self._truncation = Truncation(self._levels, Fraction(rows.least).limit_denominator(2**60), rows.grid_bits)
 
     def _shapes(self, counts: Counts | Floats) -> Floats:
