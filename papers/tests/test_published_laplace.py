@@ -100,7 +100,7 @@ def test_clamped_probabilities_sum_to_one() -> None:
         law = np.exp(mechanism.log_prob(outputs, np.array([count, 6 - count])))
         assert law.sum() == pytest.approx(1, abs=1e-13)
     with pytest.raises(dc.DocumentError, match="between 0 and 6"):
-        mechanism.check_output(np.array([7, 0]))
+        mechanism.space.check(np.array([7, 0]))
 
 
 @pytest.mark.parametrize(("sensitivity", "noisy_cells"), [(0, 2), (4, 2), (2, 1), (2, 4), (1.5, 2)])

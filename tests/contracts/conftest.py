@@ -349,10 +349,10 @@ def nonsense_is_refused(listed: Listed, _: Setting) -> None:
             with pytest.raises(dc.DeclarationError):
                 mechanism.sample(counts, dc.SeededBits(1))
     output = mechanism.sample(table, dc.SeededBits(1))
-    mechanism.check_output(output)
+    mechanism.space.check(output)
     for impossible in (output[:-1], np.append(output, 0), np.full_like(output, 2**62 + 5)):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(impossible)
+            mechanism.space.check(impossible)
 
 
 CHECKS = (

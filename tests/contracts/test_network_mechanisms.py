@@ -311,7 +311,7 @@ def test_a_thousand_features_are_published_in_one_draw(kind: Callable[..., Any])
     mechanism = kind(naive_bayes(features), size=1000, epsilon=1, **more)
     counts = np.tile([200, 300, 400, 100], features)
     output = mechanism.sample(counts, SeededBits(13))
-    mechanism.check_output(output)
+    mechanism.space.check(output)
     assert np.isfinite(mechanism.log_prob(output, counts))
 
 
@@ -320,16 +320,16 @@ def test_an_output_has_its_length_and_is_checked(kind: type[NetworkCounts], name
     mechanism = mechanism_of(kind, name, 4, "1")
     table = counts_of(mechanism.model, [(0,) * len(mechanism.model.variables)] * 4)
     output = mechanism.sample(table, SeededBits(14))
-    assert output.shape == (mechanism.length,) == mechanism.measured(table).shape
+    assert output.shape == (mechanism.space.length,) == mechanism.measured(table).shape
     assert output.dtype == np.int64
-    mechanism.check_output(output)
+    mechanism.space.check(output)
     for wrong in (output[:-1], output + 10**15):
         with pytest.raises(DocumentError):
-            mechanism.check_output(wrong)
+            mechanism.space.check(wrong)
     if isinstance(mechanism, JointHistograms | FamilyHistograms | CubeCounts) and mechanism.model.target is not None:
         with pytest.raises(DocumentError, match="add up"):
-            mechanism.check_output(output + np.eye(1, mechanism.length, dtype=np.int64)[0])
-        assert mechanism.log_prob(output + np.eye(1, mechanism.length, dtype=np.int64)[0], table) == -np.inf
+            mechanism.space.check(output + np.eye(1, mechanism.space.length, dtype=np.int64)[0])
+        assert mechanism.log_prob(output + np.eye(1, mechanism.space.length, dtype=np.int64)[0], table) == -np.inf
 
 
 def test_networks_and_shares_that_do_not_fit_are_refused_by_name() -> None:

@@ -120,7 +120,7 @@ def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
     )
     mechanism = dc.mechanisms.NetworkSampling(chain, 5, "500", "0.999")
     generator = np.random.default_rng(9)
-    output = generator.integers(2**32, size=mechanism.length)
+    output = generator.integers(2**32, size=mechanism.space.length)
     output[1:3] = EDGE, 3
     problem = Problem.of([dc.Release(mechanism, tuple(output.tolist()), "drawn", simulated=True)])
     tables = []

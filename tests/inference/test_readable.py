@@ -175,7 +175,7 @@ def test_more_quantiles_than_can_be_tested_are_refused_by_infer_and_before_a_cha
     missing: int | None, tmp_path: Path
 ) -> None:
     mechanism = quantiles_of(512, 1_999, missing)
-    release = dc.simulate(mechanism, np.bincount([0], minlength=mechanism.length) * 1_000, dc.SeededBits(3))
+    release = dc.simulate(mechanism, np.bincount([0], minlength=mechanism.space.length) * 1_000, dc.SeededBits(3))
     words = r"for 1999 quantiles takes about .* operations, and at most 2e\+11 are allowed"
     with pytest.raises(dc.DeclarationError, match=words + r"\. Nothing was read\. patience="):
         dc.infer(release)

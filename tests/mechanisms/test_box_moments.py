@@ -158,10 +158,10 @@ def test_secret_statistics_are_not_sampled_outside_publish(mechanism: NoisyMomen
 
 @pytest.mark.parametrize("mechanism", all_kinds(tiny()), ids=lambda mechanism: type(mechanism).__name__)
 def test_outputs_that_cannot_be_are_refused(mechanism: NoisyMoments) -> None:
-    mechanism.check_output(np.array([-5, 7]))
+    mechanism.space.check(np.array([-5, 7]))
     for output in ([1], [1, 2, 3], [2**62, 0]):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(np.array(output))
+            mechanism.space.check(np.array(output))
 
 
 @pytest.mark.parametrize("kind", KINDS)

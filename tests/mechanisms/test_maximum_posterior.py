@@ -112,7 +112,7 @@ def test_documents_and_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MaximumPosterior(DIE, 5, "0.5", 7, scale=mechanism.proved_scale).rho < Fraction(1, 32)
     assert mechanism.privacy_loss().epsilon == Fraction(1, 2)
     with pytest.raises(dc.DocumentError, match="add up to 7"):
-        mechanism.check_output(np.array([0, 3, 4]))
+        mechanism.space.check(np.array([0, 3, 4]))
     with pytest.raises(dc.DeclarationError, match="resolution"):
         MaximumPosterior(DIE, 5, 1, 3)
     with pytest.raises(dc.DeclarationError, match="candidates"):

@@ -127,9 +127,9 @@ def test_documents_and_refusals() -> None:
     assert dc.Release.from_json(release.to_json()) == release
     assert prod(sum(table.ravel()) for table in mechanism.parameters(release.counts).values()) == pytest.approx(1)
     with pytest.raises(dc.DocumentError, match="add up to 5"):
-        mechanism.check_output(np.array([1, 3, 1, 1, 3]))
+        mechanism.space.check(np.array([1, 3, 1, 1, 3]))
     with pytest.raises(dc.DocumentError, match="of 1 or more"):
-        mechanism.check_output(np.array([0, 5, 1, 1, 3]))
+        mechanism.space.check(np.array([0, 5, 1, 1, 3]))
     with pytest.raises(dc.DeclarationError, match="resolution"):
         NetworkMaximum(MIXED, 5, 1, 3)
     with pytest.raises(dc.DeclarationError, match="candidates"):

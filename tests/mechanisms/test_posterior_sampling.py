@@ -278,10 +278,10 @@ def test_outputs_off_the_grid_are_refused() -> None:
     mechanism = PosteriorSampling(DIE, 10, 1, "0.5", grid_bits=4)
     for output in ([1], [1, 2, 3], [-1, 3], [16, 3]):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(np.array(output))
+            mechanism.space.check(np.array(output))
     truncated = PosteriorSampling.truncated(DIE, size=10, epsilon=1, least="0.1")
     with pytest.raises(dc.DocumentError, match="below the declared least"):
-        truncated.check_output(np.array([0, 2**31]))
+        truncated.space.check(np.array([0, 2**31]))
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,6 @@ def test_nonsense_is_refused_in_words(keys: dict[str, Any], words: str) -> None:
 def test_outputs_outside_the_interval_are_refused() -> None:
     mechanism = RateTruncation(FAMILIES[0], 10, 50, "0.5", 2, grid_bits=4)
     with pytest.raises(dc.DocumentError, match="outside the declared interval"):
-        mechanism.check_output(np.array([mechanism.last + 1]))
+        mechanism.space.check(np.array([mechanism.last + 1]))
     with pytest.raises(dc.DocumentError, match="must hold 1 numbers"):
-        mechanism.check_output(np.array([9, 9]))
+        mechanism.space.check(np.array([9, 9]))

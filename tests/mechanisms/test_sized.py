@@ -14,6 +14,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.inference._plug_in import plain_counts
 from discreet.mechanisms import Mechanism, Sized, sized
 from discreet.mechanisms.evidence import Evidence
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.planning import verify
 from discreet.randomness import RandomBits
 from discreet.reading import why_unreadable
@@ -40,17 +41,14 @@ class SecretNumber(Mechanism[dc.Categories]):
         return self._known.rho
 
     @property
-    def length(self) -> int:
-        return self._known.length
+    def space(self) -> OutputSpace:
+        return self._known.space
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         return self._known.sample(counts, bits)
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         return self._known.log_prob(output, counts)
-
-    def check_output(self, output: Counts) -> None:
-        self._known.check_output(output)
 
     def evidence(self, output: Counts) -> Evidence:
         return self._known.evidence(output)

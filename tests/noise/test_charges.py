@@ -200,4 +200,4 @@ def test_two_hundred_joint_releases_cost_less_than_their_epsilons_say() -> None:
 def test_independent_laplace_moments_share_epsilon() -> None:
     model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     mechanism = LaplaceMoments(model, 100, 1)
-    assert mechanism.rho == Fraction(1, 2 * mechanism.length)
+    assert mechanism.rho == Fraction(1, 2 * mechanism.space.length)

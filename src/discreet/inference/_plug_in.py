@@ -37,7 +37,7 @@ def has_plain_counts(mechanism: Mechanism) -> bool:
 
     That is a number for each cell, or a draw of their shares.
     """
-    return mechanism.length == len(mechanism.model.even_parameters()) or _drawn(mechanism) is not None
+    return mechanism.space.length == len(mechanism.model.even_parameters()) or _drawn(mechanism) is not None
 
 
 def plain_counts(mechanism: Sized, outputs: Counts) -> Floats:
@@ -57,5 +57,5 @@ def plain_counts(mechanism: Sized, outputs: Counts) -> Floats:
 
 def _drawn(mechanism: Mechanism) -> Drawer | None:
     """Return what draws the shares of all cells together, as the one row of a table; nothing if that is not drawn."""
-    found = mechanism.evidence(np.zeros(mechanism.length, dtype=np.int64))
+    found = mechanism.evidence(np.zeros(mechanism.space.length, dtype=np.int64))
     return found.drawer if isinstance(found, Draw) and [rows.count for rows in found.rows] == [1] else None

@@ -43,7 +43,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
 
     >>> levels = {"smokes": ("no", "yes"), "drinks": ("no", "yes")}
     >>> items = Network.from_edges("smokes", "drinks", levels=levels, outside="no")
-    >>> CubeCounts(items, size=100, epsilon=1).length
+    >>> CubeCounts(items, size=100, epsilon=1).space.length
     2
     """
 
@@ -109,7 +109,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
     def parts(self, output: Counts) -> tuple[Counts, Counts]:
         """Return the class counts (..., C) and the features' numbers (..., C, d) of an output."""
         rows = np.asarray(output)
-        first = self.length - self.classes * self.features
+        first = self.quantities.length - self.classes * self.features
         return rows[..., :first], rows[..., first:].reshape(*rows.shape[:-1], self.classes, self.features)
 
     def count_deviations(self) -> dict[str, float]:

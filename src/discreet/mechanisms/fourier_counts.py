@@ -62,7 +62,8 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 
     @property
     def reason(self) -> str:
-        return f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
+        number = self.quantities.length
+        return f"discrete Laplace noise on {number} parity counts, scaled to the worst change of one record"
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact privacy loss if all rates are equal, else that of the worst mechanism with this epsilon.

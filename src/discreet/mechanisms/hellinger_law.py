@@ -26,7 +26,7 @@ from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
 from discreet.certificates.promised_loss import promised_loss
-from discreet.errors import DeclarationError, DocumentError, VerificationError
+from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mathematics.divergences import log_affinities
@@ -44,6 +44,7 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity_ball,
 )
 from discreet.mechanisms.hellinger_sums import can_sum, log_normalisers, operations_of_sum
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -82,8 +83,8 @@ class HellingerMechanism(NearlySummed):
         """Refuse more candidates than can be drawn from."""
         if not self.is_listed and not self._mixed:
             raise DeclarationError(
-                f"{self.size} records in {self.length} cells at epsilon = {exact_text(self.epsilon)} give more "
-                f"candidate posteriors than {type(self).__name__} can choose from: at most {MOST_CANDIDATES}, or "
+                f"{self.size} records in {len(self.model.cells)} cells at epsilon = {exact_text(self.epsilon)} give "
+                f"more candidate posteriors than {type(self).__name__} can choose from: at most {MOST_CANDIDATES}, or "
                 f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
 
@@ -126,8 +127,9 @@ class HellingerMechanism(NearlySummed):
         return comb(self.size + len(self.model.cells) - 1, len(self.model.cells) - 1)
 
     @property
-    def length(self) -> int:
-        return len(self.model.cells)
+    def space(self) -> OutputSpace:
+        """Return all tables of the size."""
+        return OutputSpace(len(self.model.cells), self._why_impossible, "counts")
 
     def listed_candidates(self) -> Counts:
         """Return all candidates, if they are few enough to list."""
@@ -220,13 +222,13 @@ class HellingerMechanism(NearlySummed):
     def likelihood_cost(self) -> Cost:
         """Return the cost of computing the distances to all candidates, or of the sums that replace them."""
         if self.is_summed:
-            return Cost(NEAR_OPERATIONS + operations_of_sum(self.size, self.length))
+            return Cost(NEAR_OPERATIONS + operations_of_sum(self.size, len(self.model.cells)))
         return Cost(30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS)
 
     @property
     def is_summed(self) -> bool:
         """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
-        return not self.is_listed and can_sum(self.size, self.length)
+        return not self.is_listed and can_sum(self.size, len(self.model.cells))
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
@@ -267,11 +269,9 @@ class HellingerMechanism(NearlySummed):
         """Return the certified moments of the distance, at any size."""
         return self.moments(counts)
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (len(self.model.cells),):
-            raise DocumentError(f"The output must hold {len(self.model.cells)} counts; it holds {output.size}.")
-        if any(int(value) < 0 for value in output) or sum(map(int, output)) != self.size:
-            raise DocumentError(f"The output must hold counts of 0 or more that add up to the size {self.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        possible = all(int(value) >= 0 for value in output) and sum(map(int, output)) == self.size
+        return None if possible else f"The output must hold counts of 0 or more that add up to the size {self.size}."
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self.model.counts(counts)

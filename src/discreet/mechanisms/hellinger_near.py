@@ -176,7 +176,7 @@ class NearlySummed(Sized[Categories], Chooser):
     def has_near_sums(self) -> bool:
         """Tell whether normalisers are known in this way: candidates are too many to go through, or for other sums."""
         many = self.candidates > MOST_ENUMERATED
-        return many and self.is_exponential and not self.is_summed and self.length <= MOST_NEAR_CELLS
+        return many and self.is_exponential and not self.is_summed and len(self.model.cells) <= MOST_NEAR_CELLS
 
     def near_sums(self) -> NearSums | None:
         """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""

@@ -21,6 +21,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Evidence
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.models.model import Model, ModelT
 from discreet.randomness import RandomBits
 
@@ -75,8 +76,8 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @property
     @abstractmethod
-    def length(self) -> int:
-        """Return how many whole numbers an output has."""
+    def space(self) -> OutputSpace:
+        """Return the outputs that are possible."""
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
@@ -85,10 +86,6 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     @abstractmethod
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
-
-    @abstractmethod
-    def check_output(self, output: Counts) -> None:
-        """Refuse an output that this mechanism cannot have given."""
 
     @abstractmethod
     def evidence(self, output: Counts) -> Evidence:

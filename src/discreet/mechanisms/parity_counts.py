@@ -66,7 +66,7 @@ class ParityCounts(NetworkCounts):
         if len(set(self.rates)) > 1:
             return super().computed_loss()
         moved = int(Fraction(self.pure_epsilon) / self.rates[0])
-        return self.noise.privacy_loss(np.arange(self.length) < moved).curve
+        return self.noise.privacy_loss(np.arange(self.quantities.length) < moved).curve
 
     def coefficients(self, output: Counts) -> Counts:
         """Return the noisy c_g = 2 e_g - n of all blocks but the empty one."""

@@ -45,7 +45,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         super()._check_candidates()
         if self.candidates > MOST_ORDERED:
             raise DeclarationError(
-                f"{self.size} records in {self.length} cells give {self.candidates} candidate posteriors; "
+                f"{self.size} records in {len(self.model.cells)} cells give {self.candidates} candidate posteriors; "
                 f"PermuteAndFlip can go through at most {MOST_ORDERED}. Use HellingerGlobal."
             )
 

@@ -21,13 +21,14 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.calibration import last_that_fits
 from discreet.certificates.lipschitz import categories_range
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.evidence import broken_sticks
 from discreet.mechanisms.mechanism import Sized, with_fields
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     Drawable,
@@ -283,8 +284,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
         return len(self.model.cells) - 1 if isinstance(self.model, Categories) else 1
 
     @property
-    def length(self) -> int:
-        return self.draws * self.sticks
+    def space(self) -> OutputSpace:
+        """Return cells of the grid; of truncated draws those whose probabilities are at least the declared one."""
+        return OutputSpace(self.draws * self.sticks, self._why_impossible)
 
     @cached_property
     def _truncation(self) -> Truncation:
@@ -371,14 +373,12 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             return []
         return [(tuple(column.name for column in table.columns), table.concentration, 1)]
 
-    def check_output(self, output: Counts) -> None:
-        wanted = self.draws * self.sticks
-        if output.shape != (wanted,):
-            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
         grids = [GridLaw(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():
-            raise DocumentError("The output holds numbers outside the grid of the draws.")
+            return "The output holds numbers outside the grid of the draws."
         if self.least and not self._truncation.holds(cells).all():
-            raise DocumentError("The output holds probabilities below the declared least.")
+            return "The output holds probabilities below the declared least."
+        return None

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates.listing import window
-from discreet.errors import DocumentError
 from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.quantities import Quantities
 from discreet.models import Categories
 from discreet.models.model import Model, ModelT
@@ -49,8 +49,9 @@ class RefereedNumbers(Sized[ModelT]):
         """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
 
     @property
-    def length(self) -> int:
-        return self.quantities.length
+    def space(self) -> OutputSpace:
+        """Return numbers not too far from the possible ones; blocks whose noise adds up to zero add up to the size."""
+        return OutputSpace(self.quantities.length, self._why_impossible)
 
     def log_prob(self, output: ArrayLike, counts: ArrayLike) -> Floats:
         return self.noise.log_prob(np.asarray(output) - self.measured(counts))
@@ -76,16 +77,15 @@ class RefereedNumbers(Sized[ModelT]):
         """Yield the fields of a twin on another model; shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (self.length,):
-            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
         possible = self.size * self.quantities.per_record
         farthest = possible + _FARTHEST * (1 + self.noise.decay_length)
         if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
-            raise DocumentError("The output holds numbers too large to be read.")
+            return "The output holds numbers too large to be read."
         for keeps, block in zip(preserved(self.noise.structure), by_block(output, self.noise.blocks), strict=True):
             if keeps and (total := sum(int(value) for value in block)) != possible:
-                raise DocumentError(f"The output must add up to the size {possible}; it adds up to {total}.")
+                return f"The output must add up to the size {possible}; it adds up to {total}."
+        return None
 
 
 class RefereedCounts(RefereedNumbers[Categories]):

@@ -20,12 +20,13 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.additive import noise_epsilon
 from discreet.mechanisms.mechanism import Sized, accepted
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.models.number_table import NumberTable
@@ -116,8 +117,9 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         return self.table.rho + self.noise.privacy_loss(np.ones(1, dtype=np.int64)).rho
 
     @property
-    def length(self) -> int:
-        return self.model.count + 1
+    def space(self) -> OutputSpace:
+        """Return a table of the first step, and a number not too far from the possible ones."""
+        return OutputSpace(self.model.count + 1, self._why_impossible)
 
     def _checked(self, counts: ArrayLike) -> Counts:
         return self.model.numbers(counts, self.model.count, self.size)
@@ -148,17 +150,16 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         away = last - self._below(rows, self.edges_of(tables))
         return np.asarray(self.table.log_prob(tables, rows) + self.noise.log_prob(away[..., None]))
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (self.length,):
-            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
-        self.table.check_output(output[:-1])
-        if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.decay_length.max())):
-            raise DocumentError("The output holds numbers too large to be read.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        if (words := self.table.space.refusal(output[:-1])) is not None:
+            return words
+        is_far = abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.decay_length.max()))
+        return "The output holds numbers too large to be read." if is_far else None
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return the table, and the number below the edge that follows from it."""
         values = np.asarray(output)
-        edge = int(self.edges_of(values[:-1])) if len(values) == self.length else 1  # not drawn yet
+        edge = int(self.edges_of(values[:-1])) if len(values) == self.space.length else 1  # not drawn yet
         return *self.table.evidence(values[:-1]), Measurement(Below(self.model, edge), values[-1:], self.noise)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:

@@ -61,7 +61,7 @@ class PublishedHellingerGlobal(PublishedScale, OneScale, kind="PublishedHellinge
 
     def proved_pure_epsilon(self) -> Fraction:
         """Return epsilon (score and normaliser cost half of it each), or the bound from the series if it is smaller."""
-        if not can_bound(self.size, self.length):
+        if not can_bound(self.size, len(self.model.cells)):
             return self.epsilon
         return min(self.epsilon, rounded_up(self.series_epsilon(self.epsilon / 2)))
 

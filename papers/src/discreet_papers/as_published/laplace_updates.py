@@ -30,7 +30,7 @@ class LaplaceUpdates(UnitMoves, kind="LaplaceUpdates", version=2):
     """Every cell of every family table with its own noise, in the order of the variables: pure epsilon-DP.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
-    >>> LaplaceUpdates(net, size=100, epsilon=1).length
+    >>> LaplaceUpdates(net, size=100, epsilon=1).space.length
     6
     """
 

@@ -138,7 +138,7 @@ def rough(observed: Observed) -> str | None:
 
 def too_many(observed: Observed) -> str:
     """Say that candidates are too many."""
-    cells, size = observed.mechanism.length, sized(observed.mechanism).size
+    cells, size = observed.mechanism.space.length, sized(observed.mechanism).size
     return (
         f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to evaluate "
         "repeatedly: ask for fewer cells or records, or publish noisy counts, which can be read at any size"
