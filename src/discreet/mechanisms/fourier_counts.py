@@ -24,14 +24,13 @@ from discreet.exact import Exact, whole
 from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
-from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 
 _LARGEST_SHARE = 10**9
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
+class FourierCounts(ParityCounts, kind="FourierCounts", version=2):
     """Noisy parity counts (Fourier coefficients) of yes/no tables: pure epsilon-DP under replacement of one record.
 
     There is one count for each block, in the order of `basis.blocks`; the tables rebuilt from them are consistent, and

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from math import inf
-from types import UnionType
 from typing import ClassVar, Generic, Self, TypeVar, get_type_hints
 
 from discreet.arrays import Counts, Floats
@@ -41,8 +40,6 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     model: ModelT
     """The model whose statistics are published."""
-    accepts: ClassVar[type | UnionType | None] = None
-    """The models that are accepted, if the type of `model` does not say it."""
 
     def __repr__(self) -> str:
         facts = [(field.name, getattr(self, field.name)) for field in dataclass_fields(self)[1:]]
@@ -103,7 +100,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     @classmethod
     def accepts_model(cls, model: object) -> bool:
         """Tell whether this kind of mechanism publishes statistics of such a model."""
-        return isinstance(model, cls.accepts or get_type_hints(cls)["model"])
+        return isinstance(model, get_type_hints(cls)["model"])
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

@@ -22,6 +22,7 @@ from discreet.exact import Exact
 from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.mechanisms.unit_moves import unit_moves_rho
 from discreet.models.network import Network
 from discreet.noise import Laplace
 
@@ -60,6 +61,10 @@ class ParityCounts(NetworkCounts):
     def noise(self) -> Laplace:
         """Return independent Laplace noise, with a rate for each number."""
         return Laplace(self.rates, (1,) * len(self.rates))
+
+    @property
+    def rho(self) -> Fraction:
+        return unit_moves_rho(self.quantities, self.noise)
 
     def computed_loss(self) -> PrivacyLoss:
         """Return the exact loss if all rates are equal: the pattern that moves most numbers dominates all others."""

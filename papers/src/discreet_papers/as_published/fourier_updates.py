@@ -22,12 +22,11 @@ from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
-from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
+class FourierUpdates(ParityCounts, kind="FourierUpdates", version=2):
     """Every Fourier coefficient of every family, with noise of the published scale; the output begins with e_0.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
