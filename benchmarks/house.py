@@ -1,4 +1,4 @@
-"""How the house stands, a report that nothing is held to: lines, modules, contracts, towers, names with two meanings."""
+"""How the house stands, a report that nothing is held to: lines, modules, contracts, towers, names of two things."""
 
 import ast
 import inspect

@@ -96,7 +96,7 @@ def test_near_sums_read_what_a_list_of_all_tables_reads(kind: type, monkeypatch:
     problem = Problem.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
     exact = EnumerationSolver().solve(problem)
     monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
-    monkeypatch.setattr("discreet.mechanisms.hellinger_near.MOST_ENUMERATED", 100)
+    monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_ENUMERATED", 100)
     monkeypatch.setattr("discreet.mechanisms.hellinger_sums.MOST_RECORDS", 10)
     monkeypatch.setattr("discreet.reading.solvers.weighted_tables._TRIALS", 1_000)
     assert mechanism.has_near_sums

@@ -4,7 +4,6 @@ Everything after publishing speaks to the evidence, never to the mechanism that 
 of counts; measurements (see `quantities`) say besides what was measured, with which noise, and so how to read it fast.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -109,30 +108,27 @@ class Normalised(Protocol):
         """Return by how much the log normaliser of some tables is too small."""
 
 
-class Chooser(ABC):
+class Chooser(Likelihood, Protocol):
     """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
 
-    @property
-    def is_summed(self) -> bool:
-        """Tell whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
-        return False
-
-    def near_sums(self) -> Normalised | None:
-        """Return what knows likelihoods for many counts roughly, where there is no other way; else nothing."""
-        return None
-
-    @abstractmethod
     def listed_candidates(self) -> Counts:
         """Return all candidates as outputs, one in each row, or refuse in words if there are too many to list."""
 
     @property
-    @abstractmethod
     def likelihood_cost(self) -> Cost:
         """Return what the likelihood of one row of counts costs."""
 
-    @abstractmethod
-    def log_prob(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either."""
+
+@runtime_checkable
+class SummedChooser(Protocol):
+    """A choice among tables of counts that may be too many to list, where sums stand for the list."""
+
+    @property
+    def is_summed(self) -> bool:
+        """Tell whether candidates are too many to list, and likelihoods known for many counts."""
+
+    def near_sums(self) -> Normalised | None:
+        """Return what knows likelihoods for many counts roughly, where there is no other way; else nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +142,15 @@ class Choice:
     def cost(self) -> Cost:
         """Return what the likelihood of one row of counts costs."""
         return self.chooser.likelihood_cost
+
+    @property
+    def is_summed(self) -> bool:
+        """Tell whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
+        return isinstance(self.chooser, SummedChooser) and self.chooser.is_summed
+
+    def near_sums(self) -> Normalised | None:
+        """Return what knows likelihoods for many counts roughly, where there is no other way; else nothing."""
+        return self.chooser.near_sums() if isinstance(self.chooser, SummedChooser) else None
 
     def candidates(self) -> Counts:
         """Return all that could have been chosen, one in each row; refused in words if there are too many."""

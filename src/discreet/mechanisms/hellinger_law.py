@@ -22,6 +22,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
 from discreet.certificates.enumeration import number_of_tables
 from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_moments
+from discreet.certificates.hellinger_series import pair_sums, series_epsilon
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
@@ -34,16 +35,18 @@ from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.hellinger_affinities import affinity_balls
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
-from discreet.mechanisms.hellinger_near import NEAR_OPERATIONS, NearlySummed
+from discreet.mechanisms.hellinger_near import MOST_ENUMERATED, MOST_NEAR_CELLS, NEAR_OPERATIONS, NearSums
 from discreet.mechanisms.hellinger_sensitivity import (
     RELATIVE_ERROR,
     Decay,
+    global_sensitivity_ball,
     least_sensitivity_ball,
     line_sensitivities,
     sensitivity,
     sensitivity_ball,
 )
 from discreet.mechanisms.hellinger_sums import can_sum, log_normalisers, operations_of_sum
+from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
@@ -58,7 +61,7 @@ _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds ar
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerMechanism(NearlySummed):
+class HellingerMechanism(Sized[Categories]):
     """Chooses a posterior of `size` records by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
@@ -213,6 +216,13 @@ class HellingerMechanism(NearlySummed):
             return self.tables.log_normalisers(tables, self.scales(tables))
         return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
 
+    def series_epsilon(self, scale: Fraction) -> float:
+        """Return an upper bound on epsilon if c = scale / GS for all tables, by `certificates.hellinger_series`."""
+        alpha = self.model.concentration
+        with ctx.workprec(_PUBLIC_BITS):
+            sensitivity = global_sensitivity_ball(alpha, self.size)
+        return series_epsilon(scale, sensitivity, self.candidates, pair_sums(tuple(alpha.tolist()), self.size))
+
     def moments(self, table: Counts) -> HellingerMoments:
         """Return bounds on log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
         scale = float(self.scales(table[None])[0])
@@ -229,6 +239,18 @@ class HellingerMechanism(NearlySummed):
     def is_summed(self) -> bool:
         """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
         return not self.is_listed and can_sum(self.size, len(self.model.cells))
+
+    @property
+    def has_near_sums(self) -> bool:
+        """Tell whether a normaliser is a uniform part and a near one: there are too many candidates for other sums."""
+        many = self.candidates > MOST_ENUMERATED
+        return many and self.is_exponential and not self.is_summed and len(self.model.cells) <= MOST_NEAR_CELLS
+
+    def near_sums(self) -> NearSums | None:
+        """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""
+        if not self.has_near_sums:
+            return None
+        return NearSums(self.model.concentration, self.size, self.scales, self.distances)
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""

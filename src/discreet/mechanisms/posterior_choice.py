@@ -33,7 +33,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, rounded_up, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
@@ -44,7 +44,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorChoice(Sized[ModelT], Chooser):
+class PosteriorChoice(Sized[ModelT]):
     """A choice among all tables of `resolution`-ths without a zero, with the scale epsilon / (2 Delta)."""
 
     epsilon: Fraction

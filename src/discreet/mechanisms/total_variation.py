@@ -29,7 +29,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
@@ -44,7 +44,7 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoice"):
+class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
     """Choose a posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
 
     The scale is public. If it is left out, it is the largest that keeps epsilon over all neighbours.

@@ -18,7 +18,6 @@ from discreet.exact import Exact, ball
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import Decay, exponential, published_gamma
 from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
 from discreet.mechanisms.mechanism import Sized
@@ -46,7 +45,7 @@ class PublishedScale(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedHellingerGlobal(PublishedScale, OneScale, kind="PublishedHellingerGlobal", version=1):
+class PublishedHellingerGlobal(PublishedScale, kind="PublishedHellingerGlobal", version=1):
     """P(r | k) ~ e^(-epsilon H(k, r) / (2 GS)): for many records it costs about half of epsilon.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

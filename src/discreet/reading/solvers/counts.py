@@ -104,7 +104,7 @@ def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
     if (choice := choice_of(observed)) is not None:
-        near = choice.chooser.near_sums()
+        near = choice.near_sums()
         return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
     if observed.draw is not None:
         return [DrawnFit(rows, cast("Network | Categories", model)) for rows in observed.draw.rows]
@@ -119,7 +119,7 @@ def choice_of(observed: Observed) -> Choice | None:
 def near_sums(observed: Observed) -> Normalised | None:
     """Return an approximation of the likelihood of a choice, if there is no other way."""
     choice = choice_of(observed)
-    return None if choice is None else choice.chooser.near_sums()
+    return None if choice is None else choice.near_sums()
 
 
 def unreadable(observed: Observed) -> str | None:
