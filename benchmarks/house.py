@@ -1,14 +1,22 @@
-"""How the house stands, a report that nothing is held to: lines, files, modules loaded, names that mean two things."""
+"""How the house stands, a report that nothing is held to: lines, modules, contracts, towers, names of two things."""
 
 import ast
+import inspect
 import sys
 from collections import defaultdict
 from pathlib import Path
+from statistics import median
 from subprocess import run
+from textwrap import dedent
 
 from start import STARTS, cpu_seconds
 
 import discreet as dc
+from discreet.inference.posteriors.posterior import Posterior
+from discreet.mechanisms import Mechanism
+from discreet.models.model import Model
+from discreet.noise import Noise
+from discreet.reading.problem import Solver
 
 ROOT = Path(dc.__file__).parent
 SHARE = """
@@ -31,6 +39,63 @@ def classes() -> dict[str, list[str]]:
     return found
 
 
+def ancestors(made: type) -> list[type]:
+    """Return all classes of the library that a class is made of, itself left out."""
+    return [each for each in made.__mro__[1:] if each.__module__.split(".")[0] in ("discreet", "discreet_papers")]
+
+
+def members(contract: type) -> set[str]:
+    """Return the public names of a contract: methods, properties and declared fields, inherited ones included."""
+    own = [contract, *ancestors(contract)]
+    names = {name for each in own for name in (*vars(each), *vars(each).get("__annotations__", {}))}
+    return {name for name in names if not name.startswith("_")}
+
+
+def hooks(contract: type) -> list[str]:
+    """Return the optional hooks of a contract: methods whose body only returns a constant or raises, and Nones."""
+    found = []
+    for each in (contract, *ancestors(contract)):
+        (tree,) = ast.parse(dedent(inspect.getsource(each))).body
+        assert isinstance(tree, ast.ClassDef)
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and _is_hook(node):
+                found.append(node.name)
+            elif isinstance(node, ast.AnnAssign) and _is_constant(node.value) and isinstance(node.target, ast.Name):
+                found.append(node.target.id)
+    return found
+
+
+def _is_hook(node: ast.FunctionDef) -> bool:
+    if any("abstract" in ast.unparse(decorator) for decorator in node.decorator_list):
+        return False
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    if len(body) != 1:
+        return False
+    (only,) = body
+    return isinstance(only, ast.Raise) or (isinstance(only, ast.Return) and _is_constant(only.value))
+
+
+def _is_constant(value: ast.expr | None) -> bool:
+    """Tell whether an expression is a constant, or an empty tuple, list or dictionary."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return not value.elts
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Dict) and not value.keys)
+
+
+def print_contracts() -> None:
+    """Print how large the contracts are, which of their members are optional, and how tall mechanisms stand on them."""
+    for contract in (Noise, Model, Mechanism, Solver, Posterior):
+        optional = hooks(contract)
+        print(f"Public members of {contract.__name__}: {len(members(contract))}, optional hooks: {len(optional)}")
+        if optional:
+            print(f"  {', '.join(sorted(optional))}")
+    towers = {kind: len(ancestors(made)) for kind, made in Mechanism.registered().items()}
+    tallest = max(towers.values())
+    print(f"Ancestors of {len(towers)} mechanisms: {median(towers.values()):g} in the median, {tallest} at most")
+    for height in sorted(set(towers.values()), reverse=True):
+        print(f"  {height}: {', '.join(kind for kind, own in towers.items() if own == height)}")
+
+
 def main() -> None:
     texts = [path.read_text("utf-8") for path in ROOT.rglob("*.py")]
     print(f"Lines of src/discreet: {sum(text.count(chr(10)) for text in texts):,} in {len(texts)} files")
@@ -38,6 +103,7 @@ def main() -> None:
     print(f"Modules loaded to read a share: {done.stdout.strip()} of {len(texts)}")
     for name in ("import discreet", "discreet --help"):
         print(f"{name}: {min(cpu_seconds(STARTS[name]) for _ in range(5)):.2f} CPU s")
+    print_contracts()
     twice = {name: files for name, files in classes().items() if len(files) > 1}
     print(f"Class names that mean more than one thing: {len(twice)}")
     for name, files in sorted(twice.items()):

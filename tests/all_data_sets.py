@@ -36,7 +36,7 @@ class AllDataSets:
             [self.tables[family[-1]].reshape(len(joint), -1) for family in self.network.maximal_families], axis=1
         )
         self.log_prior = logs
-        logs = logs + sum(release.mechanism.log_likelihood(release.counts, self.cells) for release in releases)
+        logs = logs + sum(release.mechanism.log_prob(release.counts, self.cells) for release in releases)
         self.log_evidence = float(logsumexp(logs))
         self.chances = np.exp(logs - self.log_evidence)
 

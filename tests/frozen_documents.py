@@ -92,7 +92,7 @@ def promised(release: dc.Release, tables: Sequence[Sequence[int]]) -> dict[str, 
     mechanism, guarantee = release.mechanism, release.guarantee
     stated = mechanism.noise if isinstance(mechanism, Additive) else None
     if stated is None or has_density(stated.structure):
-        laws = [float(np.ravel(mechanism.log_likelihood(release.counts, np.array(table)))[0]) for table in tables]
+        laws = [float(np.ravel(mechanism.log_prob(release.counts, np.array(table)))[0]) for table in tables]
     else:
         laws = stated.decay_length.tolist()
     half = mechanism.guarantee.epsilon / 2

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line import main
+from discreet.mechanisms.evidence import forced_prior
 from discreet.models import Model
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import ways_of
@@ -196,7 +197,7 @@ def test_a_constructor_that_chooses_the_prior_of_draws_says_so_and_keeps_the_dec
     path = study_of(tmp_path, TABLE, LESS, "prior = 2", mechanism="PosteriorSampling.concentrated")
     declared = dc.Study(path).question("q")
     assert declared.model == chosen.model.with_prior(2)
-    assert declared.mechanism.forced_prior == chosen.mechanism.forced_prior != ""
+    assert forced_prior(declared.mechanism) == forced_prior(chosen.mechanism) != ""
 
 
 def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_two_levels_are_covered_exactly(size: int, epsilon: str) -> None:
     aware = naive = 0.0
     for z in range(-reach, size + reach + 1):
         release = dc.Release(mechanism, (size - z, z), "exact", simulated=True)
-        joint = chances * np.exp(mechanism.log_likelihood(release.counts, np.column_stack([size - counts, counts])))
+        joint = chances * np.exp(mechanism.log_prob(release.counts, np.column_stack([size - counts, counts])))
         readings = (dc.infer(release).probability(1), as_published.plug_in(release).marginal(1))
         inside = [np.diff(betainc(1 + counts[:, None], 1 + size - counts[:, None], r.interval(0.9))) for r in readings]
         aware += float(joint @ inside[0][:, 0])

@@ -42,13 +42,13 @@ def joint_law(
 
     Outputs stand in falling order of their probability.
     """
-    size, classes = mechanism.size, mechanism.length - mechanism.classes * mechanism.features
+    size, classes = mechanism.size, mechanism.space.length - mechanism.classes * mechanism.features
     numbers = np.arange(-size - reach, size + reach + 1)
-    axes = [numbers[size:]] * (classes > 0) + [numbers] * (mechanism.length - classes)
+    axes = [numbers[size:]] * (classes > 0) + [numbers] * (mechanism.space.length - classes)
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     outputs = np.column_stack([size - grid[:, 0], grid]) if classes else grid
     cells = tables.reshape(len(tables), -1)
-    joint = np.stack([p * np.exp(mechanism.log_likelihood(outputs, k)) for k, p in zip(cells, prior, strict=True)], 1)
+    joint = np.stack([p * np.exp(mechanism.log_prob(outputs, k)) for k, p in zip(cells, prior, strict=True)], 1)
     order = np.argsort(-joint.sum(axis=1))
     return outputs[order], joint[order]
 

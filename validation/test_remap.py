@@ -17,7 +17,7 @@ def test_the_remap_of_three_levels_has_the_stated_accuracy() -> None:
     for output in mechanism.outputs_near(12):
         if output.tolist() != sorted(output.tolist()):
             continue  # the three levels are alike: one order stands for all
-        joint = np.exp(evidence + mechanism.log_likelihood(output, tables))
+        joint = np.exp(evidence + mechanism.log_prob(output, tables))
         if joint.sum() > 1e-8:  # others have no say in six digits
             read = dc.infer(dc.Release(mechanism, tuple(map(int, output)), "x", simulated=True)).bayes_remap()
             copies = {1: 1, 2: 3, 3: 6}[len(set(output.tolist()))]

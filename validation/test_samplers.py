@@ -45,7 +45,7 @@ def test_geometric_histogram(cells: int) -> None:
     mechanism = dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(cells)), outside=0), size=1, epsilon=1)
     noise = balanced_noise(Fraction(1), cells, DRAWS, dc.SeededBits(2027))
     seen, observed = np.unique(noise, axis=0, return_counts=True)
-    law = np.exp(mechanism.log_likelihood(seen, np.zeros(cells, dtype=np.int64)))
+    law = np.exp(mechanism.log_prob(seen, np.zeros(cells, dtype=np.int64)))
     p_value = pooled(observed, law)
     print(f"\n{cells} cells: p = {p_value:.3f}")
     assert p_value > 1e-4

@@ -16,6 +16,7 @@ from rank_tests import DRAWS, Floats, Places, Setting, judge, rank
 
 import discreet as dc
 from discreet.errors import PriorOutweighsWarning
+from discreet.inference._plug_in import plain_counts
 from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal
 from discreet_papers import as_published
 
@@ -86,7 +87,7 @@ def own_sums(question: Question, mechanism: Any, generator: np.random.Generator,
         weights = 1 / np.arange(1.0, len(part) + 1)
         theta[part] = share * weights / weights.sum()
     release = released(mechanism, generator.multinomial(mechanism.size, theta), bits)
-    plain = mechanism.plain_counts(release.counts[None])[0]
+    plain = plain_counts(mechanism, release.counts[None])[0]
     taken = generator.dirichlet([1 + plain[part].sum() for part in parts], size=DRAWS)
     return [answer(dc.infer(release), shares)], [rank(float(quantity(shares)), quantity(taken))]
 

@@ -18,7 +18,7 @@ def test_distances_agree_with_a_list_of_all_candidates() -> None:
     generator = np.random.default_rng(3)
     tables = np.stack([mechanism.model.made_up(30, generator).statistics for _ in range(5)])
     distances = mechanism.tables.distances(tables)
-    laws = np.exp(np.stack([mechanism.log_likelihood(mechanism.tables.all, table) for table in tables]))
+    laws = np.exp(np.stack([mechanism.log_prob(mechanism.tables.all, table) for table in tables]))
     assert found.hellinger == pytest.approx((laws * distances).sum(axis=1).mean(), abs=1e-9)
     assert found.hellinger_square == pytest.approx((laws * distances**2).sum(axis=1).mean(), abs=1e-9)
     assert found.truth == pytest.approx(laws.max(axis=1).mean(), abs=1e-9)

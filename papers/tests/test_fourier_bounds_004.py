@@ -39,7 +39,7 @@ def test_sizes_of_naive_bayes_are_those_of_section_5_1() -> None:
     network = naive_bayes(16)
     assert len(network.variables) == 17
     assert sum(2 ** len(above) for above in network.parents) == 33  # m
-    assert as_published.FourierUpdates(network, 50, 1).length == 34  # |N| = 2 d + 2
+    assert as_published.FourierUpdates(network, 50, 1).space.length == 34  # |N| = 2 d + 2
 
 
 def test_a_marginal_sums_the_cells_that_agree_with_it() -> None:
@@ -82,7 +82,7 @@ def test_one_record_moves_fewer_coefficients_than_corollary_2_counts() -> None:
 def test_the_number_of_coefficients_is_bounded_as_remark_1_says() -> None:
     for network in (*NETWORKS.values(), naive_bayes(16)):
         most = max(len(above) for above in network.parents)
-        assert as_published.FourierUpdates(network, 50, 1).length <= len(network.variables) * 2 ** (1 + most)
+        assert as_published.FourierUpdates(network, 50, 1).space.length <= len(network.variables) * 2 ** (1 + most)
 
 
 def test_assumption_2_follows_from_assumption_1_and_holds_for_coins() -> None:
@@ -186,10 +186,10 @@ def test_sixteen_features_need_an_increment_beyond_all_records() -> None:
 @pytest.mark.parametrize("chance", [0.5, 0.9])
 def test_the_sure_increment_is_enough_for_any_table(chance: float) -> None:
     mechanism = as_published.FourierUpdates(yes_no("a -> b"), 5, 1)
-    shift = sure_increment(mechanism.length, 1.0, chance) / mechanism.increment(1.0)
+    shift = sure_increment(mechanism.space.length, 1.0, chance) / mechanism.increment(1.0)
     outputs = mechanism.sample(np.tile([5, 0, 0, 0], (10_000, 1)), dc.SeededBits(6))
     assert float(mechanism.looks_like_counts(outputs, shift).mean()) >= chance
-    assert stealth_bound(mechanism.length, shift) == pytest.approx(chance)
+    assert stealth_bound(mechanism.space.length, shift) == pytest.approx(chance)
 
 
 def test_keeping_successful_runs_is_not_private_as_claimed() -> None:

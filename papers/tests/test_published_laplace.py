@@ -56,7 +56,7 @@ def worst_loss(mechanism: PublishedLaplace) -> float:
     for i in range(cells):
         for j in range(cells):
             second = first + np.eye(cells, dtype=np.int64)[i] - np.eye(cells, dtype=np.int64)[j]
-            gaps = mechanism.log_likelihood(outputs, first) - mechanism.log_likelihood(outputs, second)
+            gaps = mechanism.log_prob(outputs, first) - mechanism.log_prob(outputs, second)
             worst = max(worst, float(np.abs(gaps).max()))
     return worst
 
@@ -97,10 +97,10 @@ def test_clamped_probabilities_sum_to_one() -> None:
     mechanism = ClampedLaplace(COIN, 6, "0.7", sensitivity=2, noisy_cells=2)
     outputs = np.stack(np.meshgrid(np.arange(7), np.arange(7)), axis=-1).reshape(-1, 2)
     for count in range(7):
-        law = np.exp(mechanism.log_likelihood(outputs, np.array([count, 6 - count])))
+        law = np.exp(mechanism.log_prob(outputs, np.array([count, 6 - count])))
         assert law.sum() == pytest.approx(1, abs=1e-13)
     with pytest.raises(dc.DocumentError, match="between 0 and 6"):
-        mechanism.check_output(np.array([7, 0]))
+        mechanism.space.check(np.array([7, 0]))
 
 
 @pytest.mark.parametrize(("sensitivity", "noisy_cells"), [(0, 2), (4, 2), (2, 1), (2, 4), (1.5, 2)])

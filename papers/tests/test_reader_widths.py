@@ -23,7 +23,7 @@ def read_one_by_one(mechanism: Any, level: float) -> float:
     assert outputs is not None
     cells = len(mechanism.model.cells)
     tables = np.array(list(compositions(mechanism.size, cells)))
-    likelihoods = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    likelihoods = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     chances = np.exp(likelihoods + mechanism.model.log_evidence(tables)[:, None]).sum(axis=0)
     found = 0.0
     for place in np.flatnonzero(chances > 1e-9):

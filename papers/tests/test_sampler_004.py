@@ -85,7 +85,7 @@ def test_a_pair_of_neighbours_is_no_worse_than_the_librarys_likelihood_says() ->
     two[:, 0, 0] += 1
     # sticks are P(level 0): the class is the first one with 0.8, yes has 0.8 in it, no has 0.2 in the second
     output = np.array([low, *[low, low] * 3])
-    loss = mechanism.log_likelihood(output, one.ravel()) - mechanism.log_likelihood(output, two.ravel())
+    loss = mechanism.log_prob(output, one.ravel()) - mechanism.log_prob(output, two.ravel())
     own, yes = trimmed_mean(first, 5 - first, 0.2), [trimmed_mean(0, count, 0.2) for count in (first, 5 - first)]
     formula = log(4) + log((1 - own) / own) + 3 * (log(4) + log((1 - yes[1]) / yes[0]))
     assert float(loss) == pytest.approx(formula, abs=1e-4)

@@ -33,7 +33,7 @@ def test_scales_have_their_digits(
     mechanism = MaximumPosterior(table_of(cells), size, epsilon, resolution)
     assert float(mechanism.proved_scale) == pytest.approx(before, abs=6e-4)
     assert float(mechanism.scale) == pytest.approx(after, abs=6e-4)
-    found = enumerate_neighbours(mechanism.log_likelihood, size, cells, mechanism.candidates)
+    found = enumerate_neighbours(mechanism.log_prob, size, cells, mechanism.candidates)
     assert epsilon * 0.99999 <= found.epsilon <= epsilon
     divergence = max(found.divergence(order) / order for order in (1.01, 2.0, 16.0))
     assert divergence <= float(mechanism.rho)
@@ -44,7 +44,7 @@ def test_the_mode_is_found_far_more_often() -> None:
     for scale in (found.proved_scale, found.scale):
         mechanism = MaximumPosterior(table_of(2), 50, 4, 20, scale)
         modes = [mechanism.candidates[int(np.argmax(mechanism.scores(np.array(t))))] for t in compositions(50, 2)]
-        laws = [mechanism.log_likelihood(m, np.array(t)) for m, t in zip(modes, compositions(50, 2), strict=True)]
+        laws = [mechanism.log_prob(m, np.array(t)) for m, t in zip(modes, compositions(50, 2), strict=True)]
         chances.append(float(np.exp(laws).mean()))
     assert chances == pytest.approx([0.118, 0.577], abs=2e-3)
 
@@ -53,7 +53,7 @@ def test_the_mode_is_found_far_more_often() -> None:
 def test_networks_keep_epsilon_and_use_it(size: int, epsilon: object) -> None:
     mechanism = NetworkMaximum(ARROW, size, epsilon, 4)  # type: ignore[arg-type]
     rows, complete = ARROW.contributions(10)
-    found = compare(mechanism.log_likelihood, neighbouring(rows, size, most=10**6), mechanism.candidates)
+    found = compare(mechanism.log_prob, neighbouring(rows, size, most=10**6), mechanism.candidates)
     assert complete
     assert float(mechanism.epsilon) * 0.99999 <= found.epsilon <= float(mechanism.epsilon)
     assert mechanism.scale > 3 * mechanism.proved_scale

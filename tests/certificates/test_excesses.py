@@ -14,7 +14,7 @@ OUTPUTS = np.array([(z, 4 - z) for z in range(-30, 35)])
 
 def listed(rate: int) -> Enumeration:
     mechanism = dc.GeometricHistogram(COIN, 4, rate)
-    return enumerate_neighbours(mechanism.log_likelihood, 4, 2, OUTPUTS)
+    return enumerate_neighbours(mechanism.log_prob, 4, 2, OUTPUTS)
 
 
 def slow(found: Enumeration, epsilon: float) -> float:

@@ -1,6 +1,6 @@
 """The contract of every mechanism: one table of small settings, driven by the registry, and the checks they must pass.
 
-Everything is listed: all data sets, all neighbours, all outputs. What is true is found from `log_likelihood` alone, by
+Everything is listed: all data sets, all neighbours, all outputs. What is true is found from `log_prob` alone, by
 the slow and obvious way, and what is stated must never be below it.
 """
 
@@ -19,6 +19,7 @@ from scipy.stats import chi2
 
 import discreet as dc
 from cone_twin import TwoNumbers
+from discreet.guarantees.guarantee import rho_delta
 from discreet.mechanisms import Mechanism
 from discreet.noise.structure import has_density
 from discreet.releases.release import mechanism_document, read_mechanism
@@ -225,12 +226,12 @@ class Listed:
 
     @cached_property
     def logs(self) -> Floats:
-        return np.stack([self.log_likelihood(table) for table in self.tables])
+        return np.stack([self.log_prob(table) for table in self.tables])
 
-    def log_likelihood(self, table: Counts) -> Floats:
+    def log_prob(self, table: Counts) -> Floats:
         """Return the law of all outputs: as it is stated, or integrated by the twin of noise that states none."""
         if self.law is None:
-            return np.asarray(self.mechanism.log_likelihood(self.outputs, table))
+            return np.asarray(self.mechanism.log_prob(self.outputs, table))
         return self.law.log_likelihood(self.outputs - self.mechanism.measured(table))
 
     def both(self) -> Iterator[tuple[Floats, Floats]]:
@@ -304,7 +305,7 @@ def the_promise_holds(listed: Listed, _: Setting) -> None:
 
 
 def rho_holds(listed: Listed, _: Setting) -> None:
-    if not getattr(listed.mechanism, "rho_needs_delta", False):
+    if not rho_delta(listed.mechanism):
         assert listed.rho() <= float(listed.mechanism.rho) * (1 + 1e-9), (listed.rho(), float(listed.mechanism.rho))
 
 
@@ -348,10 +349,10 @@ def nonsense_is_refused(listed: Listed, _: Setting) -> None:
             with pytest.raises(dc.DeclarationError):
                 mechanism.sample(counts, dc.SeededBits(1))
     output = mechanism.sample(table, dc.SeededBits(1))
-    mechanism.check_output(output)
+    mechanism.space.check(output)
     for impossible in (output[:-1], np.append(output, 0), np.full_like(output, 2**62 + 5)):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(impossible)
+            mechanism.space.check(impossible)
 
 
 CHECKS = (

@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dc
 from discreet.mechanisms import Sized, with_fields
-from discreet.mechanisms.evidence import Draw
+from discreet.mechanisms.evidence import Draw, forced_prior
 from discreet.study.mechanisms import constructors_of
 
 SIZE = 2_000
@@ -90,7 +90,7 @@ def test_every_constructor_of_every_drawing_kind_keeps_the_declared_model(contra
                     continue  # this way is not for such a model, or needs more to be said
                 tried += 1
                 assert mechanism.model == model, (kind, name)
-                if mechanism.forced_prior:
+                if forced_prior(mechanism):
                     forced.add((kind, model))
                     follows_the_records(mechanism, model)
             assert tried, (kind, model)

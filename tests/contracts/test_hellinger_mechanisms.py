@@ -69,13 +69,13 @@ def outputs_of(mechanism: Any, margin: int = 0) -> NDArray[np.int64]:
 def test_probabilities_sum_to_one_for_every_data_set(mechanism: Any) -> None:
     outputs = outputs_of(mechanism)
     for table in outputs:
-        assert np.exp(mechanism.log_likelihood(outputs, table)).sum() == pytest.approx(1, abs=1e-12)
+        assert np.exp(mechanism.log_prob(outputs, table)).sum() == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("mechanism", cases(OVER_POSTERIORS + LAPLACE))
 def test_no_output_reveals_more_than_is_promised(mechanism: Any) -> None:
     cells = len(mechanism.model.cells)
-    found = enumerate_neighbours(mechanism.log_likelihood, mechanism.size, cells, outputs_of(mechanism, 3))
+    found = enumerate_neighbours(mechanism.log_prob, mechanism.size, cells, outputs_of(mechanism, 3))
     assert found.epsilon <= float(mechanism.pure_epsilon) * (1 + 1e-12)
     guarantee = mechanism.guarantee
     if guarantee.evidence is dc.guarantees.Evidence.CLAIMED:
@@ -95,7 +95,7 @@ def test_the_weights_that_are_drawn_from_are_the_likelihood(mechanism: Any) -> N
             wanted = np.exp(-mechanism.scales(table[None])[0] * mechanism.tables.distances(table[None])[0])
             assert [float(weight) for weight in weights] == pytest.approx(wanted, rel=1e-12)
         else:
-            law = np.exp(mechanism.log_likelihood(outputs, table))
+            law = np.exp(mechanism.log_prob(outputs, table))
             assert [float(weight / sum(weights)) for weight in weights] == pytest.approx(law, rel=1e-12)
 
 

@@ -55,13 +55,13 @@ def data_sets(network: dc.Network, size: int) -> tuple[Counts, Counts]:
 
 
 def all_outputs(mechanism: NetworkSampling) -> Counts:
-    axes = [np.arange(2**mechanism.grid_bits)] * mechanism.length
+    axes = [np.arange(2**mechanism.grid_bits)] * mechanism.space.length
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 def laws_of(mechanism: NetworkSampling, tables: Counts) -> tuple[Counts, NDArray[np.float64]]:
     outputs = all_outputs(mechanism)
-    laws = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    laws = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     used = np.isfinite(laws).all(axis=0)
     assert (np.isfinite(laws).any(axis=0) == used).all()  # what one data set can give, all can
     assert np.exp(laws[:, used]).sum(axis=1) == pytest.approx(1, abs=1e-9)
@@ -92,7 +92,7 @@ def test_the_range_of_a_truncated_posterior_is_attained_by_many_records_and_a_fi
     first, second = np.array([size, 0, 0, size]), np.array([size - 1, 1, 1, size - 1])
     low, high = int(0.2 * 2**20) + 1, int(0.8 * 2**20) - 1
     edge = np.array([[high, low], [low, high]])
-    loss = float(np.abs(mechanism.log_likelihood(edge, first) - mechanism.log_likelihood(edge, second)).max())
+    loss = float(np.abs(mechanism.log_prob(edge, first) - mechanism.log_prob(edge, second)).max())
     assert 0.998 * 4 * log(4) < loss < 4 * log(4)
 
 
@@ -218,7 +218,7 @@ def test_secrets_nonsense_and_outputs_off_the_grid_are_refused() -> None:
         mechanism.sample(np.array([1, 0, 0, 0]), dc.SeededBits(1))
     for output, words in (([8], "3 numbers"), ([8, 8, 16], "outside"), ([8, -1, 8], "outside"), ([8, 1, 8], "least")):
         with pytest.raises(dc.DocumentError, match=words):
-            mechanism.check_output(np.array(output))
+            mechanism.space.check(np.array(output))
     right: dict[str, Any] = {"model": CHAIN, "size": 2, "epsilon": "5.5452", "least": "0.2"}
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"model": "chain"}, "Network"),
@@ -247,3 +247,12 @@ def test_refusals_name_their_cause() -> None:
     for make, words in refused:
         with pytest.raises(dc.DeclarationError, match=words):
             make()
+
+
+def test_several_draws_are_verified_on_outputs_of_their_own_length() -> None:
+    mechanism = NetworkSampling.tempered(network_of("a", a=2), size=5, epsilon=2, delta="1e-2", draws=2)
+    small = with_fields(mechanism, grid_bits=3)
+    outputs = small.outputs_for(np.array([[5, 0]]), 1_000)
+    assert outputs is not None
+    assert outputs.shape == (8**2, small.space.length)
+    assert any("all 5 pairs of neighbours" in check for check in dc.verify(mechanism).checks)

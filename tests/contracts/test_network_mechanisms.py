@@ -114,7 +114,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(kind: type[NetworkCoun
     measured = mechanism.measured(tables)
     drawn = mechanism.sample(np.tile(tables, (4, 1))[:400], SeededBits(3))
     outputs = np.concatenate([measured[:200], drawn])
-    laws = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    laws = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     assert np.isfinite(laws).all()
     losses = np.abs(laws[pairs[:, 0]] - laws[pairs[:, 1]]).max(axis=1)
     stated = float(mechanism.guarantee.epsilon)
@@ -136,7 +136,7 @@ def test_the_loss_of_a_record_that_changes_everywhere_is_exact(kind: type[Networ
     tables, _ = data_sets(mechanism.model, 1)
     first, second, draws = tables[0], tables[-1], 20_000  # the first and the last level of everything
     outputs = mechanism.sample(np.tile(first, (draws, 1)), SeededBits(6))
-    losses = mechanism.log_likelihood(outputs, first) - mechanism.log_likelihood(outputs, second)
+    losses = mechanism.log_prob(outputs, first) - mechanism.log_prob(outputs, second)
     stated = mechanism.privacy_loss()
     observed = np.array([np.isclose(losses, float(loss), atol=1e-9).sum() for loss in stated.losses])
     assert observed.sum() == draws
@@ -311,8 +311,8 @@ def test_a_thousand_features_are_published_in_one_draw(kind: Callable[..., Any])
     mechanism = kind(naive_bayes(features), size=1000, epsilon=1, **more)
     counts = np.tile([200, 300, 400, 100], features)
     output = mechanism.sample(counts, SeededBits(13))
-    mechanism.check_output(output)
-    assert np.isfinite(mechanism.log_likelihood(output, counts))
+    mechanism.space.check(output)
+    assert np.isfinite(mechanism.log_prob(output, counts))
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
@@ -320,16 +320,16 @@ def test_an_output_has_its_length_and_is_checked(kind: type[NetworkCounts], name
     mechanism = mechanism_of(kind, name, 4, "1")
     table = counts_of(mechanism.model, [(0,) * len(mechanism.model.variables)] * 4)
     output = mechanism.sample(table, SeededBits(14))
-    assert output.shape == (mechanism.length,) == mechanism.measured(table).shape
+    assert output.shape == (mechanism.space.length,) == mechanism.measured(table).shape
     assert output.dtype == np.int64
-    mechanism.check_output(output)
+    mechanism.space.check(output)
     for wrong in (output[:-1], output + 10**15):
         with pytest.raises(DocumentError):
-            mechanism.check_output(wrong)
+            mechanism.space.check(wrong)
     if isinstance(mechanism, JointHistograms | FamilyHistograms | CubeCounts) and mechanism.model.target is not None:
         with pytest.raises(DocumentError, match="add up"):
-            mechanism.check_output(output + np.eye(1, mechanism.length, dtype=np.int64)[0])
-        assert mechanism.log_likelihood(output + np.eye(1, mechanism.length, dtype=np.int64)[0], table) == -np.inf
+            mechanism.space.check(output + np.eye(1, mechanism.space.length, dtype=np.int64)[0])
+        assert mechanism.log_prob(output + np.eye(1, mechanism.space.length, dtype=np.int64)[0], table) == -np.inf
 
 
 def test_networks_and_shares_that_do_not_fit_are_refused_by_name() -> None:

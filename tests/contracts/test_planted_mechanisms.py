@@ -13,14 +13,13 @@ from flint import arb
 
 import discreet as dc
 from discreet.mechanisms import HellingerGlobal, Mechanism
+from discreet.planning.referee import Measuring
 
 MECHANISMS = dc.Mechanism.registered()
 
 GENERATED = ("ConeMoments",)  # noise without a likelihood in closed form: by proof, with plants of its own below
 ADDITIVE = [
-    name
-    for name, kind in Mechanism.registered().items()
-    if kind.measured is not Mechanism.measured and name not in GENERATED
+    name for name, kind in Mechanism.registered().items() if issubclass(kind, Measuring) and name not in GENERATED
 ]
 DRAWS = ("PosteriorSampling", "NetworkSampling", "BallDraw")
 CHOICES = sorted(set(MECHANISMS) - set(ADDITIVE) - set(DRAWS) - set(GENERATED))
@@ -47,12 +46,12 @@ def without_noise(kind: type[Any]) -> type[Any]:
 def exponent_times_ten(kind: type[Any]) -> type[Any]:
     """P^10, normalised: a choice whose exponent, or noise whose log-likelihood, is ten times as large."""
 
-    def log_likelihood(self: Any, output: Any, counts: Any) -> Any:
+    def log_prob(self: Any, output: Any, counts: Any) -> Any:
         outputs = self.outputs_for(np.asarray(counts)[None], 20_000)  # none where there are too many: not normalised
-        total = 0.0 if outputs is None else np.logaddexp.reduce(10 * kind.log_likelihood(self, outputs, counts))
-        return 10 * kind.log_likelihood(self, output, counts) - total
+        total = 0.0 if outputs is None else np.logaddexp.reduce(10 * kind.log_prob(self, outputs, counts))
+        return 10 * kind.log_prob(self, output, counts) - total
 
-    return planted(kind, log_likelihood=log_likelihood)
+    return planted(kind, log_prob=log_prob)
 
 
 def power_times_ten(kind: type[Any]) -> type[Any]:
@@ -154,10 +153,10 @@ def test_an_enumeration_above_what_is_proved_is_a_contradiction_and_not_the_smal
 def test_noise_that_is_stated_to_be_none_is_refused() -> None:
     honest = dc.GeometricHistogram
 
-    def log_likelihood(self: Any, output: Any, counts: Any) -> Any:
+    def log_prob(self: Any, output: Any, counts: Any) -> Any:
         return np.where((np.asarray(output) == np.asarray(counts)).all(axis=-1), 0.0, -np.inf)
 
-    false = planted(honest, log_likelihood=log_likelihood, sample=lambda self, counts, bits: counts)
+    false = planted(honest, log_prob=log_prob, sample=lambda self, counts, bits: counts)
     with pytest.raises(dc.VerificationError, match="inf"):
         dc.verify(false(dc.Categories("x", levels=("a", "b"), outside="a"), 10**6, Fraction(1)))
 

@@ -157,7 +157,7 @@ def test_two_groups_of_secret_membership_really_cost_the_sum() -> None:
     before, after = (np.array([2, 0]), np.array([0, 2])), (np.array([1, 1]), np.array([1, 1]))
     outputs = (np.array([2, 0]), np.array([0, 2]))
     losses = [
-        float(m.log_likelihood(z, b) - m.log_likelihood(z, a))
+        float(m.log_prob(z, b) - m.log_prob(z, a))
         for m, z, b, a in zip((first, second), outputs, before, after, strict=True)
     ]
     assert sum(losses) == pytest.approx(0.9)

@@ -33,7 +33,7 @@ def test_geometric_noise_keeps_its_promise_at_every_distance() -> None:
     mechanism = dc.GeometricHistogram(model, size=6, epsilon="0.5")
     promise = MetricGuarantee.of_records(mechanism.guarantee)
     outputs = mechanism.outputs_near(30)
-    laws = [np.exp(mechanism.log_likelihood(outputs, np.array([k, 6 - k]))) for k in range(7)]
+    laws = [np.exp(mechanism.log_prob(outputs, np.array([k, 6 - k]))) for k in range(7)]
     for k in range(7):
         for other in range(7):
             assert promise.holds(laws[k], laws[other], abs(k - other))

@@ -100,7 +100,7 @@ def test_the_fit_is_the_mechanisms_own_likelihood(name: str) -> None:
     release = released(name)
     cells = all_data_sets(name).cells[::100]
     found = fit_of(Problem.of([release])).log_likelihood(cells.T)
-    np.testing.assert_allclose(found, release.mechanism.log_likelihood(release.counts, cells), atol=2e-6)
+    np.testing.assert_allclose(found, release.mechanism.log_prob(release.counts, cells), atol=2e-6)
 
 
 def test_several_releases_are_read_together() -> None:
@@ -125,7 +125,7 @@ def test_a_margin_is_read_together_with_the_tables_around_it() -> None:
     narrow = dc.simulate(dc.GeometricHistogram(margin, size, 2), own, dc.SeededBits(7))
     exact = AllDataSets([wide])
     cells = exact.cells.reshape(-1, 2, 2, 2).sum(axis=1).reshape(-1, 4)
-    chances = exact.chances * np.exp(narrow.mechanism.log_likelihood(narrow.counts, cells))
+    chances = exact.chances * np.exp(narrow.mechanism.log_prob(narrow.counts, cells))
     wanted = chances @ exact.values() / chances.sum()
     posterior = dc.infer(narrow, wide)
     assert isinstance(posterior, NetworkPosterior)

@@ -45,7 +45,7 @@ def test_drawn_tables_are_read_as_enumeration_reads_them() -> None:
             prior = (
                 log_chance((n, 4 - n), 1.0) + sum(log_chance(r, 0.7) for r in a) + sum(log_chance(r, 1.2) for r in b)
             )
-            logs.append(prior + sum(float(r.mechanism.log_likelihood(r.counts, table)) for r in releases))
+            logs.append(prior + sum(float(r.mechanism.log_prob(r.counts, table)) for r in releases))
             means.append(
                 [(1 + n) / 6, (0.7 + a[0][0]) / (1.4 + n), (1.2 + b[1][2]) / (3.6 + 4 - n), (1.2 + b[0][0]) / (3.6 + n)]
             )
@@ -107,7 +107,7 @@ def test_drawn_and_noisy_tables_are_read_together() -> None:
         for a, b in product(*halves):
             prior = log_chance((n, 4 - n), 2) + sum(log_chance(r, 1) for r in a) + sum(log_chance(r, 1.5) for r in b)
             table = np.array([*a[0], *a[1], *b[0], *b[1]])
-            logs.append(prior + sum(float(r.mechanism.log_likelihood(r.counts, table)) for r in releases))
+            logs.append(prior + sum(float(r.mechanism.log_prob(r.counts, table)) for r in releases))
     found = dc.infer(*releases).log_evidence
     assert found == pytest.approx(float(np.logaddexp.reduce(logs)), abs=1e-5)
 
@@ -120,7 +120,7 @@ def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
     )
     mechanism = dc.mechanisms.NetworkSampling(chain, 5, "500", "0.999")
     generator = np.random.default_rng(9)
-    output = generator.integers(2**32, size=mechanism.length)
+    output = generator.integers(2**32, size=mechanism.space.length)
     output[1:3] = EDGE, 3
     problem = Problem.of([dc.Release(mechanism, tuple(output.tolist()), "drawn", simulated=True)])
     tables = []
@@ -130,7 +130,7 @@ def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
         np.add.at(first, (a, b), 1)
         np.add.at(second, (b, c), 1)
         tables.append(np.concatenate([first.ravel(), second.ravel()]))
-    gaps = fit_of(problem).log_likelihood(np.array(tables).T) - mechanism.log_likelihood(output, np.array(tables))
+    gaps = fit_of(problem).log_likelihood(np.array(tables).T) - mechanism.log_prob(output, np.array(tables))
     assert np.ptp(gaps) == pytest.approx(0, abs=1e-6)
 
 
@@ -157,7 +157,7 @@ def test_draws_in_the_outermost_cells_are_read_as_enumeration_reads_them(output:
         for a, b in product(*halves):
             prior = log_chance((n, 3 - n), 0.01) + sum(log_chance(row, 0.01) for row in (*a, *b))
             table = np.array([*a[0], *a[1], *b[0], *b[1]])
-            logs.append(prior + float(mechanism.log_likelihood(release.counts, table)))
+            logs.append(prior + float(mechanism.log_prob(release.counts, table)))
             means.append([(0.01 + n) / 3.02, (0.01 + a[0][0]) / (0.02 + n), (0.01 + b[1][2]) / (0.03 + 3 - n)])
     weights = np.exp(np.array(logs) - max(logs))
     wanted = weights @ np.array(means) / weights.sum()
@@ -178,7 +178,7 @@ def test_an_early_stick_at_the_far_end_is_read_around_what_is_expected() -> None
         for a, b in product(*halves):
             prior = log_chance((n, 3 - n), 0.5) + sum(log_chance(row, 0.5) for row in (*a, *b))
             table = np.array([*a[0], *a[1], *b[0], *b[1]])
-            logs.append(prior + float(mechanism.log_likelihood(release.counts, table)))
+            logs.append(prior + float(mechanism.log_prob(release.counts, table)))
             means.append([(0.5 + n) / 4, (0.5 + a[0][0]) / (1 + n), (0.5 + b[1][2]) / (1.5 + 3 - n)])
     weights = np.exp(np.array(logs) - max(logs))
     tables = read.mean_tables()

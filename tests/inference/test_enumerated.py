@@ -32,7 +32,7 @@ def brute_force(mechanism: HellingerReciprocal, output: tuple[int, ...]) -> dict
     for table in product(range(mechanism.size + 1), repeat=3):
         if sum(table) == mechanism.size:
             prior = float(np.exp(mechanism.model.log_evidence(np.array(table))))
-            weights[table] = prior * float(np.exp(mechanism.log_likelihood(np.array(output), np.array(table))))
+            weights[table] = prior * float(np.exp(mechanism.log_prob(np.array(output), np.array(table))))
     total = sum(weights.values())
     return {table: weight / total for table, weight in weights.items()}
 

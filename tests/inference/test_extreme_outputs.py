@@ -39,7 +39,7 @@ def test_totals_that_noise_hardly_ever_gives_are_read_as_a_list_of_all_tables_re
     mechanism = dc.mechanisms.DiscreteLaplaceCounts(COIN, 2_000, 1)
     output = np.array([900 + off // 2, 1_100 + off - off // 2])
     tables = np.column_stack([np.arange(2_001), 2_000 - np.arange(2_001)])
-    wanted = logsumexp(COIN.log_evidence(tables) + mechanism.log_likelihood(output, tables))
+    wanted = logsumexp(COIN.log_evidence(tables) + mechanism.log_prob(output, tables))
     found = dc.infer(dc.Release(mechanism, tuple(output.tolist()), "extreme", simulated=True))
     assert found.log_evidence == pytest.approx(float(wanted), rel=1e-9)
 

@@ -50,7 +50,7 @@ def slow_reading(releases: list[dc.Release], prior: Any, cells: int = 20_000) ->
     chances = np.log(np.maximum(model.level_probabilities(middles), 1e-300))
     weights = gammaln(size + 1) - gammaln(tables + 1).sum(axis=1)
     told = np.zeros(len(middles))
-    kernel = sum(release.mechanism.log_likelihood(release.counts, tables) for release in releases)
+    kernel = sum(release.mechanism.log_prob(release.counts, tables) for release in releases)
     for table, weight, drawn in zip(tables, weights, np.asarray(kernel), strict=True):
         told += np.exp(weight + chances @ table + drawn)
     masses = told * np.exp(prior.log_mass(edges[:-1], edges[1:]))

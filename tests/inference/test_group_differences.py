@@ -31,7 +31,7 @@ def test_do_the_groups_differ_is_answered_as_by_summing_over_all_tables() -> Non
     )
     release = dc.Release(dc.GeometricHistogram(model, 9, 3), (4, 1, 0, 4), "two wards", simulated=True)
     tables = np.array(list(compositions(9, 4)))
-    noise = np.exp(release.mechanism.log_likelihood(release.counts, tables))
+    noise = np.exp(release.mechanism.log_prob(release.counts, tables))
     rest, hits = tables[:, 0::2], tables[:, 1::2]
     choose = gammaln(rest + hits + 1.0) - gammaln(rest + 1.0) - gammaln(hits + 1.0)  # sizes are uniform: 2 / K = 1
     mus = (np.arange(400) + 0.5) / 400

@@ -31,7 +31,7 @@ class BruteForce:
         self.tables = np.array(list(compositions(size, len(model.cells))))
         logs = model.log_evidence(self.tables)
         for release in releases:
-            logs = logs + release.mechanism.log_likelihood(release.counts, self.tables)
+            logs = logs + release.mechanism.log_prob(release.counts, self.tables)
         self.log_evidence = float(np.logaddexp.reduce(logs))
         self.weights: Floats = np.exp(logs - self.log_evidence)
         self.parameters = model.concentration + self.tables

@@ -71,7 +71,7 @@ class Enumeration:
         last = [self.names.index(family[-1]) for family in self.network.maximal_families]
         cells = np.array([np.concatenate([each[place].ravel() for place in last]) for each in self.tables])
         logs = np.array([self._log_prior(each) for each in self.tables])
-        logs = logs + release.mechanism.log_likelihood(release.counts, cells)
+        logs = logs + release.mechanism.log_prob(release.counts, cells)
         self.log_evidence = float(logsumexp(logs))
         self.chances = np.exp(logs - self.log_evidence)
 

@@ -47,7 +47,7 @@ def test_cells_agree_with_a_sum_over_all_tables_to_within_the_stated_error() -> 
     tables = np.array(
         [(i, j, size - i - j) for i in range(size + 1) for j in range(size + 1 - i)]
     )  # all alike, at first
-    likelihoods = np.exp([float(release.mechanism.log_likelihood(release.counts, table)) for table in tables])
+    likelihoods = np.exp([float(release.mechanism.log_prob(release.counts, table)) for table in tables])
     weights = likelihoods / likelihoods.sum()
     for place, row in enumerate(dc.infer(release).rows()):
         twin = BetaMixture(weights, 1.0 + tables[:, place], 2.0 + size - tables[:, place])
@@ -141,7 +141,7 @@ def test_a_conditional_is_within_its_stated_error_of_a_sum_over_all_tables() -> 
     size, places = 40, (0, 2)
     release = dc.simulate(dc.GeometricHistogram(model, size, 1), [22, 3, 15], dc.SeededBits(3), "made up")
     tables = np.array([(i, j, size - i - j) for i in range(size + 1) for j in range(size + 1 - i)])
-    likelihoods = np.exp([float(release.mechanism.log_likelihood(release.counts, table)) for table in tables])
+    likelihoods = np.exp([float(release.mechanism.log_prob(release.counts, table)) for table in tables])
     twin = BetaMixture(likelihoods / likelihoods.sum(), *(1.0 + tables[:, place] for place in places))
     posterior: Any = dc.infer(release, prior=1)
     found = posterior.laws.between(*(np.array([place]) for place in places))

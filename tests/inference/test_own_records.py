@@ -27,7 +27,7 @@ def log_beta(alpha: np.ndarray) -> float:
 def table_twin(mechanism: Sized, output: tuple[int, ...], own: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Sum over all tables k, weighed by n!/prod k! B(alpha + k + own) P(output | k)."""
     tables = np.array(list(compositions(mechanism.size, len(alpha))))
-    logs = mechanism.log_likelihood(np.array(output), tables) - gammaln(tables + 1.0).sum(axis=1)
+    logs = mechanism.log_prob(np.array(output), tables) - gammaln(tables + 1.0).sum(axis=1)
     logs = logs + np.array([log_beta(alpha + table + own) for table in tables])
     means = (alpha + tables + own) / (alpha.sum() + mechanism.size + own.sum())
     return np.asarray(np.exp(logs - logsumexp(logs)) @ means)
@@ -58,7 +58,7 @@ def test_without_a_declared_prior_its_strength_is_learnt_from_own_records_too() 
     for each in model.proposals(is_evidence_known=True):
         tables = np.array(list(compositions(5, 6)))
         alpha = each.concentration
-        seen = release.mechanism.log_likelihood(np.array(release.output), tables) - gammaln(tables + 1.0).sum(axis=1)
+        seen = release.mechanism.log_prob(np.array(release.output), tables) - gammaln(tables + 1.0).sum(axis=1)
         logs.append(logsumexp(seen + [log_beta(alpha + k + own) for k in tables]) - log_beta(alpha))
     assert posterior.strength_probabilities == pytest.approx(np.exp(logs - logsumexp(logs)), abs=1e-9)
 
@@ -67,7 +67,7 @@ def network_twin(release: dc.Release, own: np.ndarray) -> np.ndarray:
     """P(f = 1 | c) for both c: sum over all tables (c, f) with one prior of 1 for every parameter of every row."""
     mechanism, own = sized(release.mechanism), own.reshape(2, 2)
     tables = np.array(list(compositions(mechanism.size, 4)))
-    logs = mechanism.log_likelihood(np.array(release.output), tables) - gammaln(tables + 1.0).sum(axis=1)
+    logs = mechanism.log_prob(np.array(release.output), tables) - gammaln(tables + 1.0).sum(axis=1)
     rows = 1.0 + tables.reshape(-1, 2, 2) + own
     for place, table in enumerate(rows):
         logs[place] += log_beta(table.sum(axis=1) - 1) + log_beta(table[0]) + log_beta(table[1])

@@ -172,7 +172,7 @@ def test_shares_in_a_choice_are_read_table_by_table_with_uniform_parts() -> None
     mechanism = dc.mechanisms.PermuteAndFlip(model, size=6, epsilon=2)
     release = dc.simulate(mechanism, (3, 2, 1, 0), dc.SeededBits(5))
     tables = np.array(list(compositions(6, 4)))
-    logs = mechanism.log_likelihood(release.counts, tables)
+    logs = mechanism.log_prob(release.counts, tables)
     inside = tables[:, :2].sum(axis=1)
     logs = logs - np.log(inside + 1.0) - np.log(6 - inside + 1.0)  # splits of a part of two cells are uniform
     chances = np.bincount(inside, np.exp(logs - logsumexp(logs)), 7)

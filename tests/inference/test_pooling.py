@@ -30,7 +30,7 @@ def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np
     total, means = 0.0, np.zeros(3)
     for table in compositions(SIZE, 6):
         counts = np.array(table)
-        likelihood = float(np.exp(release.mechanism.log_likelihood(release.counts, counts)))
+        likelihood = float(np.exp(release.mechanism.log_prob(release.counts, counts)))
         weight, rates = likelihood, []
         for rest, hits in counts.reshape(3, 2):
             size = rest + hits

@@ -25,7 +25,7 @@ def test_reading_is_the_sum_over_all_counts(model: dc.Categories, counts: list[i
     mechanism = PosteriorSampling.tempered(model, size=40, epsilon=2, delta="1e-3", draws=draws)
     release = release_of(mechanism, mechanism.sample(np.array(counts), dc.SeededBits(3)))
     tables = np.array(list(compositions(40, len(model.cells))))
-    logs = model.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
+    logs = model.log_evidence(tables) + mechanism.log_prob(release.counts, tables)
     weights = np.exp(logs - logsumexp(logs))
     posterior = dc.infer(release)
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
@@ -39,7 +39,7 @@ def test_several_releases_and_another_prior() -> None:
     releases = [release_of(mechanism, output) for output in outputs]
     mine = DIE.with_prior((3, 3, 3))
     tables = np.array(list(compositions(40, 3)))
-    logs = mine.log_evidence(tables) + sum(mechanism.log_likelihood(r.counts, tables) for r in releases)
+    logs = mine.log_evidence(tables) + sum(mechanism.log_prob(r.counts, tables) for r in releases)
     posterior = dc.infer(*releases, prior=(3, 3, 3))
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
 
@@ -54,7 +54,7 @@ def test_two_cells_are_covered_exactly() -> None:
     covered = naive = 0.0
     for cell in range(64):
         release = release_of(mechanism, [cell])
-        joint = chances * np.exp(mechanism.log_likelihood(release.counts, tables))
+        joint = chances * np.exp(mechanism.log_prob(release.counts, tables))
         low, high = dc.infer(release).probability("no").interval(0.9)
         inside = betainc(1 + counts, 1 + size - counts, high) - betainc(1 + counts, 1 + size - counts, low)
         covered += float(joint @ inside)
@@ -99,7 +99,7 @@ def test_draws_in_the_outermost_cells_are_read_by_the_mass_of_the_cells(output: 
     model = dc.Categories("x", levels=("a", "b", "c"), prior=0.01, outside="a")
     mechanism = PosteriorSampling(model, 12, "500", "0.999", power="0.01")
     tables = np.array(list(compositions(12, 3)))
-    logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
+    logs = model.log_evidence(tables) + mechanism.log_prob(np.array(output), tables)
     weights = np.exp(logs - logsumexp(logs))
     posterior = dc.infer(release_of(mechanism, output))
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-7)
@@ -116,7 +116,7 @@ def test_early_sticks_at_the_far_end_and_coarse_grids_are_read_table_by_table(
     model = dc.Categories("x", levels=("a", "b", "c"), prior=prior, outside="a")
     mechanism = PosteriorSampling(model, 12, "500", "0.999", power=power, grid_bits=grid_bits)
     tables = np.array(list(compositions(12, 3)))
-    logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
+    logs = model.log_evidence(tables) + mechanism.log_prob(np.array(output), tables)
     assert dc.infer(release_of(mechanism, output)).log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-12)
 
 
@@ -132,7 +132,7 @@ def test_an_early_stick_at_the_far_end_is_read_among_many_records_too() -> None:
     assert "taken as linear" in posterior.readings[0].method
     rest = np.array([row for row in np.ndindex(4, 4, 4) if sum(row) <= 3])
     tables = np.column_stack([1_000 - rest.sum(axis=1), rest])
-    logs = model.log_evidence(tables) + mechanism.log_likelihood(np.array(output), tables)
+    logs = model.log_evidence(tables) + mechanism.log_prob(np.array(output), tables)
     weights = np.exp(logs - logsumexp(logs))
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), abs=1e-6)
     means = weights @ (tables + 0.5) / 1_002

@@ -137,7 +137,7 @@ def test_noisy_counts_and_draws_are_read_together() -> None:
     noisy = dc.GeometricHistogram(DIE, 30, 1)
     releases = [dc.simulate(each, [15, 9, 6], dc.SeededBits(4)) for each in (draw, noisy)]
     tables = np.array(list(compositions(30, 3)))
-    logs = DIE.log_evidence(tables) + sum(r.mechanism.log_likelihood(r.counts, tables) for r in releases)
+    logs = DIE.log_evidence(tables) + sum(r.mechanism.log_prob(r.counts, tables) for r in releases)
     assert dc.infer(*releases).log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
 
 
@@ -147,7 +147,7 @@ def test_published_laplaces_are_read_by_windows_as_enumeration_reads_them(kind: 
     assert type(solver_for(Problem.before(mechanism))).__name__ == "TablesSolver"
     release = dc.simulate(mechanism, [16, 14, 0], dc.SeededBits(5))
     tables = np.array(list(compositions(30, 3)))
-    logs = DIE.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
+    logs = DIE.log_evidence(tables) + mechanism.log_prob(release.counts, tables)
     weights = np.exp(logs - logsumexp(logs))
     posterior = dc.infer(release)
     assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), rel=1e-9)
@@ -161,7 +161,7 @@ def test_many_candidates_of_a_maximum_are_read_some_tables_at_a_time() -> None:
     release = dc.simulate(mechanism, [25, 15, 10], dc.SeededBits(6))
     tables = np.array(list(compositions(50, 3)))[::100]
     found = dc.infer(release).readings[0].counts.log_weights(tables)
-    wanted = DIE.log_evidence(tables) + mechanism.log_likelihood(release.counts, tables)
+    wanted = DIE.log_evidence(tables) + mechanism.log_prob(release.counts, tables)
     assert found == pytest.approx(wanted, rel=1e-9)
 
 
@@ -175,7 +175,7 @@ def test_more_quantiles_than_can_be_tested_are_refused_by_infer_and_before_a_cha
     missing: int | None, tmp_path: Path
 ) -> None:
     mechanism = quantiles_of(512, 1_999, missing)
-    release = dc.simulate(mechanism, np.bincount([0], minlength=mechanism.length) * 1_000, dc.SeededBits(3))
+    release = dc.simulate(mechanism, np.bincount([0], minlength=mechanism.space.length) * 1_000, dc.SeededBits(3))
     words = r"for 1999 quantiles takes about .* operations, and at most 2e\+11 are allowed"
     with pytest.raises(dc.DeclarationError, match=words + r"\. Nothing was read\. patience="):
         dc.infer(release)
@@ -203,14 +203,14 @@ def test_tests_of_a_quantile_share_the_sums_of_a_binomial_law() -> None:
 def test_the_likelihood_of_a_choice_is_computed_once_for_all_strengths_of_a_prior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked, plain = [], dc.mechanisms.PermuteAndFlip.log_likelihood
+    asked, plain = [], dc.mechanisms.PermuteAndFlip.log_prob
 
     def counted(mechanism: dc.mechanisms.PermuteAndFlip, output: Any, counts: Any) -> Any:
         asked.append(len(counts))
         return plain(mechanism, output, counts)
 
     release = dc.simulate(dc.mechanisms.PermuteAndFlip(DIE, 6, 1), [2, 2, 2], dc.SeededBits(5))
-    monkeypatch.setattr(dc.mechanisms.PermuteAndFlip, "log_likelihood", counted)
+    monkeypatch.setattr(dc.mechanisms.PermuteAndFlip, "log_prob", counted)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         together = dc.infer(release, strengths=(0.3, 1, 3))

@@ -26,7 +26,7 @@ def _expected_hellinger(
     tables = np.array(list(compositions(mechanism.size, len(model.cells))))
     total = 0.0
     for output in outputs:
-        joint = np.exp(model.log_evidence(tables) + mechanism.log_likelihood(output, tables))
+        joint = np.exp(model.log_evidence(tables) + mechanism.log_prob(output, tables))
         chosen = read(dc.Release(mechanism, tuple(int(v) for v in output), "x", simulated=True))
         total += float(joint @ hellinger_rows(chosen, model.concentration + tables))
     return total
@@ -48,7 +48,7 @@ def test_the_clamped_geometric_has_the_stated_accuracy() -> None:
     mechanism = dc.GeometricHistogram(model_of(2), size=100, epsilon=1)
     outputs = np.array([(z, 100 - z) for z in range(-40, 141)])
     clamped = 1.0 + np.clip(outputs, 0, 100)
-    at_centre = np.exp(mechanism.log_likelihood(outputs, np.array([50, 50]))) @ hellinger_rows(
+    at_centre = np.exp(mechanism.log_prob(outputs, np.array([50, 50]))) @ hellinger_rows(
         clamped, np.array([51.0, 51.0])
     )
     assert at_centre == pytest.approx(0.05941652441310, abs=1e-13)
@@ -61,7 +61,7 @@ def test_the_remap_of_small_tables_is_the_best_of_all() -> None:
         model = model_of(3, (0.1, 0.5, 0.1))
         release = dc.simulate(dc.GeometricHistogram(model, size=17, epsilon="0.3"), (9, 7, 1), dc.SeededBits(seed))
         tables = np.array(list(compositions(17, 3)))
-        logs = model.log_evidence(tables) + release.mechanism.log_likelihood(release.counts, tables)
+        logs = model.log_evidence(tables) + release.mechanism.log_prob(release.counts, tables)
         weights, parameters = np.exp(logs - np.logaddexp.reduce(logs)), model.concentration + tables
         losses = hellinger_rows(parameters[:, None, :], parameters[None, :, :]) @ weights
         found = np.array(dc.infer(release).bayes_remap().concentration)

@@ -100,7 +100,7 @@ def test_chains_stay_chains_and_other_draws_are_independent() -> None:
 def test_log_likelihoods_are_those_of_the_mechanism_at_the_counts_of_each_draw(kind: Any) -> None:
     posterior = kind()
     states, (release,) = posterior.states(300, seed=3), posterior.releases
-    slow = [float(release.mechanism.log_likelihood(np.array(release.output), row)) for row in states.hidden]
+    slow = [float(release.mechanism.log_prob(np.array(release.output), row)) for row in states.hidden]
     found = tree_of(posterior, draws=300)["log_likelihood"]
     np.testing.assert_allclose(next(iter(found.data_vars.values())).values.ravel(), slow, atol=1e-9)
 
@@ -167,7 +167,7 @@ def test_margins_that_are_read_along_have_likelihoods_and_predictions_of_their_o
     assert set(tree["log_likelihood"].data_vars) == {"loop (1)", "loop (2)"}
     states = both.states(200, seed=3)
     ones = LOOP.split(states.hidden)[0].sum(axis=2)
-    slow = own.mechanism.log_likelihood(np.array(own.output), ones)
+    slow = own.mechanism.log_prob(np.array(own.output), ones)
     np.testing.assert_allclose(tree["log_likelihood"]["loop (2)"].values.ravel(), slow, atol=1e-9)
     assert tree["posterior_predictive"]["loop (2)"].shape[-1] == 2
 
@@ -217,7 +217,7 @@ def test_sums_of_numbers_travel_with_likelihoods_and_further_records() -> None:
     tree, (release,) = tree_of(posterior, draws=1_000), posterior.releases
     assert set(tree.children) == {*ALL, "observed_data"} - {"prior", "prior_predictive"}
     states = posterior.states(1_000, seed=3)
-    slow = [float(release.mechanism.log_likelihood(np.array(release.output), row)) for row in states.hidden[:50]]
+    slow = [float(release.mechanism.log_prob(np.array(release.output), row)) for row in states.hidden[:50]]
     np.testing.assert_allclose(tree["log_likelihood"]["ages"].values[0, :50], slow, atol=1e-6)
     for name, drawn in posterior.draws(4_000, seed=1).items():
         own = tree["posterior"][name].values[0]
@@ -246,7 +246,7 @@ def test_pooled_rates_travel_with_every_group(pooled: Any) -> None:
     tree, states, (release,) = tree_of(pooled, draws=1_000), pooled.states(1_000, seed=3), pooled.releases
     assert set(tree.children) == {*ALL, "observed_data"}
     cells = states.hidden.reshape(-1, 4, 2)[:, :, ::-1].reshape(-1, 8)  # the event is the second level
-    slow = release.mechanism.log_likelihood(np.array(release.output), cells)
+    slow = release.mechanism.log_prob(np.array(release.output), cells)
     np.testing.assert_allclose(tree["log_likelihood"]["rates"].values[0], slow, atol=1e-9)
     np.testing.assert_array_equal(tree["posterior"]["rate"].values[0], pooled.draws(1_000, seed=3)["rate"])
     found = tree["posterior_predictive"]["rates"].values[0]

@@ -39,7 +39,7 @@ def test_draws_follow_the_exact_law(size: int, steps: int, slope: float, epsilon
     mechanism, draws = BallDraw(model_of(), size, epsilon, steps=steps), 300
     moments = mechanism.model.rehearse(made_up(size, 2, 1, slope))
     points = mechanism.outputs()
-    chances = np.exp(mechanism.log_likelihood(points, moments))
+    chances = np.exp(mechanism.log_prob(points, moments))
     assert chances.sum() == pytest.approx(1, abs=1e-12)
     drawn = mechanism.sample(np.tile(moments, (draws, 1)), dc.SeededBits(2))
     observed = np.array([(drawn == point).all(axis=1).sum() for point in points])
@@ -118,7 +118,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(epsilon: str) -> None:
     rest = mechanism.model.rehearse({"x0": [0.5, -1], "x1": [1, 0.25], "y": [1, -1]})
     logs = np.array(
         [
-            mechanism.log_likelihood(points, rest + mechanism.model.rehearse({"x0": [a], "x1": [b], "y": [y]}))
+            mechanism.log_prob(points, rest + mechanism.model.rehearse({"x0": [a], "x1": [b], "y": [y]}))
             for a, b, y in corners
         ]
     )
@@ -139,7 +139,7 @@ def test_many_features_are_drawn_exactly_too() -> None:
     model = model_of(14, grid=2**15, noise=1, norm_bound="0.1", prior_precision=10_000)
     mechanism = BallDraw(model, 500, 10)
     output = mechanism.sample(model.rehearse(made_up(500, 14, 9)), dc.SeededBits(10))
-    mechanism.check_output(output)
+    mechanism.space.check(output)
     assert set(mechanism.coefficients(output)) == {"intercept", *(f"x{number}" for number in range(14))}
 
 
@@ -147,14 +147,14 @@ def test_few_records_and_collinear_features_can_be_drawn() -> None:
     model = model_of(3, grid=2**15)
     data = {"x0": [0.5], "x1": [0.5], "x2": [1.0], "y": [0.3]}
     mechanism = BallDraw(model, 1, 1)
-    mechanism.check_output(mechanism.sample(model.rehearse(data), dc.SeededBits(11)))
+    mechanism.space.check(mechanism.sample(model.rehearse(data), dc.SeededBits(11)))
 
 
 def test_what_cannot_be_is_refused() -> None:
     mechanism = BallDraw(model_of(), 10, 1, steps=10)
     for output in ([1], [11, 11], [1, 2, 3]):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(np.array(output))
+            mechanism.space.check(np.array(output))
     for model in (model_of(norm_bound=None), model_of(noise=InverseGamma(1, 1)), "no model"):
         with pytest.raises(dc.DeclarationError, match="norm_bound and a known noise"):
             BallDraw(model, 10, 1)  # type: ignore[arg-type]
@@ -196,4 +196,4 @@ def test_grids_that_could_keep_a_draw_waiting_are_refused_from_public_facts(size
         moments = np.array([2 * most, int(slope * most)])
         matrix, _ = mechanism.quadratic(moments)
         assert matrix[0][0] <= mechanism.steepest <= 8
-        mechanism.check_output(mechanism.sample(moments, dc.SeededBits(1)))
+        mechanism.space.check(mechanism.sample(moments, dc.SeededBits(1)))

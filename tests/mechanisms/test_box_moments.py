@@ -49,7 +49,7 @@ def test_probabilities_sum_to_one(kind: type[NoisyMoments], epsilon: int, far: i
     mechanism = kind(tiny(), size=2, epsilon=epsilon)
     axis = np.arange(-far, far + 1)
     outputs = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    total = np.exp(mechanism.log_likelihood(outputs, np.zeros(2, dtype=np.int64))).sum()
+    total = np.exp(mechanism.log_prob(outputs, np.zeros(2, dtype=np.int64))).sum()
     assert total == pytest.approx(1, abs=1e-9)
 
 
@@ -74,7 +74,7 @@ def test_samples_follow_the_stated_likelihood() -> None:
     moments = mechanism.model.rehearse({"x": [0.5, 1], "y": [0.25, -1]})
     drawn = mechanism.sample(np.tile(moments, (draws, 1)), dc.SeededBits(7))
     seen, observed = np.unique(drawn, axis=0, return_counts=True)
-    expected = np.exp(mechanism.log_likelihood(seen, moments)) * draws
+    expected = np.exp(mechanism.log_prob(seen, moments)) * draws
     common = expected >= 10
     assert common.sum() >= 9
     bins = np.append(observed[common], draws - observed[common].sum())
@@ -158,10 +158,10 @@ def test_secret_statistics_are_not_sampled_outside_publish(mechanism: NoisyMomen
 
 @pytest.mark.parametrize("mechanism", all_kinds(tiny()), ids=lambda mechanism: type(mechanism).__name__)
 def test_outputs_that_cannot_be_are_refused(mechanism: NoisyMoments) -> None:
-    mechanism.check_output(np.array([-5, 7]))
+    mechanism.space.check(np.array([-5, 7]))
     for output in ([1], [1, 2, 3], [2**62, 0]):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(np.array(output))
+            mechanism.space.check(np.array(output))
 
 
 @pytest.mark.parametrize("kind", KINDS)

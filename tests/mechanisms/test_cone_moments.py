@@ -59,7 +59,7 @@ def test_every_record_lies_in_the_body_exactly(model: dc.LinearRegression) -> No
     mechanism, generator = ConeMoments(model, 100, 1), np.random.default_rng(6)
     for _ in range(40):
         row = model.rehearse(record_of(generator))
-        assert mechanism.keeps_premise(row)
+        assert mechanism.proof_assumption().holds(row)
         matrix = mechanism.coding.matrix(row)
         products = [[matrix[0][i] * matrix[0][j] for j in range(len(matrix))] for i in range(len(matrix))]
         if mechanism.coding.is_signed:  # vv' = (M^2 v)(M^2 v)' / M^4, wherever it is released
@@ -149,7 +149,8 @@ def test_products_and_powers_are_columns_of_the_record_that_lie_in_the_body() ->
             "y", ["x", "z", ward], bounds, terms=terms, grid=512, intercept=intercept, missing="middle"
         )
         mechanism = ConeMoments(model, 1000, 1)
-        assert all(mechanism.keeps_premise(contribution) for contribution in mechanism.probes())
-        moved = mechanism.probes()[0].copy()
+        assumption = mechanism.proof_assumption()
+        assert all(assumption.holds(contribution) for contribution in assumption.probes)
+        moved = assumption.probes[0].copy()
         moved[int(np.argmax(model.layout.weights == 2))] += 2 * 512**2
-        assert not mechanism.keeps_premise(moved)
+        assert not assumption.holds(moved)

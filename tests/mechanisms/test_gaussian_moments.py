@@ -134,4 +134,4 @@ def test_the_likelihood_is_that_of_independent_gaussians() -> None:
     noise = mechanism.noise.sample(5, dc.SeededBits(9))
     expected = np.asarray(norm.logpdf(noise, scale=mechanism.scale)).sum(axis=1)
     zero = np.zeros(5, dtype=np.int64)
-    assert mechanism.log_likelihood(noise, zero) == pytest.approx(expected, rel=1e-12)
+    assert mechanism.log_prob(noise, zero) == pytest.approx(expected, rel=1e-12)

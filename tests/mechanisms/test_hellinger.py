@@ -27,7 +27,7 @@ COIN = model_of(1, 1)
 
 def expected_distance(mechanism: HellingerMechanism, *counts: int) -> float:
     table = np.array(counts)
-    law = np.exp(mechanism.log_likelihood(mechanism.tables.all, table))
+    law = np.exp(mechanism.log_prob(mechanism.tables.all, table))
     return float(law @ mechanism.tables.distances(table[None])[0])
 
 
@@ -54,7 +54,7 @@ def test_the_global_mechanism_gives_about_half_of_what_it_costs() -> None:
 
 def test_eight_records_to_all_digits() -> None:
     mechanism = HellingerSmooth(COIN, 8, 1, "1e-8")
-    law = np.exp(mechanism.log_likelihood(mechanism.tables.all, np.array([4, 4])))
+    law = np.exp(mechanism.log_prob(mechanism.tables.all, np.array([4, 4])))
     wanted = [0.060227933604864145, 0.0783459768540012846, 0.106503425805398286, 0.149074147094715712]
     assert law == pytest.approx([*wanted, 0.211697033282041144, *wanted[::-1]], rel=1e-13)
     normalisers = np.exp(mechanism.log_normalisers(np.array([[4, 4], [0, 8]])))
@@ -87,7 +87,7 @@ def test_accuracy_and_exact_epsilon_of_the_published_mechanism(
 
 def test_table_one_of_the_later_notes() -> None:
     table = HellingerTable(COIN, 8, "0.8")
-    law = np.exp(table.log_likelihood(table.tables.all, np.array([4, 4])))
+    law = np.exp(table.log_prob(table.tables.all, np.array([4, 4])))
     by_steps = [law[4], *(law[4 - k] + law[4 + k] for k in range(1, 5))]
     wanted = [0.37924298484, 0.340809715054, 0.158265808563, 0.0785621424847, 0.0431193490585]
     assert by_steps == pytest.approx(wanted, abs=6e-12)
@@ -225,11 +225,11 @@ def test_likelihoods_of_many_tables_are_those_of_one_at_a_time() -> None:
     for prior, size in (((1, 1), 60), ((2, 2, 2), 11), ((0.5, 3, 0.5, 1), 6)):
         mechanism = HellingerSmooth(model_of(*prior), size, 1, "1e-6")
         output = mechanism.tables.all[len(mechanism.tables.all) // 3]
-        together = mechanism.log_likelihood(output, mechanism.tables.all)
+        together = mechanism.log_prob(output, mechanism.tables.all)
         fresh = HellingerSmooth(model_of(*prior), size, 1, "1e-6")
-        one_by_one = [float(fresh.log_likelihood(output, table)) for table in mechanism.tables.all[::5]]
+        one_by_one = [float(fresh.log_prob(output, table)) for table in mechanism.tables.all[::5]]
         assert together[::5] == pytest.approx(one_by_one, abs=1e-12)
-    assert mechanism.log_likelihood(output + 1, mechanism.tables.all[0]) == -np.inf
+    assert mechanism.log_prob(output + 1, mechanism.tables.all[0]) == -np.inf
 
 
 @pytest.mark.parametrize("counts", [(3, 8), (-1, 11)])
@@ -238,4 +238,4 @@ def test_counts_that_cannot_be_are_refused(counts: tuple[int, int]) -> None:
     with pytest.raises(dc.DeclarationError, match=r"add up to the public size 10|>= 0"):
         mechanism.sample(np.array(counts), dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="add up to the public size 10"):
-        mechanism.log_likelihood(np.array([3, 7]), np.array(counts))
+        mechanism.log_prob(np.array([3, 7]), np.array(counts))

@@ -54,7 +54,7 @@ def test_calibration_halves_the_error_of_balanced_data() -> None:
     calibrated = HellingerCalibrated(COIN, 100, 1, 0, smoothing="0.07")
     table = np.array([50, 50])
     errors = [
-        float(np.exp(m.log_likelihood(m.tables.all, table)) @ m.tables.distances(table[None])[0])
+        float(np.exp(m.log_prob(m.tables.all, table)) @ m.tables.distances(table[None])[0])
         for m in (published, calibrated)
     ]
     assert errors[0] == pytest.approx(0.348103779044, abs=1e-11)
@@ -109,7 +109,7 @@ def test_sums_of_a_table_take_its_sensitivity_once_and_count_it(monkeypatch: pyt
     mechanism = dc.mechanisms.HellingerCalibrated(dc.Categories("x", levels=tuple("abcdefgh"), outside="a"), 400, 1)
     monkeypatch.setattr(HellingerCalibrated, "_sensitivity", counted)
     tables = np.array([[50] * 8, [330, 10, 10, 10, 10, 10, 10, 10], [393, 1, 1, 1, 1, 1, 1, 1]])
-    assert np.isfinite(mechanism.log_likelihood(tables[0], tables)).all()
+    assert np.isfinite(mechanism.log_prob(tables[0], tables)).all()
     assert len(asked) == len(set(asked)) == len(tables)
     problem = Problem.before(mechanism)
     assert WeightedTablesSolver().rejection(problem) is None

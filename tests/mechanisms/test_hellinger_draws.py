@@ -45,7 +45,7 @@ def mechanism_of(prior: tuple[float, ...], counts: tuple[int, ...], epsilon: str
 
 
 def law_of(mechanism: HellingerReciprocal, table: Counts) -> NDArray[np.float64]:
-    return np.asarray(np.exp(mechanism.log_likelihood(mechanism.tables.all, table)))
+    return np.asarray(np.exp(mechanism.log_prob(mechanism.tables.all, table)))
 
 
 @pytest.mark.parametrize(("prior", "counts", "epsilon"), GRID)
@@ -154,12 +154,12 @@ def test_the_law_of_the_draws_keeps_the_promise() -> None:
     """Weights that decide about keeping, for all neighbours of 9 records in 3 cells: no ratio above the guarantee."""
     mechanism = HellingerReciprocal(model_of(1, 0.2, 3), 9, "1.5")
 
-    def log_likelihood(outputs: Counts, table: Counts) -> NDArray[np.float64]:
+    def log_prob(outputs: Counts, table: Counts) -> NDArray[np.float64]:
         scale = mechanism.strength() / mechanism.sensitivity_ball(table)
         weights = np.array([float(mechanism.weight(table, output, scale)) for output in outputs])
         return np.asarray(np.log(weights / weights.sum()))
 
-    found = enumerate_neighbours(log_likelihood, 9, 3, mechanism.tables.all)
+    found = enumerate_neighbours(log_prob, 9, 3, mechanism.tables.all)
     assert found.epsilon <= float(mechanism.pure_epsilon) < float(mechanism.epsilon)
 
 
@@ -199,13 +199,13 @@ def test_large_tables_are_published_read_back_and_verified(tmp_path: Any, kind: 
 def test_likelihoods_of_large_tables_are_pointwise() -> None:
     mechanism = HellingerReciprocal(model_of(1, 1, 1, 1), 600, 1)
     tables = np.array([[150, 150, 150, 150], [148, 152, 150, 150], [600, 0, 0, 0]])
-    logs = mechanism.log_likelihood(tables[0], tables)
+    logs = mechanism.log_prob(tables[0], tables)
     assert logs[0] == pytest.approx(-mechanism.moments(tables[0]).log_normaliser.middle, abs=1e-10)
     for table, found in zip(tables, logs, strict=True):
         distance = dc.mathematics.divergences.hellinger(1.0 + tables[0], 1.0 + table)
         scale = float(mechanism.scales(table[None])[0])
         assert found == pytest.approx(-scale * distance - mechanism.moments(table).log_normaliser.middle, abs=1e-9)
-    assert mechanism.log_likelihood(tables[0] + 1, tables[0]) == -np.inf
+    assert mechanism.log_prob(tables[0] + 1, tables[0]) == -np.inf
 
 
 def test_both_ways_to_the_normaliser_agree() -> None:
@@ -222,7 +222,7 @@ def test_simulations_of_many_rows_follow_the_law() -> None:
     tables = np.array([[12, 0, 0], [4, 4, 4], [1, 5, 6]])
     drawn = simulate_draws(mechanism, np.repeat(tables, 20_000, axis=0), generator).reshape(3, 20_000, 3)
     for table, rows in zip(tables, drawn, strict=True):
-        law = np.exp(mechanism.log_likelihood(mechanism.tables.all, table))
+        law = np.exp(mechanism.log_prob(mechanism.tables.all, table))
         assert pooled_p_value(rows, law, mechanism.tables) > 1e-4
 
 

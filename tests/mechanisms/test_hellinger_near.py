@@ -46,11 +46,11 @@ def test_refined_likelihoods_are_those_of_a_list_of_all_candidates(kind: type) -
     tables = np.array(list(compositions(40, 3)))
     near = NearSums(np.ones(3), 40, mechanism.scales, mechanism.distances)
     output = np.array([20, 12, 8])
-    exact = mechanism.log_likelihood(output, tables)
-    rough = np.abs(near.log_likelihood(output, tables) - exact).max()
+    exact = mechanism.log_prob(output, tables)
+    rough = np.abs(near.log_prob(output, tables) - exact).max()
     assert rough > 0.05
     near.refine(tables[::17])
-    assert np.abs(near.log_likelihood(output, tables) - exact).max() < 0.05
+    assert np.abs(near.log_prob(output, tables) - exact).max() < 0.05
     assert np.abs(near.errors(tables[5::97])).max() < 0.05
 
 
@@ -96,7 +96,7 @@ def test_near_sums_read_what_a_list_of_all_tables_reads(kind: type, monkeypatch:
     problem = Problem.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
     exact = EnumerationSolver().solve(problem)
     monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
-    monkeypatch.setattr("discreet.mechanisms.hellinger_near.MOST_ENUMERATED", 100)
+    monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_ENUMERATED", 100)
     monkeypatch.setattr("discreet.mechanisms.hellinger_sums.MOST_RECORDS", 10)
     monkeypatch.setattr("discreet.reading.solvers.weighted_tables._TRIALS", 1_000)
     assert mechanism.has_near_sums

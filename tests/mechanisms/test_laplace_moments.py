@@ -23,7 +23,7 @@ def test_samples_follow_the_stated_likelihood() -> None:
     draws, moments = 20_000, np.arange(4)
     drawn = mechanism.sample(np.tile(moments, (draws, 1)), dc.SeededBits(5))
     seen, observed = np.unique(drawn, axis=0, return_counts=True)
-    expected = np.exp(mechanism.log_likelihood(seen, moments)) * draws
+    expected = np.exp(mechanism.log_prob(seen, moments)) * draws
     common = expected >= 10
     assert common.sum() >= 10
     bins = np.append(observed[common], draws - observed[common].sum())

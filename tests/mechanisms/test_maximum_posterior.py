@@ -30,7 +30,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(
     model: dc.Categories, size: int, resolution: int, epsilon: str
 ) -> None:
     mechanism = MaximumPosterior(model, size, epsilon, resolution)
-    found = enumerate_neighbours(mechanism.log_likelihood, size, len(model.cells), mechanism.candidates)
+    found = enumerate_neighbours(mechanism.log_prob, size, len(model.cells), mechanism.candidates)
     assert np.exp(found.log_laws).sum(axis=1) == pytest.approx(1, abs=1e-12)
     assert found.epsilon <= float(mechanism.epsilon) * (1 + 1e-12)
 
@@ -61,7 +61,7 @@ def test_samples_follow_the_stated_likelihood() -> None:
     mechanism = MaximumPosterior(DIE, 5, 4, 7)
     drawn = mechanism.sample(np.tile([3, 2, 0], (30_000, 1)), dc.SeededBits(3))
     observed = np.array([(drawn == candidate).all(axis=1).sum() for candidate in mechanism.candidates])
-    expected = np.exp(mechanism.log_likelihood(mechanism.candidates, np.array([3, 2, 0]))) * 30_000
+    expected = np.exp(mechanism.log_prob(mechanism.candidates, np.array([3, 2, 0]))) * 30_000
     assert chisquare(observed, expected).pvalue > 1e-4
 
 
@@ -78,7 +78,7 @@ def test_the_utility_bound_holds_with_the_factor_that_was_missing() -> None:
     counts, candidates = np.array([7, 3]), mechanism.candidates
     chances = np.exp(candidates[:, 0] * 0.0 + np.log(candidates / 12) @ counts)
     chances /= chances.sum()
-    law, below = np.exp(mechanism.log_likelihood(candidates, counts)), chances.max() - chances
+    law, below = np.exp(mechanism.log_prob(candidates, counts)), chances.max() - chances
     for gap in (0.02, 0.05, 0.1):
         far = law[below > 2 * gap].sum()
         assert far <= utility_bound(5, float(mechanism.sensitivity), gap, (below <= gap).mean())
@@ -112,7 +112,7 @@ def test_documents_and_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MaximumPosterior(DIE, 5, "0.5", 7, scale=mechanism.proved_scale).rho < Fraction(1, 32)
     assert mechanism.privacy_loss().epsilon == Fraction(1, 2)
     with pytest.raises(dc.DocumentError, match="add up to 7"):
-        mechanism.check_output(np.array([0, 3, 4]))
+        mechanism.space.check(np.array([0, 3, 4]))
     with pytest.raises(dc.DeclarationError, match="resolution"):
         MaximumPosterior(DIE, 5, 1, 3)
     with pytest.raises(dc.DeclarationError, match="candidates"):

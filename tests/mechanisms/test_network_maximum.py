@@ -52,7 +52,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(
 ) -> None:
     mechanism = NetworkMaximum(network, size, epsilon, resolution)
     tables, pairs = neighbours(network, size)
-    laws = np.stack([mechanism.log_likelihood(mechanism.candidates, table) for table in tables])
+    laws = np.stack([mechanism.log_prob(mechanism.candidates, table) for table in tables])
     assert np.exp(laws).sum(axis=1) == pytest.approx(1, abs=1e-12)
     losses = np.abs(laws[pairs[:, 0]] - laws[pairs[:, 1]]).max()
     assert 0.01 * float(epsilon) < losses <= float(epsilon)
@@ -80,7 +80,7 @@ def test_samples_follow_the_stated_likelihood() -> None:
     table = np.array([4, 1, 0, 3, 2])
     drawn = mechanism.sample(np.tile(table, (20_000, 1)), dc.SeededBits(3))
     observed = np.array([(drawn == candidate).all(axis=1).sum() for candidate in mechanism.candidates])
-    expected = np.exp(mechanism.log_likelihood(mechanism.candidates, table)) * 20_000
+    expected = np.exp(mechanism.log_prob(mechanism.candidates, table)) * 20_000
     assert chisquare(observed, expected).pvalue > 1e-4
 
 
@@ -127,9 +127,9 @@ def test_documents_and_refusals() -> None:
     assert dc.Release.from_json(release.to_json()) == release
     assert prod(sum(table.ravel()) for table in mechanism.parameters(release.counts).values()) == pytest.approx(1)
     with pytest.raises(dc.DocumentError, match="add up to 5"):
-        mechanism.check_output(np.array([1, 3, 1, 1, 3]))
+        mechanism.space.check(np.array([1, 3, 1, 1, 3]))
     with pytest.raises(dc.DocumentError, match="of 1 or more"):
-        mechanism.check_output(np.array([0, 5, 1, 1, 3]))
+        mechanism.space.check(np.array([0, 5, 1, 1, 3]))
     with pytest.raises(dc.DeclarationError, match="resolution"):
         NetworkMaximum(MIXED, 5, 1, 3)
     with pytest.raises(dc.DeclarationError, match="candidates"):

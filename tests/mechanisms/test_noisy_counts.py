@@ -42,7 +42,7 @@ MECHANISMS = settings_of(KINDS)
 @pytest.mark.parametrize("mechanism", settings_of(PURE))
 def test_no_output_reveals_more_than_the_promised_epsilon(mechanism: NoisyCounts) -> None:
     found = enumerate_neighbours(
-        mechanism.log_likelihood, mechanism.size, len(mechanism.model.cells), mechanism.outputs_near(3)
+        mechanism.log_prob, mechanism.size, len(mechanism.model.cells), mechanism.outputs_near(3)
     )
     assert found.epsilon <= float(mechanism.guarantee.epsilon) * (1 + 1e-12)
     assert found.epsilon >= float(mechanism.guarantee.epsilon) * (1 - 1e-12)  # no noise is wasted
@@ -52,7 +52,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(mechanism: NoisyCounts
 def test_the_delta_found_by_enumeration_is_at_most_the_stated_one_and_hardly_less(mechanism: NoisyCounts) -> None:
     margin = int(np.ceil(40 * mechanism.reach))
     found = enumerate_neighbours(
-        mechanism.log_likelihood, mechanism.size, len(mechanism.model.cells), mechanism.outputs_near(margin)
+        mechanism.log_prob, mechanism.size, len(mechanism.model.cells), mechanism.outputs_near(margin)
     )
     delta = float(mechanism.guarantee.delta)
     assert found.delta_at(float(mechanism.guarantee.epsilon)) <= delta * (1 + 1e-9)
@@ -68,7 +68,7 @@ def test_the_exact_delta_is_what_enumeration_finds(
     kind: type[NoisyCounts], levels: int, size: int, epsilon: str, margin: int, share: float
 ) -> None:
     mechanism = mechanism_of(kind, levels, size, epsilon)
-    found = enumerate_neighbours(mechanism.log_likelihood, size, levels, mechanism.outputs_near(margin))
+    found = enumerate_neighbours(mechanism.log_prob, size, levels, mechanism.outputs_near(margin))
     allowed = share * float(mechanism.epsilon)
     assert mechanism.privacy_loss().delta_at(allowed) == pytest.approx(found.delta_at(allowed), abs=1e-7)
 
@@ -80,7 +80,7 @@ def test_the_losses_of_samples_follow_the_exact_privacy_loss(mechanism: NoisyCou
     first[0] = mechanism.size
     second[:2] = mechanism.size - 1, 1
     outputs = mechanism.sample(np.tile(first, (draws, 1)), dc.SeededBits(11))
-    losses = mechanism.log_likelihood(outputs, first) - mechanism.log_likelihood(outputs, second)
+    losses = mechanism.log_prob(outputs, first) - mechanism.log_prob(outputs, second)
     exact = mechanism.privacy_loss()
     observed = np.array([int(np.isclose(losses, float(loss)).sum()) for loss in exact.losses])
     assert observed.sum() == draws

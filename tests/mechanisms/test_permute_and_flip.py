@@ -48,7 +48,7 @@ def test_the_law_is_that_of_all_orders(scale: str | None) -> None:
     mechanism = PermuteAndFlip(COIN, 5, "2.5", scale)
     law = law_of_all_orders(mechanism, (2, 3))
     rows = np.array(list(law))
-    assert np.exp(mechanism.log_likelihood(rows, np.array([2, 3]))) == pytest.approx(list(law.values()), rel=1e-12)
+    assert np.exp(mechanism.log_prob(rows, np.array([2, 3]))) == pytest.approx(list(law.values()), rel=1e-12)
 
 
 @pytest.mark.parametrize(("model", "size", "epsilon"), [(COIN, 4, "1"), (COIN, 5, "0.2"), (THREE, 2, "3")])
@@ -133,7 +133,7 @@ def test_it_is_a_little_better_than_the_exponential_mechanism(size: int, wanted:
     table = np.array([size // 2, size // 2])
     errors = []
     for mechanism in (PermuteAndFlip(COIN, size, 1, "0.5"), HellingerGlobal(COIN, size, 1)):
-        law = np.exp(mechanism.log_likelihood(mechanism.tables.all, table))
+        law = np.exp(mechanism.log_prob(mechanism.tables.all, table))
         errors.append(float(law @ mechanism.tables.distances(table[None])[0]))
     assert errors[0] == pytest.approx(wanted, abs=6e-5)
     assert errors[0] < errors[1]

@@ -101,14 +101,14 @@ def test_no_pair_of_neighbours_exceeds_the_exact_delta_and_fine_grids_attain_it(
     exact = two_cell_delta(0.5, *prior, size, float(power))
     mechanism = PosteriorSampling(model, size, "0.5", Fraction(exact) * Fraction(1001, 1000), power=power, grid_bits=11)
     outputs = np.arange(2**11)[:, None]
-    found = enumerate_neighbours(mechanism.log_likelihood, size, 2, outputs).delta_at(0.5)
+    found = enumerate_neighbours(mechanism.log_prob, size, 2, outputs).delta_at(0.5)
     assert 0.99 * exact <= found <= exact * (1 + 1e-9)
 
 
 def test_three_cells_are_as_private_as_their_two_smallest_priors() -> None:
     mechanism = PosteriorSampling(DIE, 3, "1", "0.24", grid_bits=5)
     outputs = np.array([(i, j) for i in range(32) for j in range(32)])
-    found = enumerate_neighbours(mechanism.log_likelihood, 3, 3, outputs)
+    found = enumerate_neighbours(mechanism.log_prob, 3, 3, outputs)
     exact = mechanism.delta_at(Fraction(1))
     assert 0.9 * exact <= found.delta_at(1) <= exact * (1 + 1e-9)
 
@@ -127,7 +127,7 @@ def test_the_stated_loss_dominates_all_neighbours_at_every_epsilon(mechanism: Po
     sticks, unit = mechanism.draws * mechanism.sticks, 2**mechanism.grid_bits
     most = unit if isinstance(mechanism.model, dc.Categories) else 16 * unit
     outputs = np.stack(np.meshgrid(*[np.arange(most)] * sticks), axis=-1).reshape(-1, sticks)
-    found = enumerate_neighbours(mechanism.log_likelihood, mechanism.size, len(mechanism.model.cells), outputs)
+    found = enumerate_neighbours(mechanism.log_prob, mechanism.size, len(mechanism.model.cells), outputs)
     loss = mechanism.privacy_loss()
     for epsilon in (0.0, 0.1, 0.5, 1.0, 2.0, 4.0):
         assert found.delta_at(epsilon) <= loss.delta_at(Fraction(epsilon)) + 1e-9
@@ -140,7 +140,7 @@ def test_truncated_draws_are_pure(levels: int) -> None:
     mechanism = PosteriorSampling(model, 4, "1.5", power=mechanism.power, least="0.05", grid_bits=5)
     grid = np.stack(np.meshgrid(*[np.arange(32)] * (levels - 1)), axis=-1).reshape(-1, levels - 1)
     outputs = grid[mechanism._truncation.holds(grid)]
-    found = enumerate_neighbours(mechanism.log_likelihood, 4, levels, outputs)
+    found = enumerate_neighbours(mechanism.log_prob, 4, levels, outputs)
     assert found.epsilon <= 1.5 * (1 + 1e-9)
     assert np.exp(found.log_laws).sum(axis=1) == pytest.approx(1, abs=1e-9)
 
@@ -174,7 +174,7 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     reach = np.arange(-6 * 2**bits, 14 * 2**bits)[:, None]
     outputs = reach[reach[:, 0] >= 0] if not isinstance(model, NormalMean) else reach
     outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.models.Binomial) else outputs
-    found = enumerate_neighbours(mechanism.log_likelihood, size, len(model.cells), outputs)
+    found = enumerate_neighbours(mechanism.log_prob, size, len(model.cells), outputs)
     missing = (1 - np.exp(found.log_laws).sum(axis=1)).max()
     assert missing < 1e-4
     assert found.delta_at(0.3) <= exact + missing
@@ -188,7 +188,7 @@ def test_samples_follow_the_stated_likelihood(model: Any) -> None:
     table[:2] = 4, 1
     drawn = mechanism.sample(np.tile(table, (20_000, 1)), dc.SeededBits(7))
     seen, observed = np.unique(drawn, axis=0, return_counts=True)
-    expected = np.exp(mechanism.log_likelihood(seen, table)) * 20_000
+    expected = np.exp(mechanism.log_prob(seen, table)) * 20_000
     common = expected >= 10
     counts = np.append(observed[common], 20_000 - observed[common].sum())
     wanted = np.append(expected[common], 20_000 - expected[common].sum())
@@ -215,8 +215,8 @@ def test_several_draws_are_composed_and_certified() -> None:
     drawn = mechanism.sample(np.array([60, 40]), dc.SeededBits(1))
     assert drawn.shape == (5,)
     alone = PosteriorSampling(COIN, 100, 1, "1e-6", power=mechanism.power)
-    logs = alone.log_likelihood(drawn[:, None], np.array([60, 40]))
-    assert mechanism.log_likelihood(drawn, np.array([60, 40])) == pytest.approx(logs.sum(), rel=1e-12)
+    logs = alone.log_prob(drawn[:, None], np.array([60, 40]))
+    assert mechanism.log_prob(drawn, np.array([60, 40])) == pytest.approx(logs.sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -278,10 +278,10 @@ def test_outputs_off_the_grid_are_refused() -> None:
     mechanism = PosteriorSampling(DIE, 10, 1, "0.5", grid_bits=4)
     for output in ([1], [1, 2, 3], [-1, 3], [16, 3]):
         with pytest.raises(dc.DocumentError):
-            mechanism.check_output(np.array(output))
+            mechanism.space.check(np.array(output))
     truncated = PosteriorSampling.truncated(DIE, size=10, epsilon=1, least="0.1")
     with pytest.raises(dc.DocumentError, match="below the declared least"):
-        truncated.check_output(np.array([0, 2**31]))
+        truncated.space.check(np.array([0, 2**31]))
 
 
 @pytest.mark.parametrize(

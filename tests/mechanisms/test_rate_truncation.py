@@ -73,7 +73,7 @@ def test_samples_follow_the_stated_likelihood(model: Any) -> None:
     table = np.zeros(len(model.cells), dtype=np.int64)
     table[:2] = 3, 2
     cells = np.arange(mechanism.first, mechanism.last + 1)[:, None]
-    expected = np.exp(mechanism.log_likelihood(cells, table))
+    expected = np.exp(mechanism.log_prob(cells, table))
     assert expected.sum() == pytest.approx(1, abs=1e-9)
     drawn = mechanism.sample(np.tile(table, (1200, 1)), dc.SeededBits(17))
     counts = np.bincount(drawn[:, 0] - mechanism.first, minlength=len(cells))
@@ -93,7 +93,7 @@ def test_the_reading_is_the_sum_over_all_tables(model: Any) -> None:
     middles = (edges[:-1] + edges[1:]) / 2
     tables = np.array(list(compositions(4, len(model.cells))))
     logs = np.log(np.maximum(model.level_probabilities(middles), 1e-300)) @ tables.T
-    logs = logs + gammaln(5) - gammaln(tables + 1).sum(axis=1) + mechanism.log_likelihood(release.counts, tables)
+    logs = logs + gammaln(5) - gammaln(tables + 1).sum(axis=1) + mechanism.log_prob(release.counts, tables)
     weights = logsumexp(logs, axis=1) + model.posterior_given_total(Fraction(0), 0).log_mass(edges[:-1], edges[1:])
     shares = np.exp(weights - logsumexp(weights))
     assert posterior.mean == pytest.approx(float(shares @ middles), rel=1e-3)
@@ -106,13 +106,13 @@ def test_records_far_outside_the_interval_keep_their_digits() -> None:
         dc.Exponential("x", high=4, bands=4, shape=2, rate=3, outside="usual"), 10_000, 50, "0.2", "0.9"
     )
     totals = np.array([39_000.0])  # a rate of about 0.256 of 10,000 records: inside
-    inside = sum(np.exp(mechanism.log_likelihood_of_totals(np.array([cell]), totals)) for cell in coarse(mechanism))
+    inside = sum(np.exp(mechanism.log_prob_of_totals(np.array([cell]), totals)) for cell in coarse(mechanism))
     assert np.isfinite(inside).all()
     far = np.array([2_000.0])  # a rate of about 5: all mass is next to 0.9, with the slope (n + 1) / 0.9 - total
     slope = 10_001 / 0.9 - 2003
     cell = int(0.899 * 2**32)
     expected = -slope * (0.9 - cell / 2**32) + np.log(slope * 2.0**-32)
-    assert float(mechanism.log_likelihood_of_totals(np.array([cell]), far)[0]) == pytest.approx(expected, abs=0.02)
+    assert float(mechanism.log_prob_of_totals(np.array([cell]), far)[0]) == pytest.approx(expected, abs=0.02)
 
 
 def coarse(mechanism: RateTruncation) -> list[int]:
@@ -172,6 +172,6 @@ def test_nonsense_is_refused_in_words(keys: dict[str, Any], words: str) -> None:
 def test_outputs_outside_the_interval_are_refused() -> None:
     mechanism = RateTruncation(FAMILIES[0], 10, 50, "0.5", 2, grid_bits=4)
     with pytest.raises(dc.DocumentError, match="outside the declared interval"):
-        mechanism.check_output(np.array([mechanism.last + 1]))
+        mechanism.space.check(np.array([mechanism.last + 1]))
     with pytest.raises(dc.DocumentError, match="must hold 1 numbers"):
-        mechanism.check_output(np.array([9, 9]))
+        mechanism.space.check(np.array([9, 9]))

@@ -11,8 +11,10 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.errors import DeclarationError
 from discreet.guarantees.guarantee import Guarantee
+from discreet.inference._plug_in import plain_counts
 from discreet.mechanisms import Mechanism, Sized, sized
 from discreet.mechanisms.evidence import Evidence
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.planning import verify
 from discreet.randomness import RandomBits
 from discreet.reading import why_unreadable
@@ -39,17 +41,14 @@ class SecretNumber(Mechanism[dc.Categories]):
         return self._known.rho
 
     @property
-    def length(self) -> int:
-        return self._known.length
+    def space(self) -> OutputSpace:
+        return self._known.space
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         return self._known.sample(counts, bits)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
-        return self._known.log_likelihood(output, counts)
-
-    def check_output(self, output: Counts) -> None:
-        self._known.check_output(output)
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
+        return self._known.log_prob(output, counts)
 
     def evidence(self, output: Counts) -> Evidence:
         return self._known.evidence(output)
@@ -68,4 +67,4 @@ def test_every_registered_mechanism_has_a_public_size() -> None:
     assert Sized.registered() == Mechanism.registered()
     mechanism = dc.GeometricHistogram(COIN, 5, 1)
     assert sized(mechanism) is mechanism
-    assert np.all(mechanism.plain_counts(np.array([[-1, 4]])) == [[0, 5]])
+    assert np.all(plain_counts(mechanism, np.array([[-1, 4]])) == [[0, 5]])

@@ -105,7 +105,7 @@ def test_networks_with_skewed_counts_are_drawn() -> None:
     )
     counts = np.zeros(25, dtype=np.int64)
     counts[0] = 100
-    mechanism.check_output(mechanism.sample(counts, dc.SeededBits(1)))
+    mechanism.space.check(mechanism.sample(counts, dc.SeededBits(1)))
 
 
 def test_grids_too_coarse_for_the_records_are_refused_from_public_facts() -> None:
@@ -127,4 +127,4 @@ def test_truncated_finds_a_grid_that_is_fine_enough() -> None:
     assert 32 < mechanism.grid_bits < 50
     counts = np.zeros(60, dtype=np.int64)
     counts[7] = 10**7
-    mechanism.check_output(mechanism.sample(counts, dc.SeededBits(1)))
+    mechanism.space.check(mechanism.sample(counts, dc.SeededBits(1)))

@@ -22,9 +22,9 @@ def test_the_second_step_looks_at_the_edge_that_the_first_one_finds() -> None:
     counts = np.array([10, 10, 10, 19, 21, 10, 10, 10])
     (drawn,) = mechanism.sample(counts[None], dc.SeededBits(1))
     edge = int(mechanism.edges_of(drawn[:-1]))
-    slow = mechanism.table.log_likelihood(drawn[:-1], counts)
+    slow = mechanism.table.log_prob(drawn[:-1], counts)
     slow += np.log(np.tanh(0.25)) - abs(int(drawn[-1]) - counts[:edge].sum()) / 2
-    assert float(mechanism.log_likelihood(drawn, counts)) == pytest.approx(float(slow), abs=1e-12)
+    assert float(mechanism.log_prob(drawn, counts)) == pytest.approx(float(slow), abs=1e-12)
 
 
 def test_both_steps_add_up_by_basic_and_zcdp_composition_and_no_law_is_convolved() -> None:

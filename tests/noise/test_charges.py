@@ -84,8 +84,8 @@ def test_the_class_share_makes_the_error_of_log_odds_least(features: int) -> Non
 
     def error(share: object) -> float:
         mechanism = CubeCounts(naive_bayes(features), 1000, "0.1", class_share=share)  # type: ignore[arg-type]
-        assert mechanism.class_sd is not None
-        return float(16 * mechanism.class_sd**2 + 64 * features * mechanism.count_sd() ** 2)
+        found = mechanism.count_deviations()
+        return float(16 * found["class_sd"] ** 2 + 64 * features * found["count_sd"] ** 2)
 
     rule = CubeCounts(naive_bayes(features), 1000, "0.1").class_share
     assert error(rule) <= 1.002 * min(error(rule * Fraction(step, 20)) for step in range(8, 50, 2) if rule * step < 20)
@@ -200,4 +200,4 @@ def test_two_hundred_joint_releases_cost_less_than_their_epsilons_say() -> None:
 def test_independent_laplace_moments_share_epsilon() -> None:
     model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     mechanism = LaplaceMoments(model, 100, 1)
-    assert mechanism.rho == Fraction(1, 2 * mechanism.length)
+    assert mechanism.rho == Fraction(1, 2 * mechanism.space.length)

@@ -140,7 +140,7 @@ def test_noise_without_a_density_is_evidence_that_no_likelihood_is_asked_of() ->
     assert isinstance(part, Measurement)
     assert not has_density(part.noise.structure)
     asks: list[Callable[[], object]] = [
-        lambda: mechanism.log_likelihood(output, output),
+        lambda: mechanism.log_prob(output, output),
         lambda: part.log_likelihood(output),
     ]
     for ask in asks:
@@ -153,9 +153,9 @@ def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> Non
     mechanism = EVERY[name]
     counts = some_counts(mechanism)
     output = mechanism.sample(counts, dc.SeededBits(4))
-    assert output.shape == (mechanism.length,)
+    assert output.shape == (mechanism.space.length,)
     for table in (counts, some_counts(mechanism, 1)):
-        expected = float(mechanism.log_likelihood(output, table))
+        expected = float(mechanism.log_prob(output, table))
         found = mechanism.evidence(output)
         parts = found if isinstance(found, tuple) else (found,)
         total = sum(float(np.asarray(part.log_likelihood(table))) for part in parts)
@@ -164,7 +164,7 @@ def test_evidence_has_the_likelihood_that_the_mechanism_states(name: str) -> Non
 
 @pytest.mark.parametrize("name", list(EVERY))
 def test_evidence_is_known_before_anything_is_drawn(name: str) -> None:
-    found = EVERY[name].evidence(np.zeros(EVERY[name].length, dtype=np.int64))
+    found = EVERY[name].evidence(np.zeros(EVERY[name].space.length, dtype=np.int64))
     draws = ("PosteriorSampling", "RateTruncation", "NetworkSampling", "BallDraw")
     kinds = {True: Measurement, False: Draw if name in draws else Choice}
     measured = name in MEASURED or name.endswith("Laplace") or name == "TwoStepMedian"

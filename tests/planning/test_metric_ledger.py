@@ -211,7 +211,7 @@ def test_two_columns_together_lose_no_more_than_the_sum_of_distances() -> None:
     places = list(product(range(2), repeat=2))
     free = np.arange(-20, 22)
     outputs = np.column_stack([free, 1 - free])
-    laws = [[each.log_likelihood(outputs, np.eye(2, dtype=int)[place]) for place in range(2)] for each in made]
+    laws = [[each.log_prob(outputs, np.eye(2, dtype=int)[place]) for place in range(2)] for each in made]
     for one, two in product(range(4), repeat=2):
         losses = [np.max(law[places[one][i]] - law[places[two][i]]) for i, law in enumerate(laws)]
         assert sum(losses) == pytest.approx(0.7 * float(metric.distance(one, two)), abs=1e-12)

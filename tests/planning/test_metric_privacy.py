@@ -27,7 +27,7 @@ def test_every_pair_of_data_sets_loses_its_distance_and_no_more() -> None:
     tables = np.array([np.bincount(each, minlength=4) for each in sets])
     free = np.array(list(product(range(-14, 18), repeat=3)))
     outputs = np.column_stack([free, 3 - free.sum(axis=1)])
-    logs = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    logs = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     for one, two in product(range(len(sets)), repeat=2):
         orders = permutations(sets[two])
         far = min(sum(abs(positions[a] - positions[b]) for a, b in zip(sets[one], o, strict=True)) for o in orders)
@@ -49,7 +49,7 @@ def enumerated(mechanism: Any, records: Any, size: int, low: int, high: int) -> 
     outputs = parts[0]
     for part in parts[1:]:
         outputs = np.column_stack([np.repeat(outputs, len(part), axis=0), np.tile(part, (len(outputs), 1))])
-    logs = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    logs = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     return sets, np.stack([np.max(logs[one][None] - logs, axis=1) for one in range(len(sets))])
 
 
@@ -113,7 +113,7 @@ def test_every_pair_of_data_sets_in_groups_loses_its_distance_and_no_more() -> N
     sets = list(combinations_with_replacement(range(6), 2))
     tables = np.array([np.bincount(each, minlength=6) for each in sets])
     outputs = np.array(list(product(range(-2, 4), repeat=6)))
-    logs = np.stack([mechanism.log_likelihood(outputs, table) for table in tables])
+    logs = np.stack([mechanism.log_prob(outputs, table) for table in tables])
     for one, two in product(range(len(sets)), repeat=2):
         far = apart(distance, sets[one], sets[two])
         assert float(np.max(logs[one] - logs[two])) == pytest.approx(0.7 * float(far), abs=1e-9)
@@ -126,7 +126,7 @@ def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums_in_groups() -
     assert np.array_equal(records, mechanism.records_at(range(6)))
     sets = list(combinations_with_replacement(range(6), 2))
     tables = np.array([records[a] + records[b] for a, b in sets])
-    logs = np.stack([mechanism.log_likelihood(tables, table) for table in tables])  # outputs without noise lose most
+    logs = np.stack([mechanism.log_prob(tables, table) for table in tables])  # outputs without noise lose most
     for one, two in product(range(len(sets)), repeat=2):
         far = apart(mechanism.metric.distance, sets[one], sets[two])
         assert logs[one, one] - logs[two, one] <= 0.3 * float(far) + 1e-9

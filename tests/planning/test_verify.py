@@ -141,7 +141,7 @@ def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -
     mechanism = dc.mechanisms.PermuteAndFlip(
         dc.Categories("coin", levels=("heads", "tails"), outside="heads"), size, epsilon
     )
-    found = enumerate_neighbours(mechanism.log_likelihood, size, 2, mechanism.tables.all)
+    found = enumerate_neighbours(mechanism.log_prob, size, 2, mechanism.tables.all)
     certificate = dc.verify(mechanism)
     assert found.epsilon <= certificate.epsilon <= found.epsilon * (1 + 1e-8)
     assert (1 - 1e-5) * float(epsilon) < found.epsilon <= float(epsilon)

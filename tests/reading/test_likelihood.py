@@ -38,7 +38,7 @@ def listed(log_p: Floats, *releases: dc.Release) -> tuple[float, Floats, Floats]
     logs = gammaln(size + 1) - gammaln(tables + 1).sum(axis=1)
     logs = logs + np.where(tables > 0, tables * np.where(log_p == -np.inf, -1e300, log_p), 0).sum(axis=1)
     for release in releases:
-        logs = logs + release.mechanism.log_likelihood(release.counts, tables)
+        logs = logs + release.mechanism.log_prob(release.counts, tables)
     value = float(logsumexp(logs))
     weights = np.exp(logs - value)
     mean = weights @ tables
@@ -130,7 +130,7 @@ def test_shares_integrated_out_are_those_of_all_tables(share: float) -> None:
     value, expected = release.likelihood.given("g", prior=share)(log_q)
     tables = np.array(list(compositions(8, 6)))
     groups = tables[:, :3] + tables[:, 3:]
-    logs = release.mechanism.log_likelihood(release.counts, tables) + gammaln(9) - gammaln(tables + 1).sum(axis=1)
+    logs = release.mechanism.log_prob(release.counts, tables) + gammaln(9) - gammaln(tables + 1).sum(axis=1)
     logs += tables @ log_q + (gammaln(share + groups) - gammaln(share)).sum(axis=1)
     logs += gammaln(3 * share) - gammaln(3 * share + 8)
     wanted = float(logsumexp(logs))

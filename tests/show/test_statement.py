@@ -160,7 +160,7 @@ def test_no_reader_who_knows_the_others_moves_further_than_the_table_says() -> N
     mechanism = dc.GeometricHistogram(SMALL, size=5, epsilon="0.5")
     (most,) = re.findall(r"\| 50 % \| [\d.]+ % \| ([\d.]+) % \|", told(small(epsilon="0.5")))
     outputs = mechanism.outputs_near(margin=9)
-    here, there = (mechanism.log_likelihood(outputs, [k, 5 - k]) for k in (3, 2))
+    here, there = (mechanism.log_prob(outputs, [k, 5 - k]) for k in (3, 2))
     believed = 1 / (1 + min(math.exp(two - one) for one, two in zip(here, there, strict=True)))
     assert believed <= float(most) / 100
     assert believed > float(most) / 100 - 1e-3

@@ -16,6 +16,7 @@ mechanism states as its privacy loss. That is what nobody can do better than; it
 from dataclasses import dataclass
 from math import ceil, log
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import click
 
@@ -64,6 +65,14 @@ class Distinguishing:
         }
 
 
+@runtime_checkable
+class HasDivergence(Protocol):
+    """A mechanism whose Kullback-Leibler divergence between neighbours is known exactly."""
+
+    def divergence(self) -> float | None:
+        """Return the largest between neighbours; None if the privacy loss gives it."""
+
+
 def distinguish(subject: Release | Mechanism, error: float = ERROR) -> Distinguishing:
     """Return how far apart neighbours are under a mechanism, and how many outputs it takes to tell them apart."""
     if not isinstance(subject, Release | Mechanism):
@@ -71,7 +80,8 @@ def distinguish(subject: Release | Mechanism, error: float = ERROR) -> Distingui
     mechanism = subject.mechanism if isinstance(subject, Release) else subject
     if not isinstance(error, int | float) or not 0 < error < 0.5:
         raise DeclarationError(f"The error of both decisions must lie between 0 and 1/2; got {error!r}.")
-    loss, known = mechanism.privacy_loss(), mechanism.divergence
+    loss = mechanism.privacy_loss()
+    known = mechanism.divergence() if isinstance(mechanism, HasDivergence) else None
     told = draws_needed(loss.divergence, error, loss.beyond) if loss.divergence > 0 else None
     if known is None:
         needed = told if told is not None else draws_needed(1e-300, error, max(loss.beyond, 1e-300))

@@ -37,7 +37,7 @@ def tail_probability(mechanism: HellingerMechanism, counts: ArrayLike, distance:
     """
     table, distances = _row(mechanism, counts, distance)
     far = mechanism.tables.all[distances >= distance]
-    return float(np.exp(mechanism.log_likelihood(far, table)).sum())
+    return float(np.exp(mechanism.log_prob(far, table)).sum())
 
 
 def counted_tail_bound(mechanism: HellingerMechanism, counts: ArrayLike, distance: float) -> float:

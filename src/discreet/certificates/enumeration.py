@@ -117,16 +117,16 @@ class Enumeration:
             yield laws[part[:, 0]], laws[part[:, 1]]
 
 
-def compare(log_likelihood: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
+def compare(log_prob: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
     """Compare neighbours on the given outputs (rows)."""
-    laws = [np.asarray(log_likelihood(outputs, table), dtype=float) for table in data_sets.tables]
+    laws = [np.asarray(log_prob(outputs, table), dtype=float) for table in data_sets.tables]
     return Enumeration(data_sets, np.stack(laws))
 
 
-def enumerate_neighbours(log_likelihood: Likelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
+def enumerate_neighbours(log_prob: Likelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
     """Compare all neighbouring counts of `size` records in `cells` cells on the given outputs (rows)."""
     cell = np.eye(cells, dtype=np.int64)
-    return compare(log_likelihood, neighbouring(cell, size, most=2**62), outputs)
+    return compare(log_prob, neighbouring(cell, size, most=2**62), outputs)
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:

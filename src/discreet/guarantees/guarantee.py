@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from discreet.errors import DeclarationError, LedgerError
 from discreet.exact import Exact, exact, exact_text, positive, probability
@@ -200,13 +200,26 @@ def together(shares: Mapping[str, Amount], adjacency: Adjacency) -> Amount:
     return with_groups(shares, adjacency)
 
 
+@runtime_checkable
+class ApproximateZcdp(Protocol):
+    """A mechanism whose rho may hold only up to a delta (approximate zCDP)."""
+
+    def rho_delta(self) -> Fraction:
+        """Return the delta up to which rho holds; 0 if it holds without one."""
+
+
+def rho_delta(mechanism: object) -> Fraction:
+    """Return the delta up to which the rho of a mechanism holds; 0 if it holds without one."""
+    return mechanism.rho_delta() if isinstance(mechanism, ApproximateZcdp) else Fraction(0)
+
+
 def zcdp_cost(mechanism: "Costly", rows: int = 1) -> tuple[Fraction, Fraction]:
     """Return rho and the delta up to which it holds, for a unit of up to `rows` records.
 
     A group of c records costs c^2 rho. Where a mechanism knows its rho only up to its delta, epsilon^2/2 of the group's
     guarantee stands for it.
     """
-    if not getattr(mechanism, "rho_needs_delta", False):
+    if not rho_delta(mechanism):
         return mechanism.rho * rows**2, Fraction(0)
     if rows == 1:
         return mechanism.rho, mechanism.guarantee.delta

@@ -73,7 +73,7 @@ def criticised(
             "very graph, so it cannot contradict the graph. Nothing was checked. Ask for noisy counts, such as "
             "FamilyHistograms."
         )
-    length = sum(release.mechanism.length for release in measured)
+    length = sum(release.mechanism.space.length for release in measured)
     work = CostEstimate(f"making up {replicates} releases", _NUMBER * replicates * length, 6.0 * replicates * length)
     if (why := work.rejection) is not None:
         raise DeclarationError(f"{why}. Nothing was checked. Ask for fewer replicates.")

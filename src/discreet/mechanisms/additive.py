@@ -6,35 +6,63 @@ is the largest zCDP parameter. A mechanism states its quantities and its noise, 
 table of counts (`NoisyCounts`) states only its noise.
 """
 
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import inf
+from itertools import accumulate, pairwise, product
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
+from discreet.certificates.listing import window
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
+from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.quantities import Cells, Measurement, Quantities
-from discreet.mechanisms.refereed_numbers import RefereedCounts, RefereedNumbers
 from discreet.models import Categories
-from discreet.models.model import ModelT
+from discreet.models.model import Model, ModelT
+from discreet.noise import Noise
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
 from discreet.noise.noise import pieces_of
-from discreet.noise.structure import epsilon_weights, rho_weights
+from discreet.noise.structure import epsilon_weights, has_density, log_terms, preserved, rho_weights
 from discreet.randomness import RandomBits
 
+_FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
 
-class Additive(RefereedNumbers[ModelT]):
+
+class Additive(Sized[ModelT]):
     """Publishes z = A k + u, with `quantities` A and `noise` u."""
 
+    @property
+    @abstractmethod
+    def quantities(self) -> Quantities:
+        """Return what is measured."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> Noise:
+        """Return the law of the noise."""
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Say in a few words why the guarantee holds."""
+
+    @abstractmethod
+    def checked(self, counts: ArrayLike) -> Counts:
+        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
+
     def measured(self, counts: ArrayLike) -> Counts:
+        """Return A k, what would be published without noise, for one or many rows of counts."""
         return self.quantities.apply(np.asarray(counts))
 
     @property
@@ -46,11 +74,6 @@ class Additive(RefereedNumbers[ModelT]):
                 "was published. Use noise that hides everything that one record moves, totals included."
             )
         return Guarantee(Fraction(self.pure_epsilon), reason=self.reason)
-
-    @property
-    def rho_needs_delta(self) -> bool:
-        """Return False: rho is computed from quantities and noise."""
-        return False
 
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
@@ -104,12 +127,51 @@ class Additive(RefereedNumbers[ModelT]):
         values = by_block(np.asarray(output), lengths)
         return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
 
+    @property
+    def space(self) -> OutputSpace:
+        """Return numbers not too far from the possible ones; blocks whose noise adds up to zero add up to the size."""
+        return OutputSpace(self.quantities.length, self._why_impossible)
+
+    def log_prob(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+        return self.noise.log_prob(np.asarray(output) - self.measured(counts))
+
+    @property
+    def reach(self) -> float:
+        """Return how far the noise of the noisiest number reaches, for the width of windows."""
+        return float(self.noise.decay_length.max())
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return outputs near these data sets, at most `most`, until the probability beyond is about e^-40.
+
+        None if the probability of an output is not known in closed form.
+        """
+        if not has_density(self.noise.structure):
+            return None
+        ends = list(accumulate((0, *self.noise.blocks)))
+        blocks = [slice(start, end) for start, end in pairwise(ends)]
+        tied = [block for block, keeps in zip(blocks, preserved(self.noise.structure), strict=True) if keeps]
+        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
+
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield the fields of a twin on another model; shares belong to the tables of a network."""
+        yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
+
+    def _why_impossible(self, output: Counts) -> str | None:
+        possible = self.size * self.quantities.per_record
+        farthest = possible + _FARTHEST * (1 + self.noise.decay_length)
+        if any(abs(int(value)) > most for value, most in zip(output, farthest.tolist(), strict=True)):
+            return "The output holds numbers too large to be read."
+        for keeps, block in zip(preserved(self.noise.structure), by_block(output, self.noise.blocks), strict=True):
+            if keeps and (total := sum(int(value) for value in block)) != possible:
+                return f"The output must add up to the size {possible}; it adds up to {total}."
+        return None
+
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NoisyCounts(RefereedCounts, Additive[Categories]):
+class NoisyCounts(Additive[Categories]):
     """A noisy table of counts: `model` declares the cells, `size` is the public number of records."""
 
     model: Categories
@@ -133,6 +195,29 @@ class NoisyCounts(RefereedCounts, Additive[Categories]):
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         return table
+
+    @property
+    def keeps_total(self) -> bool:
+        """Tell whether every output adds up to the public size."""
+        return preserved(self.noise.structure)[0]
+
+    def log_kernel(self, noise: ArrayLike) -> Floats:
+        """Return log g(noise), cell by cell."""
+        return log_terms(self.noise.structure, noise, 0)
+
+    @property
+    def log_normaliser(self) -> float:
+        """Return log Z."""
+        return self.noise.log_normaliser
+
+    def outputs_near(self, margin: int) -> Counts:
+        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
+        values = range(-margin, self.size + margin + 1)
+        cells = len(self.model.cells)
+        if not self.keeps_total:
+            return np.array(list(product(values, repeat=cells)))
+        free = np.array(list(product(values, repeat=cells - 1)))
+        return np.column_stack([free, self.size - free.sum(axis=1)])
 
 
 def within_bounds(epsilon: Fraction, name: str) -> Fraction:

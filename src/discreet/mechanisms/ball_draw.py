@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.certificates import PrivacyLoss
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, whole
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
@@ -30,6 +30,7 @@ from discreet.mechanisms.additive import MOST_EPSILON
 from discreet.mechanisms.box_moments import Wholes
 from discreet.mechanisms.evidence import Draw, DrawnRows
 from discreet.mechanisms.mechanism import Sized, require_prior
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.models.linear_regression import LinearRegression
 from discreet.models.model import Model
@@ -173,7 +174,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
             if happens(kappa * room / 2, bits):
                 return point
 
-    def log_likelihood(self, output: Wholes, counts: Wholes) -> Floats:
+    def log_prob(self, output: Wholes, counts: Wholes) -> Floats:
         """Return log P(output | moments) for rows of outputs and one row of moments, by listing every grid point."""
         points = self.outputs()
         matrix, shift = (np.array(part, dtype=float) for part in self.quadratic(self.model.moments(counts)))
@@ -193,7 +194,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         """Return nothing: coefficients are drawn, not probabilities."""
         return ()
 
-    def log_likelihood_of_totals(self, output: Wholes, totals: Floats) -> Floats:
+    def log_prob_of_totals(self, output: Wholes, totals: Floats) -> Floats:
         """Refuse: a regression has no single total."""
         raise DeclarationError("The law of drawn coefficients does not depend on a single total.")
 
@@ -214,8 +215,9 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         return np.asarray(output, dtype=float) * (float(self.spacing) * sqrt(self.model.dimension))
 
     @property
-    def length(self) -> int:
-        return self.model.dimension
+    def space(self) -> OutputSpace:
+        """Return the points of the grid within the ball."""
+        return OutputSpace(self.model.dimension, self._why_impossible)
 
     def evidence(self, output: Wholes) -> Draw:
         return Draw(np.asarray(output), self)
@@ -229,11 +231,9 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         for steps in (16, 32, 64, 128, 256):
             yield {"steps": min(steps, self.steps)}
 
-    def check_output(self, output: Wholes) -> None:
-        if output.shape != (self.model.dimension,):
-            raise DocumentError(f"The output must hold {self.model.dimension} numbers; it holds {output.size}.")
-        if sum(int(g) ** 2 for g in output) > self.squared_radius:
-            raise DocumentError("The output lies outside the declared norm bound.")
+    def _why_impossible(self, output: Wholes) -> str | None:
+        outside = sum(int(g) ** 2 for g in output) > self.squared_radius
+        return "The output lies outside the declared norm bound." if outside else None
 
     def coefficients(self, output: NDArray[np.int64]) -> dict[str, float]:
         """Return the drawn coefficients in the units of the table."""

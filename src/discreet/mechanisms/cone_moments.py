@@ -22,6 +22,7 @@ from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.box_moments import NoisyMoments, check_rate
+from discreet.mechanisms.proof_assumption import ProofAssumption
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise.cone import Cone, Terms
 from discreet.noise.moment_body import MomentBody
@@ -44,7 +45,6 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
     """
 
     reason = "cone noise, R (A - B) with A and B uniform in a convex body that holds every record's products"
-    premise = "lies in the body of the noise: positive semidefinite, within its bounds and cuts"
 
     def __init__(self, model: LinearRegression, size: int, epsilon: Exact) -> None:
         super().__init__(model, size, epsilon)
@@ -78,8 +78,14 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         """Return the zCDP parameter of any pure epsilon, epsilon tanh(epsilon / 2), rounded up."""
         return pure_rho(self.epsilon)
 
-    def probes(self) -> Counts:
-        """Return the contributions of records at their bounds and of some between them, for the checks of `verify`."""
+    def proof_assumption(self) -> ProofAssumption:
+        """Return that every record lies in the body, to be checked at the bounds and at some points between them."""
+        coding, square = self.coding, self.model.grid**2
+        text = "lies in the body of the noise: positive semidefinite, within its bounds and cuts"
+        return ProofAssumption(text, self._probes(), lambda row: coding.body.holds(coding.matrix(row), square))
+
+    def _probes(self) -> Counts:
+        """Return the contributions of records at their bounds and of some between them."""
         columns: dict[str, list[object]] = {}
         for place, bounds in enumerate(self.model.bounds, 1):
             shares = np.arange(1, _PROBES + 1) * _GOLDEN * place % 1
@@ -89,9 +95,6 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         records = [{name: [values[k]] for name, values in columns.items()} for k in range(_PROBES)]
         between = np.stack([self.model.rehearse(record) for record in records])
         return np.unique(np.concatenate([self.model.contributions(_PROBES)[0], between]), axis=0)
-
-    def keeps_premise(self, contribution: Counts) -> bool:
-        return self.coding.body.holds(self.coding.matrix(contribution), self.model.grid**2)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
 
     >>> net = Network.from_edges("a -> b", levels={"a": (0, 1, 2), "b": ("no", "yes")}, outside={"a": 0, "b": "no"})
     >>> mechanism = ContrastGaussians(net, size=100, epsilon=1, delta="1e-6")
-    >>> mechanism.length, mechanism.basis.blocks
+    >>> mechanism.space.length, mechanism.basis.blocks
     (5, (('a',), ('b',), ('a', 'b')))
     """
 

@@ -43,7 +43,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
 
     >>> levels = {"smokes": ("no", "yes"), "drinks": ("no", "yes")}
     >>> items = Network.from_edges("smokes", "drinks", levels=levels, outside="no")
-    >>> CubeCounts(items, size=100, epsilon=1).length
+    >>> CubeCounts(items, size=100, epsilon=1).space.length
     2
     """
 
@@ -109,12 +109,13 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
     def parts(self, output: Counts) -> tuple[Counts, Counts]:
         """Return the class counts (..., C) and the features' numbers (..., C, d) of an output."""
         rows = np.asarray(output)
-        first = self.length - self.classes * self.features
+        first = self.quantities.length - self.classes * self.features
         return rows[..., :first], rows[..., first:].reshape(*rows.shape[:-1], self.classes, self.features)
 
-    @property
-    def class_sd(self) -> float | None:
-        return None if self.model.target is None else sqrt(float(self.noise.variance[0]))
+    def count_deviations(self) -> dict[str, float]:
+        """Return that of a class count too, if classes have a share of their own."""
+        own = {} if self.model.target is None else {"class_sd": sqrt(float(self.noise.variance[0]))}
+        return super().count_deviations() | own
 
     def count_sd(self) -> float:
         """Return half the standard deviation of U_iy, because a count is (s + n_y) / 2."""

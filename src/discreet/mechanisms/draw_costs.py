@@ -61,7 +61,6 @@ class DrawCosts(ABC):
         each = self.cost / self.draws
         return self.draws * min(each**2 / 8, pure_rho(each))
 
-    @property
-    def rho_needs_delta(self) -> bool:
-        """Tell whether rho holds only up to delta: for draws that are neither truncated nor normal."""
-        return not self.least and self.gaussian_rho is None
+    def rho_delta(self) -> Fraction:
+        """Return delta for draws that are neither truncated nor normal; for these rho holds without one."""
+        return self.delta if not self.least and self.gaussian_rho is None else Fraction(0)

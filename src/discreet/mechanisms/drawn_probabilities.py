@@ -39,7 +39,6 @@ class DrawnProbabilities:
         """Return the strength of the prior, unless privacy demanded one."""
         return ("strength",) if self.strength is None else ()
 
-    @property
     def forced_prior(self) -> str:
         """Say how strong the prior is that privacy demands."""
         if self.strength is None:
@@ -65,7 +64,7 @@ class DrawnProbabilities:
         """Return the cells of the grid that were drawn."""
         return Draw(np.asarray(output), self)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either."""
         raise NotImplementedError
 
@@ -80,7 +79,7 @@ class DrawnProbabilities:
             for (names, alpha, rows), part in zip(tables, parts, strict=False)
         )
 
-    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+    def log_prob_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values): all that a family's posterior depends on."""
         if not isinstance(family := self.drawn_under, ReadableFamily):
             raise DeclarationError("The law of drawn probabilities does not depend on a single total.")

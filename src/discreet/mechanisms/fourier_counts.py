@@ -24,14 +24,13 @@ from discreet.exact import Exact, whole
 from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
-from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 
 _LARGEST_SHARE = 10**9
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
+class FourierCounts(ParityCounts, kind="FourierCounts", version=2):
     """Noisy parity counts (Fourier coefficients) of yes/no tables: pure epsilon-DP under replacement of one record.
 
     There is one count for each block, in the order of `basis.blocks`; the tables rebuilt from them are consistent, and
@@ -62,7 +61,8 @@ class FourierCounts(UnitMoves, ParityCounts, kind="FourierCounts", version=2):
 
     @property
     def reason(self) -> str:
-        return f"discrete Laplace noise on {self.length} parity counts, scaled to the worst change of one record"
+        number = self.quantities.length
+        return f"discrete Laplace noise on {number} parity counts, scaled to the worst change of one record"
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the exact privacy loss if all rates are equal, else that of the worst mechanism with this epsilon.

@@ -7,7 +7,6 @@ declared is what is charged, at every size. Whoever reads a scale, from a docume
 The papers' own scales, which cost about half of epsilon, or up to 1.5 of it, are in `discreet_papers.as_published`.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,9 +19,7 @@ from discreet.certificates.calibration import DIGITS, last_fitting
 from discreet.certificates.hellinger_series import can_bound
 from discreet.certificates.pair_bound import smooth_bound
 from discreet.exact import Exact, ball, positive, rounded_down
-from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_calibrated import ScaledHellinger
-from discreet.mechanisms.hellinger_one_scale import OneScale
+from discreet.mechanisms.hellinger_calibrated import CalibratedHellinger
 from discreet.mechanisms.hellinger_sensitivity import (
     Decay,
     exponential,
@@ -38,38 +35,6 @@ from discreet.models.model import Model
 LIPSCHITZ = ("0.25", "0.5", "1", "2")
 """Values from which a ranking chooses the Lipschitz constant of a reciprocal sensitivity."""
 _BITS = 128
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class CalibratedHellinger(ScaledHellinger):
-    """A Hellinger mechanism that costs what it declares: by comparison of all neighbours, or by a proof beyond that."""
-
-    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "lipschitz")
-
-    @abstractmethod
-    def proved_scale(self) -> tuple[Fraction, str]:
-        """Return a scale that keeps epsilon and delta at any size, and why."""
-
-    def _largest_scale(self) -> Fraction:
-        return super()._largest_scale() if self._enumerable else self.proved_scale()[0]
-
-    def _keeps_guarantee(self) -> bool:
-        return super()._keeps_guarantee() if self._enumerable else self.scale <= self.proved_scale()[0]
-
-    @property
-    def claim(self) -> Guarantee:
-        return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="as declared")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Return (epsilon, delta) as declared: enumerated where all neighbours can be compared, else proved."""
-        if self._enumerable:
-            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
-        return Guarantee(self.epsilon, self.delta, reason=self.proved_scale()[1])
-
-    def proved_pure_epsilon(self) -> Fraction:
-        """Return epsilon: the scale was held against it."""
-        return self.epsilon
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -91,7 +56,7 @@ class GlobalSensitivity(CalibratedHellinger):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerGlobal(OneScale, GlobalSensitivity, kind="HellingerGlobal", version=2):
+class HellingerGlobal(GlobalSensitivity, kind="HellingerGlobal", version=2):
     """Choose a posterior by the exponential mechanism with the global sensitivity: pure epsilon-DP.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")

@@ -7,6 +7,7 @@ pure. The scale is a public field. Whoever reads it, from a document or by hand,
 certified again before anything is done with it.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,27 +38,51 @@ _ROUNDS = 6
 _BITS = 128
 
 
-class ScaledHellinger(HellingerMechanism):
-    """P(r | k) ~ e^(-scale H(k, r) / S(k)), the scale held against epsilon and delta by comparing neighbours."""
+class CalibratedHellinger(HellingerMechanism):
+    """P(r | k) ~ e^(-scale H(k, r) / S(k)), which costs what it declares.
+
+    The scale is held against epsilon and delta by comparing all neighbours, or by a proof beyond that.
+    """
 
     calibrated: ClassVar[tuple[str, ...]] = ("scale",)
+    calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "lipschitz")
     delta: Fraction
     scale: Fraction
 
     def _calibrate(self, given: Exact | None) -> None:
         """Find the scale, or hold a given one against the guarantee."""
-        object.__setattr__(self, "scale", self._largest_scale() if given is None else positive(given, "scale"))
+        if given is None:
+            found = largest_scale(self) if self._enumerable else self.proved_scale()[0]
+        else:
+            found = positive(given, "scale")
+        object.__setattr__(self, "scale", found)
         if given is not None and not self._keeps_guarantee():
             raise DeclarationError(
                 f"A scale of {exact_text(self.scale)} does not give epsilon = {exact_text(self.epsilon)} with delta = "
                 f"{exact_text(self.delta)}. Leave the scale out to have the largest sufficient one chosen."
             )
 
-    def _largest_scale(self) -> Fraction:
-        return largest_scale(self)
+    @abstractmethod
+    def proved_scale(self) -> tuple[Fraction, str]:
+        """Return a scale that keeps epsilon and delta at any size, and why."""
 
     def _keeps_guarantee(self) -> bool:
-        return self.fits(self.compared(self.scale))
+        return self.fits(self.compared(self.scale)) if self._enumerable else self.scale <= self.proved_scale()[0]
+
+    @property
+    def claim(self) -> Guarantee:
+        return Guarantee(self.epsilon, self.delta, evidence=Evidence.CLAIMED, reason="as declared")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return (epsilon, delta) as declared: enumerated where all neighbours can be compared, else proved."""
+        if self._enumerable:
+            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
+        return Guarantee(self.epsilon, self.delta, reason=self.proved_scale()[1])
+
+    def proved_pure_epsilon(self) -> Fraction:
+        """Return epsilon: the scale was held against it."""
+        return self.epsilon
 
     def strength(self) -> arb:
         return ball(self.scale)
@@ -93,7 +118,7 @@ class ScaledHellinger(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2):
+class HellingerCalibrated(CalibratedHellinger, kind="HellingerCalibrated", version=2):
     """The largest scale whose exact delta(epsilon) over all neighbours is at most delta; delta = 0 is pure.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -132,19 +157,13 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
         """Return S(x) = max_x' LS(x') e^(-smoothing d(x, x')); the global sensitivity if smoothing is 0."""
         return exponential(lambda: ball(self.smoothing))
 
-    @cached_property
-    def proved_scale(self) -> Fraction:
+    def proved_scale(self) -> tuple[Fraction, str]:
         """Return a scale that keeps epsilon without comparing neighbours: by 2 t + (t/S_min)(1 - e^-smoothing)."""
         with ctx.workprec(_BITS):
             least = least_sensitivity_ball(self.model.concentration, self.size)
             found = ball(self.epsilon) / smooth_bound(arb(1), ball(self.smoothing), least)
-            return scale_rounded_down(float(found.lower()))
-
-    def _largest_scale(self) -> Fraction:
-        return super()._largest_scale() if self._enumerable else self.proved_scale
-
-    def _keeps_guarantee(self) -> bool:
-        return super()._keeps_guarantee() if self._enumerable else self.scale <= self.proved_scale
+            reason = "losses of neighbours are at most 2 min(c, c') H + |c - c'|; the true loss may be about half of it"
+            return scale_rounded_down(float(found.lower())), reason
 
     def proved_pure_epsilon(self) -> Fraction:
         """Return the stated epsilon if it is pure, or proved; else twice the largest scale, as H <= 1."""
@@ -160,10 +179,7 @@ class HellingerCalibrated(ScaledHellinger, kind="HellingerCalibrated", version=2
     @property
     def guarantee(self) -> Guarantee:
         """Return (epsilon, delta), certified for this scale by comparison; beyond that pure epsilon, by proof."""
-        if self._enumerable:
-            return Guarantee(self.epsilon, self.delta, evidence=Evidence.ENUMERATED, reason=self._comparison)
-        reason = "losses of neighbours are at most 2 min(c, c') H + |c - c'|; the true loss may be about half of it"
-        return Guarantee(self.epsilon, reason=reason)
+        return super().guarantee if self._enumerable else Guarantee(self.epsilon, reason=self.proved_scale()[1])
 
 
 def _at_least_zero(smoothing: Exact) -> Fraction:
@@ -173,7 +189,7 @@ def _at_least_zero(smoothing: Exact) -> Fraction:
     return number
 
 
-def largest_scale(mechanism: ScaledHellinger) -> Fraction:
+def largest_scale(mechanism: CalibratedHellinger) -> Fraction:
     """Find the scale on the worst few pairs, compare all pairs there, and add the worst ones until all agree."""
     scale, active = mechanism.epsilon, np.zeros((0, 2, len(mechanism.model.cells)), dtype=np.int64)
     found = mechanism.compared(scale)
@@ -195,7 +211,7 @@ def _worst(found: AdjacentPairs) -> Counts:
     return np.stack([found.first[order], found.second[order]], axis=1)
 
 
-def _excess(mechanism: ScaledHellinger, active: Counts, error: float) -> Callable[[float], float]:
+def _excess(mechanism: CalibratedHellinger, active: Counts, error: float) -> Callable[[float], float]:
     """Return how far these pairs are above what is allowed, as a function of the scale."""
     compare, epsilon, delta = mechanism.compared_few(active, 1.1 * error), mechanism.epsilon, mechanism.delta
 

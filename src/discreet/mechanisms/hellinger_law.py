@@ -22,11 +22,12 @@ from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
 from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.hellinger_moments import HellingerMoments, hellinger_moments
+from discreet.certificates.hellinger_series import pair_sums, series_epsilon
 from discreet.certificates.pair_bound import rounded_up
 from discreet.certificates.pair_certificate import pair_certificate
 from discreet.certificates.posterior_distances import Tables, line_log_normalisers
 from discreet.certificates.promised_loss import promised_loss
-from discreet.errors import DeclarationError, DocumentError, VerificationError
+from discreet.errors import DeclarationError, VerificationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.mathematics.divergences import log_affinities
@@ -34,16 +35,19 @@ from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.hellinger_affinities import affinity_balls
 from discreet.mechanisms.hellinger_draws import ExactDraws
 from discreet.mechanisms.hellinger_envelope import MOST_CELLS, Envelope, can_draw
-from discreet.mechanisms.hellinger_near import NEAR_OPERATIONS, NearlySummed
+from discreet.mechanisms.hellinger_near import MOST_ENUMERATED, MOST_NEAR_CELLS, NEAR_OPERATIONS, NearSums
 from discreet.mechanisms.hellinger_sensitivity import (
     RELATIVE_ERROR,
     Decay,
+    global_sensitivity_ball,
     least_sensitivity_ball,
     line_sensitivities,
     sensitivity,
     sensitivity_ball,
 )
 from discreet.mechanisms.hellinger_sums import can_sum, log_normalisers, operations_of_sum
+from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.randomness import FiniteLaw, RandomBits
@@ -57,7 +61,7 @@ _POINTS, _PUBLIC_BITS = 16, 128  # of a privacy curve; at which public bounds ar
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HellingerMechanism(NearlySummed):
+class HellingerMechanism(Sized[Categories]):
     """Chooses a posterior of `size` records by its Hellinger distance from the true one; `epsilon` says how freely."""
 
     model: Categories
@@ -82,8 +86,8 @@ class HellingerMechanism(NearlySummed):
         """Refuse more candidates than can be drawn from."""
         if not self.is_listed and not self._mixed:
             raise DeclarationError(
-                f"{self.size} records in {self.length} cells at epsilon = {exact_text(self.epsilon)} give more "
-                f"candidate posteriors than {type(self).__name__} can choose from: at most {MOST_CANDIDATES}, or "
+                f"{self.size} records in {len(self.model.cells)} cells at epsilon = {exact_text(self.epsilon)} give "
+                f"more candidate posteriors than {type(self).__name__} can choose from: at most {MOST_CANDIDATES}, or "
                 f"a million records in up to {MOST_CELLS} cells. Use fewer cells or records, or GeometricHistogram."
             )
 
@@ -126,8 +130,9 @@ class HellingerMechanism(NearlySummed):
         return comb(self.size + len(self.model.cells) - 1, len(self.model.cells) - 1)
 
     @property
-    def length(self) -> int:
-        return len(self.model.cells)
+    def space(self) -> OutputSpace:
+        """Return all tables of the size."""
+        return OutputSpace(len(self.model.cells), self._why_impossible, "counts")
 
     def listed_candidates(self) -> Counts:
         """Return all candidates, if they are few enough to list."""
@@ -211,6 +216,13 @@ class HellingerMechanism(NearlySummed):
             return self.tables.log_normalisers(tables, self.scales(tables))
         return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
 
+    def series_epsilon(self, scale: Fraction) -> float:
+        """Return an upper bound on epsilon if c = scale / GS for all tables, by `certificates.hellinger_series`."""
+        alpha = self.model.concentration
+        with ctx.workprec(_PUBLIC_BITS):
+            sensitivity = global_sensitivity_ball(alpha, self.size)
+        return series_epsilon(scale, sensitivity, self.candidates, pair_sums(tuple(alpha.tolist()), self.size))
+
     def moments(self, table: Counts) -> HellingerMoments:
         """Return bounds on log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
         scale = float(self.scales(table[None])[0])
@@ -220,15 +232,27 @@ class HellingerMechanism(NearlySummed):
     def likelihood_cost(self) -> Cost:
         """Return the cost of computing the distances to all candidates, or of the sums that replace them."""
         if self.is_summed:
-            return Cost(NEAR_OPERATIONS + operations_of_sum(self.size, self.length))
+            return Cost(NEAR_OPERATIONS + operations_of_sum(self.size, len(self.model.cells)))
         return Cost(30.0 * self.candidates if self.is_listed or not self.has_near_sums else NEAR_OPERATIONS)
 
     @property
     def is_summed(self) -> bool:
         """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
-        return not self.is_listed and can_sum(self.size, self.length)
+        return not self.is_listed and can_sum(self.size, len(self.model.cells))
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    @property
+    def has_near_sums(self) -> bool:
+        """Tell whether a normaliser is a uniform part and a near one: there are too many candidates for other sums."""
+        many = self.candidates > MOST_ENUMERATED
+        return many and self.is_exponential and not self.is_summed and len(self.model.cells) <= MOST_NEAR_CELLS
+
+    def near_sums(self) -> NearSums | None:
+        """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""
+        if not self.has_near_sums:
+            return None
+        return NearSums(self.model.concentration, self.size, self.scales, self.distances)
+
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]
@@ -267,11 +291,9 @@ class HellingerMechanism(NearlySummed):
         """Return the certified moments of the distance, at any size."""
         return self.moments(counts)
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (len(self.model.cells),):
-            raise DocumentError(f"The output must hold {len(self.model.cells)} counts; it holds {output.size}.")
-        if any(int(value) < 0 for value in output) or sum(map(int, output)) != self.size:
-            raise DocumentError(f"The output must hold counts of 0 or more that add up to the size {self.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        possible = all(int(value) >= 0 for value in output) and sum(map(int, output)) == self.size
+        return None if possible else f"The output must hold counts of 0 or more that add up to the size {self.size}."
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self.model.counts(counts)
@@ -353,7 +375,6 @@ class HellingerMechanism(NearlySummed):
             )
         return min(proved, rounded_up(found.epsilon))  # they may differ by the rounding of floats
 
-    @property
     def recomputed_delta(self) -> Fraction:
         """Return delta at the stated epsilon: recomputed by comparison where possible, else the proved value."""
         guarantee = self.guarantee

@@ -11,7 +11,6 @@ near k were spread evenly in the coordinates (r_i - k_i) / sqrt(8 a_i), in which
 d = m - 1 and |S| the surface of its unit ball. What is missing to that is small and smooth in c and in the a_i.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from math import log, pi
@@ -23,9 +22,6 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates.posterior_powers import PosteriorPowers
 from discreet.certificates.power_sums import power_sum
 from discreet.certificates.stable_law import log_densities, log_probabilities
-from discreet.mechanisms.evidence import Chooser
-from discreet.mechanisms.mechanism import Sized
-from discreet.models import Categories
 
 MOST_NEAR_CELLS = 12
 """Weighted draws of more cells are worth too little."""
@@ -105,7 +101,7 @@ class NearSums:
         self._log_candidates = sum(log((size + i) / i) for i in range(1, len(alpha)))
         self._coefficients: Floats = np.zeros(1)
 
-    def log_likelihood(self, candidate: Counts, tables: Counts) -> Floats:
+    def log_prob(self, candidate: Counts, tables: Counts) -> Floats:
         """Return log P(candidate | k) for rows of counts."""
         scales = self._scales(tables)
         near = self._near(tables, scales)
@@ -149,40 +145,6 @@ class NearSums:
         plain = [np.log1p(scales) / 10, np.log1p(apart).mean(axis=1), np.log1p(apart).max(axis=1)]
         pairs = [plain[i] * plain[j] for i in range(3) for j in range(i, 3)]
         return np.stack([np.ones(len(tables)), *plain, *pairs], axis=1)
-
-
-class NearlySummed(Sized[Categories], Chooser):
-    """A choice among tables whose normaliser is a uniform part and a near one."""
-
-    @property
-    @abstractmethod
-    def is_exponential(self) -> bool:
-        """Tell whether the law is P(r | k) ~ e^(-c(k) H(k, r))."""
-
-    @property
-    @abstractmethod
-    def candidates(self) -> int:
-        """Return how many there are."""
-
-    @abstractmethod
-    def scales(self, tables: Counts) -> Floats:
-        """Return c(k) for rows of counts."""
-
-    @abstractmethod
-    def distances(self, outputs: Counts, tables: Counts) -> Floats:
-        """Return H between rows."""
-
-    @property
-    def has_near_sums(self) -> bool:
-        """Tell whether normalisers are known in this way: candidates are too many to go through, or for other sums."""
-        many = self.candidates > MOST_ENUMERATED
-        return many and self.is_exponential and not self.is_summed and self.length <= MOST_NEAR_CELLS
-
-    def near_sums(self) -> NearSums | None:
-        """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""
-        if not self.has_near_sums:
-            return None
-        return NearSums(self.model.concentration, self.size, self.scales, self.distances)
 
 
 def rough_log_near(parameters: Floats, scales: Floats) -> Floats:

@@ -28,7 +28,7 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
     """All maximal family tables of a network, with one noise radius: pure epsilon-DP under replacement of one record.
 
     >>> chain = Network.from_edges("a -> b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
-    >>> JointHistograms(chain, size=100, epsilon=1).length
+    >>> JointHistograms(chain, size=100, epsilon=1).space.length
     8
     """
 

@@ -42,7 +42,7 @@ class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
     @property
     def rho(self) -> Fraction:
         """Return epsilon^2 / (2 D), as each of D numbers costs epsilon / D, or the rho of epsilon if that is less."""
-        return min(self.epsilon**2 / (2 * self.length), pure_rho(self.epsilon))
+        return min(self.epsilon**2 / (2 * self.quantities.length), pure_rho(self.epsilon))
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the loss of randomised response, which dominates every pure epsilon."""

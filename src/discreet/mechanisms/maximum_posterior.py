@@ -92,14 +92,14 @@ class MaximumPosterior(TableChoice, CalibratedChoice[Categories], kind="MaximumP
 
     @cached_property
     def _compared(self) -> ScoreChanges | None:
-        listed = can_list(self.size, self.length, self._number)
+        listed = can_list(self.size, self.space.length, self._number)
         return _changes(TableChoice(self.model, self.size, 1, self.resolution)) if listed else None
 
 
 @lru_cache(maxsize=8)
 def _changes(choice: TableChoice) -> ScoreChanges:
     """Compare the scores of all neighbours once for all epsilons."""
-    return choice.changes(*all_tables(choice.size, choice.length))
+    return choice.changes(*all_tables(choice.size, choice.space.length))
 
 
 def tempered_maximum(model: Categories, size: int, epsilon: Exact, least: Exact) -> PosteriorSampling:

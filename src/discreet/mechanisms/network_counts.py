@@ -53,6 +53,10 @@ class NetworkCounts(Additive[Network]):
         """Return the logarithm of the probability of rows of noise."""
         return self.noise.log_prob(noise)
 
+    def count_deviations(self) -> dict[str, float]:
+        """Return standard deviations of the noise of counts, by name, for whoever plans a release."""
+        return {"count_sd": self.count_sd()}
+
     def count_sd(self) -> float:
         """Return the standard deviation of the noise on a cell whose row total is known, for the noisiest table.
 

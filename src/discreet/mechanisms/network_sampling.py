@@ -28,15 +28,17 @@ from discreet.certificates.lipschitz import network_range
 from discreet.certificates.network_draw import NodeCurve, composed_draws, composed_draws_about, least_epsilon
 from discreet.certificates.posterior_composition import dominating_loss
 from discreet.certificates.posterior_draw import Curve
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
 from discreet.mathematics.distributions.certified import CertifiedBeta
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
+from discreet.mechanisms.evidence import broken_sticks
 from discreet.mechanisms.mechanism import Sized, accepted
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.posterior_curves import SLACK, least_fitting
-from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, broken_sticks, grid_points, stick_laws
+from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
 from discreet.mechanisms.truncation import Truncation, enough_grid_bits
@@ -247,8 +249,9 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
         return tuple((prod(shape[:-1]), shape[-1]) for shape in families)
 
     @property
-    def length(self) -> int:
-        return self.draws * self.draw_length
+    def space(self) -> OutputSpace:
+        """Return cells of the grid; of truncated draws those whose probabilities are at least the declared one."""
+        return OutputSpace(self.draws * self.draw_length, self._why_impossible)
 
     @property
     def draw_length(self) -> int:
@@ -299,7 +302,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
             return self._truncation(len(laws) + 1).sample(laws, count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
@@ -324,7 +327,7 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs on this grid, or nothing if there are more than `most`."""
-        return grid_points([(0, (1 << self.grid_bits) - 1)] * (self.draws * self.length), most)
+        return grid_points([(0, (1 << self.grid_bits) - 1)] * self.space.length, most)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:
         """Return the drawn tables P(variable | parents) by name, axes (draws, parents..., levels)."""
@@ -344,15 +347,12 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
         tables = zip(self.model.families, self.drawn_under.prior, self.shapes, strict=True)
         return [(family, np.array(prior), rows) for family, prior, (rows, _) in tables]
 
-    def check_output(self, output: Counts) -> None:
-        wanted = self.draws * self.draw_length
-        if output.shape != (wanted,):
-            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
         if (output < 0).any() or (output >= 1 << self.grid_bits).any():
-            raise DocumentError("The output holds numbers outside the grid of the draws.")
+            return "The output holds numbers outside the grid of the draws."
         rows = self._by_row(output.reshape(self.draws, self.draw_length)) if self.least else ()
-        if not all(self._truncation(sticks.shape[-1] + 1).holds(sticks).all() for sticks in rows):
-            raise DocumentError("The output holds probabilities below the declared least.")
+        are_kept = all(self._truncation(sticks.shape[-1] + 1).holds(sticks).all() for sticks in rows)
+        return None if are_kept else "The output holds probabilities below the declared least."
 
 
 def _network(model: Network) -> Network:

@@ -22,6 +22,7 @@ from discreet.exact import Exact
 from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
 from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.mechanisms.unit_moves import unit_moves_rho
 from discreet.models.network import Network
 from discreet.noise import Laplace
 
@@ -61,12 +62,16 @@ class ParityCounts(NetworkCounts):
         """Return independent Laplace noise, with a rate for each number."""
         return Laplace(self.rates, (1,) * len(self.rates))
 
+    @property
+    def rho(self) -> Fraction:
+        return unit_moves_rho(self.quantities, self.noise)
+
     def computed_loss(self) -> PrivacyLoss:
         """Return the exact loss if all rates are equal: the pattern that moves most numbers dominates all others."""
         if len(set(self.rates)) > 1:
             return super().computed_loss()
         moved = int(Fraction(self.pure_epsilon) / self.rates[0])
-        return self.noise.privacy_loss(np.arange(self.length) < moved).curve
+        return self.noise.privacy_loss(np.arange(self.quantities.length) < moved).curve
 
     def coefficients(self, output: Counts) -> Counts:
         """Return the noisy c_g = 2 e_g - n of all blocks but the empty one."""

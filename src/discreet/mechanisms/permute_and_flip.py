@@ -45,7 +45,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         super()._check_candidates()
         if self.candidates > MOST_ORDERED:
             raise DeclarationError(
-                f"{self.size} records in {self.length} cells give {self.candidates} candidate posteriors; "
+                f"{self.size} records in {len(self.model.cells)} cells give {self.candidates} candidate posteriors; "
                 f"PermuteAndFlip can go through at most {MOST_ORDERED}. Use HellingerGlobal."
             )
 
@@ -72,7 +72,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         """Return the cost of all points of the rule, for each candidate."""
         return Cost(40.0 * self.candidates * flip_points(self.candidates))
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for what is no candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         shape, cells = outputs.shape[:-1], outputs.shape[-1]

@@ -29,12 +29,13 @@ from scipy.special import logsumexp, softmax
 from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss, compositions
 from discreet.certificates.choice_scale import ScoreChanges, score_error
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, rounded_up, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.models.model import ModelT
 from discreet.randomness import FiniteLaw, RandomBits
@@ -43,7 +44,7 @@ MOST_CANDIDATES = 20_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PosteriorChoice(Sized[ModelT], Chooser):
+class PosteriorChoice(Sized[ModelT]):
     """A choice among all tables of `resolution`-ths without a zero, with the scale epsilon / (2 Delta)."""
 
     epsilon: Fraction
@@ -128,8 +129,9 @@ class PosteriorChoice(Sized[ModelT], Chooser):
         return PrivacyLoss.worst_case(self.epsilon)
 
     @property
-    def length(self) -> int:
-        return sum(self._row_levels)
+    def space(self) -> OutputSpace:
+        """Return the candidates: rows of whole numbers from 1 on that add up to the resolution."""
+        return OutputSpace(sum(self._row_levels), self._why_impossible)
 
     def listed_candidates(self) -> Counts:
         return self.candidates
@@ -140,7 +142,7 @@ class PosteriorChoice(Sized[ModelT], Chooser):
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self._checked(counts)
         rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.length), dtype=np.int64)
+        drawn = np.empty((len(places.ravel()), self.space.length), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
             law = FiniteLaw(lambda row=row: self._weights(row))  # type: ignore[misc]
@@ -171,9 +173,10 @@ class PosteriorChoice(Sized[ModelT], Chooser):
     @property
     def likelihood_cost(self) -> Cost:
         """Return the cost of the posterior probabilities of all candidates."""
-        return Cost(20.0 * self._number * self.length + 1e4 * self.length, 4.0 * self._number * self.length)
+        numbers = sum(self._row_levels)
+        return Cost(20.0 * self._number * numbers + 1e4 * numbers, 4.0 * self._number * numbers)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         logs = float(self.strength) * self.scores(np.asarray(counts))
         logs = logs - logsumexp(logs, axis=-1, keepdims=True)
         matches = (np.asarray(output)[..., None, :] == self.candidates).all(axis=-1)
@@ -183,14 +186,14 @@ class PosteriorChoice(Sized[ModelT], Chooser):
         """Return all candidates, or nothing if there are more than `most`."""
         return self.candidates if self._number <= most else None
 
-    def check_output(self, output: Counts) -> None:
+    def _why_impossible(self, output: Counts) -> str | None:
         starts = np.cumsum([0, *self._row_levels[:-1]])
-        is_table = output.shape == (self.length,) and not (output < 1).any()
-        if not is_table or (np.add.reduceat(output, starts) != self.resolution).any():
-            raise DocumentError(
-                f"The output must hold {self.length} whole numbers of 1 or more, and those in each row of a table "
-                f"must add up to {self.resolution}."
-            )
+        if not (output < 1).any() and (np.add.reduceat(output, starts) == self.resolution).all():
+            return None
+        return (
+            f"The output must hold {len(output)} whole numbers of 1 or more, and those in each row of a table must add "
+            f"up to {self.resolution}."
+        )
 
 
 class CalibratedChoice(PosteriorChoice[ModelT]):

@@ -16,7 +16,6 @@ from math import ceil, floor
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from discreet.arrays import Counts
 from discreet.exact import ball
@@ -252,10 +251,3 @@ def truncated_stick(cells: int, least: Fraction, grid_bits: int) -> tuple[float,
     """Return the least and the largest value of such a stick, which is all that there is with two cells."""
     first, last = truncated_range(cells, least, grid_bits)
     return first * 2.0**-grid_bits, (last + 1) * 2.0**-grid_bits
-
-
-def broken_sticks(sticks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities theta_i = v_i (1 - v_1) ... (1 - v_(i-1)) from sticks v, along the last axis."""
-    ones = np.ones((*sticks.shape[:-1], 1))
-    left = np.cumprod(np.concatenate([ones, 1 - sticks], axis=-1), axis=-1)
-    return np.asarray(left * np.concatenate([sticks, ones], axis=-1))

@@ -21,13 +21,15 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.calibration import last_that_fits
 from discreet.certificates.lipschitz import categories_range
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedDistribution
 from discreet.mechanisms.draw_costs import DrawCosts
 from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
+from discreet.mechanisms.evidence import broken_sticks
 from discreet.mechanisms.mechanism import Sized, with_fields
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.posterior_curves import (
     SLACK,
     Drawable,
@@ -44,7 +46,6 @@ from discreet.mechanisms.posterior_grid import (
     FARTHEST,
     MOST_GRID_BITS,
     GridLaw,
-    broken_sticks,
     grid_points,
     likely_cells,
     stick_laws,
@@ -92,7 +93,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     free_parameter = "power"
     why_private = "exact curve of a posterior draw"
-    has_plain_counts = True  # shares of the cells are drawn
     most_tables: ClassVar[int] = 40
     model: Checked[Drawable] = converted(lambda model, _: check_model(model))
     size: Whole = converted(whole)
@@ -260,7 +260,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             raise DeclarationError(f"A {type(self.model).__name__} has no concentration; only a table has one.")
         return float(min(table.prior))
 
-    @property
     def divergence(self) -> float | None:
         """Return the largest Kullback-Leibler divergence between neighbours; None for truncated draws."""
         return None if self.least else self.draws * exact_divergence(*self._facts)
@@ -285,8 +284,9 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
         return len(self.model.cells) - 1 if isinstance(self.model, Categories) else 1
 
     @property
-    def length(self) -> int:
-        return self.draws * self.sticks
+    def space(self) -> OutputSpace:
+        """Return cells of the grid; of truncated draws those whose probabilities are at least the declared one."""
+        return OutputSpace(self.draws * self.sticks, self._why_impossible)
 
     @cached_property
     def _truncation(self) -> Truncation:
@@ -318,7 +318,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             return self._truncation.sample(self._sticks(table, counts), count, bits)
         return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
@@ -352,11 +352,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
     def first_draw(self, output: Counts) -> Floats:
         return np.asarray(self.parameters(output)[0])
 
-    def plain_counts(self, outputs: Counts) -> Floats:
-        """Return n theta, with theta the mean of all draws: the counts that drawn shares would pass for."""
-        drawn = self.parameters(outputs).reshape(len(outputs), self.draws, -1)
-        return np.asarray(self.size * drawn.mean(axis=1))
-
     @classmethod
     def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
@@ -378,14 +373,12 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
             return []
         return [(tuple(column.name for column in table.columns), table.concentration, 1)]
 
-    def check_output(self, output: Counts) -> None:
-        wanted = self.draws * self.sticks
-        if output.shape != (wanted,):
-            raise DocumentError(f"The output must hold {wanted} numbers; it holds {output.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
         grids = [GridLaw(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():
-            raise DocumentError("The output holds numbers outside the grid of the draws.")
+            return "The output holds numbers outside the grid of the draws."
         if self.least and not self._truncation.holds(cells).all():
-            raise DocumentError("The output holds probabilities below the declared least.")
+            return "The output holds probabilities below the declared least."
+        return None

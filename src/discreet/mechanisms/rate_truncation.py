@@ -30,7 +30,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.calibration import last_that_fits
 from discreet.certificates.posterior_draw import upper_float
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact, exact_text, positive, rounded_down, rounded_up, whole
 from discreet.fields import Checked, Number, Whole, converted, frozen
 from discreet.guarantees.column_metrics import Tree
@@ -39,6 +39,7 @@ from discreet.guarantees.pseudo_metric import MetricGuarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.posterior_curves import short_decimal
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, coarser, grid_points
@@ -188,8 +189,9 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return self.first * unit, (self.last + 1) * unit
 
     @property
-    def length(self) -> int:
-        return self.draws
+    def space(self) -> OutputSpace:
+        """Return the cells of the interval, for each draw."""
+        return OutputSpace(self.draws, self._why_impossible)
 
     @cached_property
     def loss(self) -> Fraction:
@@ -293,7 +295,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
             drawn[same] = self._grid(self._laws(row)).sample(len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws of the share of a cell."""
         outputs, tables = np.asarray(output), np.asarray(counts)
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
@@ -306,7 +308,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         found = shares[drawn.reshape(outputs.shape), places.reshape(-1, 1)].sum(axis=1)
         return np.asarray(found.reshape(shape))
 
-    def log_likelihood_of_totals(self, output: Counts, totals: Floats) -> Floats:
+    def log_prob_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values), for several totals."""
         return np.asarray(self._log_shares(np.asarray(output), totals).sum(axis=0))
 
@@ -353,11 +355,9 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """Yield what a twin may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (self.draws,):
-            raise DocumentError(f"The output must hold {self.draws} numbers; it holds {output.size}.")
-        if (output < self.first).any() or (output > self.last).any():
-            raise DocumentError("The output holds parameters outside the declared interval.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        outside = (output < self.first).any() or (output > self.last).any()
+        return "The output holds parameters outside the declared interval." if outside else None
 
 
 def _allowed(epsilon: Exact) -> float:

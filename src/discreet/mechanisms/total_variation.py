@@ -25,12 +25,13 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.choice_scale import ScoreChanges
 from discreet.certificates.posterior_draw import posterior_draw_delta
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, rounded_down, rounded_up, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.evidence import Choice, Chooser
+from discreet.mechanisms.evidence import Choice
 from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Cost
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -43,7 +44,7 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoice"):
+class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
     """Choose a posterior of `size` records in two levels, near the true one in total variation: pure epsilon-DP.
 
     The scale is public. If it is left out, it is the largest that keeps epsilon over all neighbours.
@@ -117,9 +118,9 @@ class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoic
         return PrivacyLoss.worst_case(self.epsilon)
 
     @property
-    def length(self) -> int:
-        """Return two: the counts of both levels."""
-        return 2
+    def space(self) -> OutputSpace:
+        """Return the counts of both levels."""
+        return OutputSpace(2, self._why_impossible, "counts")
 
     def listed_candidates(self) -> Counts:
         first = np.arange(self.size + 1)
@@ -142,7 +143,7 @@ class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoic
         logs = float(self.scale) * self._changes.scores
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)
@@ -187,9 +188,10 @@ class TotalVariationChoice(Sized[Categories], Chooser, kind="TotalVariationChoic
             totals.append(totals[-1] + term)
         return totals[steps - 1]
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (2,) or any(int(value) < 0 for value in output) or int(output.sum()) != self.size:
-            raise DocumentError(f"The output must hold two counts of 0 or more that add up to the size {self.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        possible = all(int(value) >= 0 for value in output) and int(output.sum()) == self.size
+        words = f"The output must hold two counts of 0 or more that add up to the size {self.size}."
+        return None if possible else words
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield a twin that finds its own scale."""

@@ -11,7 +11,6 @@ losses of both steps add up to epsilon at most, and so do their zCDP parameters,
 of it is charged before the first draw.
 """
 
-from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,15 +20,15 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.fields import Checked, Number, Whole, computed, converted, frozen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.additive import noise_epsilon
 from discreet.mechanisms.mechanism import Sized, accepted
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tree_table import TreeTable
-from discreet.models.model import Model
 from discreet.models.number_table import NumberTable
 from discreet.noise import Laplace
 from discreet.randomness import RandomBits
@@ -118,8 +117,9 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         return self.table.rho + self.noise.privacy_loss(np.ones(1, dtype=np.int64)).rho
 
     @property
-    def length(self) -> int:
-        return self.model.count + 1
+    def space(self) -> OutputSpace:
+        """Return a table of the first step, and a number not too far from the possible ones."""
+        return OutputSpace(self.model.count + 1, self._why_impossible)
 
     def _checked(self, counts: ArrayLike) -> Counts:
         return self.model.numbers(counts, self.model.count, self.size)
@@ -144,23 +144,22 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         rows = np.asarray(counts)
         return np.concatenate([rows, self._below(rows, self.edges_of(rows))[..., None]], axis=-1)
 
-    def log_likelihood(self, output: ArrayLike, counts: ArrayLike) -> Floats:
+    def log_prob(self, output: ArrayLike, counts: ArrayLike) -> Floats:
         found, rows = np.asarray(output), np.asarray(counts)
         tables, last = found[..., :-1], found[..., -1]
         away = last - self._below(rows, self.edges_of(tables))
-        return np.asarray(self.table.log_likelihood(tables, rows) + self.noise.log_prob(away[..., None]))
+        return np.asarray(self.table.log_prob(tables, rows) + self.noise.log_prob(away[..., None]))
 
-    def check_output(self, output: Counts) -> None:
-        if output.shape != (self.length,):
-            raise DocumentError(f"The output must hold {self.length} numbers; it holds {output.size}.")
-        self.table.check_output(output[:-1])
-        if abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.decay_length.max())):
-            raise DocumentError("The output holds numbers too large to be read.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        if (words := self.table.space.refusal(output[:-1])) is not None:
+            return words
+        is_far = abs(int(output[-1])) > self.size + 10**6 * (1 + float(self.noise.decay_length.max()))
+        return "The output holds numbers too large to be read." if is_far else None
 
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         """Return the table, and the number below the edge that follows from it."""
         values = np.asarray(output)
-        edge = int(self.edges_of(values[:-1])) if len(values) == self.length else 1  # not drawn yet
+        edge = int(self.edges_of(values[:-1])) if len(values) == self.space.length else 1  # not drawn yet
         return *self.table.evidence(values[:-1]), Measurement(Below(self.model, edge), values[-1:], self.noise)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
@@ -171,11 +170,3 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         if tables is None:
             return None
         return np.column_stack([np.repeat(tables, len(last), axis=0), np.tile(last, len(tables))])
-
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield no alternatives."""
-        yield {}
-
-    @property
-    def unsaid(self) -> Collection[str]:
-        return ()

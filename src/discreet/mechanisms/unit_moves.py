@@ -9,15 +9,12 @@ probability 1 / (1 + e^-r): the loss of randomised response, rho = r tanh(r / 2)
 from fractions import Fraction
 
 from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.network_counts import NetworkCounts
+from discreet.mechanisms.quantities import Quantities
+from discreet.noise import Laplace
 from discreet.noise.structure import epsilon_weights
 
 
-class UnitMoves(NetworkCounts):
-    """Numbers with independent Laplace noise, each moved by one at most."""
-
-    @property
-    def rho(self) -> Fraction:
-        """Return the largest sum of r tanh(r / 2) over the numbers that one record moves, rounded up."""
-        rates = epsilon_weights(self.noise.structure) or ()
-        return self.quantities.most(tuple(pure_rho(rate) for rate in rates), self.noise.blocks, 2)
+def unit_moves_rho(quantities: Quantities, noise: Laplace) -> Fraction:
+    """Return the largest sum of r tanh(r / 2) over the numbers that one record moves, rounded up."""
+    rates = epsilon_weights(noise.structure) or ()
+    return quantities.most(tuple(pure_rho(rate) for rate in rates), noise.blocks, 2)

@@ -20,6 +20,7 @@ from discreet.models.model import Model
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.readable_family import ReadableFamily
 from discreet.notebook import Shown, with_picture
+from discreet.planning.competitors import competitors, free_parameter
 from discreet.planning.plan import POINT, Accuracy, accuracy, work_of_study
 from discreet.progress import shown
 
@@ -135,7 +136,7 @@ def compare(
         if not made.accepts_model(own):
             continue
         try:
-            rivals = list(made.competitors(own, number, *asked))
+            rivals = list(competitors(made, own, number, *asked))
             for rival in rivals:
                 _check_publishable(rival, *asked)
             if rivals:  # else it needs more settings than these
@@ -154,14 +155,14 @@ def _best(rivals: Sequence[Sized], level: float, seed: int) -> Sized:
 
     Else it is the first.
     """
-    if rivals[0].free_parameter is None or _FEW * sum(map(work_of_study, rivals)) > POINT:
+    if free_parameter(rivals[0]) is None or _FEW * sum(map(work_of_study, rivals)) > POINT:
         return rivals[0]
     found = [(accuracy(rival, level, _FEW, seed), rival) for rival in rivals]
     return min(found, key=lambda each: each[0].width if each[0].log_score is None else -each[0].log_score)[1]
 
 
 def _ranked(name: str, mechanism: Sized, read_as: Model | None, level: float, studies: int | None, seed: int) -> Ranked:
-    free, metric = mechanism.free_parameter, mechanism.guarantee.metric
+    free, metric = free_parameter(mechanism), mechanism.guarantee.metric
     shown_name = name if free is None else f"{name}({free}={float(getattr(mechanism, free)):.4g})"
     besides = "" if metric is None else metric.words
     count = studies or (None if read_as is None else _FEW)

@@ -13,6 +13,8 @@ from discreet.errors import DeclarationError, VerificationError
 from discreet.guarantees.metric import Metric
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.under_metric import PerUnit
+from discreet.planning.referee import Measuring
+from discreet.planning.twins import log_laws, outputs_for, twin_fields
 
 _ROUNDING = 1e-9
 _CELLS = 256  # most cells of which all pairs are compared
@@ -38,9 +40,9 @@ def _pairs_of_cells(mechanism: PerUnit) -> list[str]:
     if metric.places > _CELLS:
         chosen = np.unique([*chosen, 1, metric.places - 2])  # steps at both ends
     rows = (mechanism.size - 1) * mechanism.records_at([0]) + mechanism.records_at(chosen.tolist())
-    if (measured := mechanism.measured(rows)) is None:
+    if not isinstance(mechanism, Measuring):
         return []
-    laws = mechanism.log_laws(measured, rows)
+    laws = log_laws(mechanism, mechanism.measured(rows), rows)
     losses = np.diagonal(laws)[None, :] - laws
     far = np.array([[float(metric.distance(int(a), int(b))) for b in chosen] for a in chosen])
     _held(losses, far, mechanism, "data sets in which one record moves between two cells")
@@ -66,10 +68,10 @@ def _twin(mechanism: PerUnit) -> str:
     records = dict(zip(chosen, small.records_at(chosen), strict=True))
     sets = list(combinations_with_replacement(chosen, 2))
     tables = np.array([records[one] + records[two] for one, two in sets])
-    outputs = small.outputs_for(tables, 20_000)
+    outputs = outputs_for(small, tables, 20_000)
     if outputs is None:
         return "compared under the metric, on a small twin: nothing, because there are too many outputs"
-    laws = small.log_laws(outputs, tables)
+    laws = log_laws(small, outputs, tables)
     far = np.array([[_nearest(metric, one, two) for two in sets] for one in sets])
     losses: Floats = np.stack([np.max(laws[i][None] - laws, axis=1) for i in range(len(sets))])
     _held(losses, far, small, "two data sets")
@@ -81,7 +83,7 @@ def _small(mechanism: PerUnit) -> PerUnit | None:
     found: list[PerUnit] = []
     for model in (*mechanism.model.parts(), mechanism.model):
         try:
-            for fields in islice(mechanism.twin_fields(model), 1):  # none if even the coarsest grid is too fine
+            for fields in islice(twin_fields(mechanism, model), 1):  # none if even the coarsest grid is too fine
                 found.append(with_fields(mechanism, model=model, size=2, **fields))
         except DeclarationError:  # such as a table without groups, where groups have a distance
             continue

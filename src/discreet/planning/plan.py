@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import exp, inf, log, nan, sqrt
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,14 @@ _MOST_STEPS, _MOST_MAKING = 40, 1e9  # of a search: steps, and operations of mak
 _USUAL_SLOPE = 0.75  # slope of log width by log epsilon, or by the log number of records
 _UNDONE = "Nothing was simulated."
 _QUIET = (LittleInformationWarning, ConvergenceWarning, PriorOutweighsWarning)
+
+
+@runtime_checkable
+class HasCountDeviations(Protocol):
+    """A mechanism that knows how noisy its counts will be."""
+
+    def count_deviations(self) -> dict[str, float]:
+        """Return standard deviations of the noise of counts, by name."""
 
 
 @dataclass(frozen=True)
@@ -379,7 +387,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
     found = _Figures(widths, known[..., 1], abs(means - truths), abs(known[..., 0] - truths), scores, exact_scores)
     over = found.over(studies.mains, studies.scales)
     units = {_unit(row) for row, is_main in zip(rows, studies.mains, strict=True) if is_main}
-    at_once = {"count_sd": mechanism.count_sd(), "class_sd": mechanism.class_sd}
+    at_once = mechanism.count_deviations() if isinstance(mechanism, HasCountDeviations) else {}
     is_scored = not np.isnan(over.log_score).any()
     return Accuracy(
         size=mechanism.size,
@@ -400,8 +408,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
         exact_log_score=float(over.exact_log_score.mean()) if is_scored else None,
         log_score_error=float(_error(over.log_score)) if is_scored else None,
         method=_method(model, number, is_rough or solver.exactness is not Exactness.EXACT),
-        facts={name: sd for name, sd in at_once.items() if sd is not None}
-        | {name: float(np.mean([each[name] for each in facts])) for name in facts[0]},
+        facts=at_once | {name: float(np.mean([each[name] for each in facts])) for name in facts[0]},
     )
 
 

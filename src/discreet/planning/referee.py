@@ -16,6 +16,7 @@ exactly, on records at their bounds and between them, and draws are held against
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,9 @@ from discreet.certificates import PrivacyLoss, compare, neighbouring
 from discreet.certificates.enumeration import Enumeration, Pair
 from discreet.errors import VerificationError
 from discreet.exact import exact_text
+from discreet.guarantees.guarantee import rho_delta
 from discreet.mechanisms import Sized
+from discreet.mechanisms.proof_assumption import HasProofAssumption, ProofAssumption
 from discreet.noise.structure import has_density
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
@@ -53,12 +56,29 @@ class Findings:
     worst_pair: Pair
 
 
+@runtime_checkable
+class Measuring(Protocol):
+    """A mechanism that adds noise to measured numbers."""
+
+    def measured(self, counts: Counts) -> Counts:
+        """Return what would be published without noise, for rows of counts."""
+
+
+@runtime_checkable
+class HasWorstRecords(Protocol):
+    """A mechanism that knows which two records are worth comparing, where any two that differ everywhere are not."""
+
+    def worst_records(self) -> Counts:
+        """Return two records whose exchange has the largest privacy loss, as rows of level numbers."""
+
+
 def referee(mechanism: Sized) -> Findings:
     """Compare all that can be compared, or raise VerificationError at the first contradiction."""
     checks, epsilon, whole = [], 0.0, False
     worst: Pair = ((), ())
-    if mechanism.premise is not None:
-        checks += [_premise(mechanism), _generated(mechanism)]
+    if isinstance(mechanism, HasProofAssumption):
+        assumption = mechanism.proof_assumption()
+        checks += [_assumed(mechanism, assumption), _generated(mechanism, assumption.probes[0])]
     if (measured := Problem.before(mechanism).measurements) and all(
         has_density(each.noise.structure) for each in measured
     ):
@@ -77,24 +97,33 @@ def referee(mechanism: Sized) -> Findings:
     return Findings(tuple(checks), epsilon, whole, worst)
 
 
-def _premise(mechanism: Sized) -> str:
+def _measuring(mechanism: Sized) -> Measuring:
+    """Return a mechanism that says what it measures; refuse one whose evidence are measurements, and that does not."""
+    if not isinstance(mechanism, Measuring):
+        raise VerificationError(
+            f"{type(mechanism).__name__} gives measurements as evidence, but does not say what it would publish "
+            "without noise: it has no `measured`. Nothing was compared."
+        )
+    return mechanism
+
+
+def _assumed(mechanism: Sized, assumption: ProofAssumption) -> str:
     """Hold what single records contribute against what the proof asks of them."""
-    rows = mechanism.probes()
-    if broken := sum(not mechanism.keeps_premise(row) for row in rows):
+    rows = assumption.probes
+    if broken := sum(not assumption.holds(row) for row in rows):
         raise VerificationError(
             f"The contributions of {broken} of {len(rows)} records break a condition of the proof of "
-            f"{type(mechanism).__name__}, that each {mechanism.premise}. The promise does not hold."
+            f"{type(mechanism).__name__}, that each {assumption.text}. The promise does not hold."
         )
-    return f"checked, exactly: the contribution of each of {_number(len(rows), 'record')} {mechanism.premise}"
+    return f"checked, exactly: the contribution of each of {_number(len(rows), 'record')} {assumption.text}"
 
 
-def _generated(mechanism: Sized) -> str:
+def _generated(mechanism: Sized, record: Counts) -> str:
     """Draw at the real size with a fixed seed; count for each number how much noise is low, and how much is small."""
-    table, measurement = mechanism.probes()[0] * mechanism.size, Problem.before(mechanism).measurements[0]
+    table, measurement = record * mechanism.size, Problem.before(mechanism).measurements[0]
     drawn = np.asarray(mechanism.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
-    exact = mechanism.measured(table)
-    assert exact is not None
-    noise, own = drawn - exact, np.rint(measurement.noise.simulate(_SIMULATED, np.random.default_rng(_SEED)))
+    noise = drawn - _measuring(mechanism).measured(table)
+    own = np.rint(measurement.noise.simulate(_SIMULATED, np.random.default_rng(_SEED)))
     for observed, simulated in ((noise, own), (np.abs(noise), np.abs(own))):
         middle = np.median(simulated, axis=0)
         hits, chances = (observed <= middle).sum(axis=0), (simulated <= middle).mean(axis=0)
@@ -113,13 +142,11 @@ def _replaced_records(mechanism: Sized) -> tuple[str, float, Pair]:
     model = mechanism.model
     numbers = model.contributions(2)[0].shape[1]
     rows, complete = model.contributions(max(2, min(_ROWS, _NUMBERS // numbers)))
-    worst = mechanism.worst_records()
+    worst = mechanism.worst_records() if isinstance(mechanism, HasWorstRecords) else None
     if worst is not None:
         rows = np.unique(np.concatenate([rows, model.contributions_of(worst)]), axis=0)
     sets = neighbouring(rows, mechanism.size, most=1)
-    exact = mechanism.measured(sets.tables)
-    assert exact is not None
-    found = compare(mechanism.log_likelihood, sets, exact)
+    found = compare(mechanism.log_prob, sets, _measuring(mechanism).measured(sets.tables))
     which = "all" if complete else "the worst and other" if worst is not None else "chosen"
     who = model.protects.removeprefix("one ")
     size = _number(mechanism.size, who)
@@ -153,7 +180,7 @@ def _compared(twin: Twin) -> str:
         delta, epsilon = found.delta_found(float(guarantee.epsilon)), exact_text(guarantee.epsilon)
         _at_most(delta, float(guarantee.delta), f"delta at epsilon = {epsilon}", mechanism, _LEAST_DELTA)
         parts.append(f"delta at most {delta:.6g} (stated: {exact_text(guarantee.delta)})")
-    if not mechanism.rho_needs_delta:
+    if not rho_delta(mechanism):
         rho = max(found.divergence(order) / order for order in ORDERS)
         _at_most(rho, float(mechanism.rho), "zCDP parameter rho", mechanism)
         parts.append(f"rho at most {rho:.6g} (stated: {float(mechanism.rho):.6g})")
@@ -180,7 +207,7 @@ def _drawn(twin: Twin) -> str:
     places = {row.tobytes(): place for place, row in enumerate(twin.outputs)}
     tables, told = twin.data_sets.tables, ""
     for table, draws in ((tables[len(tables) // 2], _DRAWS), (tables[0], _DRAWS // 2), (tables[-1], _DRAWS // 2)):
-        chances = np.exp(twin.mechanism.log_likelihood(twin.outputs, table))
+        chances = np.exp(twin.mechanism.log_prob(twin.outputs, table))
         drawn = np.asarray(twin.mechanism.sample(np.tile(table, (draws, 1)), SeededBits(_SEED)), dtype=np.int64)
         found = [places[key] for row in drawn if (key := row.tobytes()) in places]
         for event in _events(twin.outputs, chances):

@@ -27,10 +27,9 @@ class _Charged:
         """Return the zCDP parameter that was written down."""
         return self.concentrated.rho
 
-    @property
-    def rho_needs_delta(self) -> bool:
-        """Tell whether rho holds up to a delta only."""
-        return self.concentrated.delta > 0
+    def rho_delta(self) -> Fraction:
+        """Return the delta that was written down beside rho."""
+        return self.concentrated.delta
 
     def privacy_loss(self) -> PrivacyLoss:
         """Return the worst loss that fits the charge."""

@@ -41,6 +41,7 @@ from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells, suitable_path_cells
 from discreet.models.programs.program import Program
 from discreet.notebook import Shown
+from discreet.planning.competitors import competitors, free_parameter
 from discreet.reading import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
 
 _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
@@ -131,14 +132,13 @@ def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Sugge
     refusals = []
     for kind in kinds:
         try:
-            made = next(kind.competitors(model, whole(size, "size"), positive(epsilon, "epsilon"), delta), None)
+            made = next(competitors(kind, model, whole(size, "size"), positive(epsilon, "epsilon"), delta), None)
         except DeclarationError as problem:
             refusals.append(str(problem))
             continue
         if made is not None and (why := why_unreadable(made)) is None:
-            chosen = (
-                f", with the largest {kind.free_parameter} that the guarantee allows" if kind.free_parameter else ""
-            )
+            free = free_parameter(kind)
+            chosen = "" if free is None else f", with the largest {free} that the guarantee allows"
             return Suggestion(made, f"it is the mechanism for a {type(model).__name__}{chosen}")
         refusals.append(
             f"{kind.__name__} cannot be read here: {why}" if made else f"{kind.__name__} needs more settings"

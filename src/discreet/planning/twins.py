@@ -6,28 +6,79 @@ small enough, a part of the model (few cells, a variable with its ancestors, one
 coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or data.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from discreet.arrays import Counts
+from discreet.arrays import Counts, Floats
 from discreet.certificates import DataSets, Enumeration, compare, neighbouring
 from discreet.certificates.data_sets import number_of_pairs, number_of_tables
 from discreet.errors import DeclarationError
-from discreet.mechanisms import Sized, with_fields
+from discreet.mechanisms import Mechanism, Sized, with_fields
 from discreet.models.model import Model
 
 MOST_COMPARISONS = 1_000_000
 """The most pairs of neighbours times outputs that are compared."""
+MOST_TABLES = 300
+"""So many data sets are listed at most to compare neighbours, of a law that is quickly written down."""
 MOST_RECORDS = 64
 """How many kinds of records a twin may have; with more, a part of the model is taken."""
 WIDE = 1e-3
 """If a window of outputs leaves out more than this probability, a smaller twin with a wider one is compared too."""
 _SIZES = (100, 60, 40, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)
+
+
+@runtime_checkable
+class Enumerable(Protocol):
+    """A mechanism whose outputs can be listed."""
+
+    def outputs_for(self, counts: Counts, most: int) -> Counts | None:
+        """Return all outputs of non-negligible probability for these data sets; None if there are more than `most`."""
+
+
+@runtime_checkable
+class HasTwinFields(Protocol):
+    """A mechanism whose small twins need other fields than size and model."""
+
+    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
+
+
+@runtime_checkable
+class SlowToList(Protocol):
+    """A mechanism whose law takes long to write down."""
+
+    most_tables: ClassVar[int]
+    """So many data sets are listed at most to compare neighbours."""
+
+
+@runtime_checkable
+class ListsLaws(Protocol):
+    """A mechanism that writes down many laws faster than one by one."""
+
+    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
+
+
+def outputs_for(mechanism: Mechanism, counts: Counts, most: int) -> Counts | None:
+    """Return all outputs of non-negligible probability for these data sets; None if unknown or more than `most`."""
+    return mechanism.outputs_for(counts, most) if isinstance(mechanism, Enumerable) else None
+
+
+def twin_fields(mechanism: Mechanism, model: Model) -> Iterator[Mapping[str, object]]:
+    """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
+    return mechanism.twin_fields(model) if isinstance(mechanism, HasTwinFields) else iter([{}])
+
+
+def log_laws(mechanism: Mechanism, outputs: Counts, tables: Counts) -> Floats:
+    """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
+    if isinstance(mechanism, ListsLaws):
+        return mechanism.log_laws(outputs, tables)
+    return np.stack([mechanism.log_prob(outputs, table) for table in tables])
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +93,12 @@ class Twin:
     @cached_property
     def compared(self) -> Enumeration:
         """Return the result, by the stated likelihood alone."""
-        return compare(self.mechanism.log_likelihood, self.data_sets, self.outputs)
+        return compare(self.mechanism.log_prob, self.data_sets, self.outputs)
 
     @cached_property
     def missing(self) -> float:
         """Return about the probability that the listed outputs leave out, from one data set."""
-        law = np.exp(self.mechanism.log_likelihood(self.outputs, self.data_sets.tables[0]))
+        law = np.exp(self.mechanism.log_prob(self.outputs, self.data_sets.tables[0]))
         return max(0.0, 1 - float(law.sum()))
 
     @property
@@ -94,15 +145,15 @@ def _twins(mechanism: Sized) -> Iterator[Twin]:
 
 def _listed(mechanism: Sized, model: Model, size: int, rows: Counts) -> Twin | None:
     """Return a twin of this model and size with everything listed, or nothing if there is too much."""
-    fewest = mechanism.most_tables
+    fewest = mechanism.most_tables if isinstance(mechanism, SlowToList) else MOST_TABLES
     tables = number_of_tables(size, len(rows), fewest)
     most = MOST_COMPARISONS // max(number_of_pairs(len(rows), size, MOST_COMPARISONS), tables)
     if tables > fewest or most < 2:
         return None
     sets = neighbouring(rows, size, MOST_COMPARISONS)
-    for fields in mechanism.twin_fields(model):
+    for fields in twin_fields(mechanism, model):
         made = _made(mechanism, {"model": model, "size": size, **fields})
-        outputs = None if made is None else made.outputs_for(sets.tables, most)
+        outputs = None if made is None else outputs_for(made, sets.tables, most)
         if made is not None and outputs is not None:
             return Twin(made, mechanism, sets, outputs)
     return None

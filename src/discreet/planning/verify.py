@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import inf, nextafter
+from typing import Protocol, runtime_checkable
 
 from discreet.amounts import spent_text
 from discreet.certificates import PrivacyLoss
@@ -33,6 +34,14 @@ from discreet.releases.release import mechanism_document
 
 _ROUNDING = 1e-9
 _SEARCHED = Fraction(999_999, 1_000_000)  # numbers found by a search may differ in their last digits between machines
+
+
+@runtime_checkable
+class RecomputesDelta(Protocol):
+    """A mechanism whose delta is known better than its privacy loss, which dominates more than it."""
+
+    def recomputed_delta(self) -> Fraction:
+        """Return delta at the stated epsilon, recomputed; 0 where it follows from the privacy loss."""
 
 
 def verify(
@@ -88,7 +97,8 @@ def verify(
 def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
     """Hold the law of the privacy loss, made from the parameters, against the guarantee."""
     guarantee = mechanism.guarantee
-    reached = Fraction(mechanism.recomputed_delta or loss.delta_at(guarantee.epsilon))
+    known = mechanism.recomputed_delta() if isinstance(mechanism, RecomputesDelta) else Fraction(0)
+    reached = Fraction(known or loss.delta_at(guarantee.epsilon))
     if loss.epsilon > guarantee.epsilon and reached > guarantee.delta:
         raise VerificationError(
             f"The delta recomputed from the parameters, {float(reached):.6g}, exceeds the stated {guarantee!r}."

@@ -21,7 +21,6 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
-from discreet.mechanisms.posterior_grid import broken_sticks
 
 Found = TypeVar("Found")
 
@@ -45,7 +44,7 @@ class RowKernel:
     ) -> None:
         self.alpha, self.power, self.draws = rows.alpha, float(rows.power), rows.draws
         sticks = rows.sticks[:, row]
-        self.theta = broken_sticks(np.asarray((sticks + 0.5) / 2.0**rows.grid_bits, dtype=float))
+        self.theta = rows.probabilities[:, row]
         self._logs = np.log(self.theta).sum(axis=0)
         self._ends = StickEnds(sticks, rows.grid_bits)
         far = self._ends.far(self.alpha, self.power, size, expected) if linear else None

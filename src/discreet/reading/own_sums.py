@@ -26,7 +26,6 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import all_tables
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Draw, DrawnRows, Evidence
-from discreet.mechanisms.posterior_grid import broken_sticks
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
 from discreet.reading.counts.grouped import JointCounts
@@ -194,7 +193,7 @@ def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
 def _summed_rows(rows: DrawnRows, labels: Counts) -> DrawnRows:
     """Return drawn probabilities of the parts, as the cells of the grid into which the summed middles fall."""
     parts, steps = int(labels.max()) + 1, 2.0**rows.grid_bits
-    theta = broken_sticks(np.asarray((rows.sticks[:, 0] + 0.5) / steps, dtype=float))
+    theta = rows.probabilities[:, 0]
     sums = np.stack([theta[:, labels == part].sum(axis=1) for part in range(parts)], axis=1)
     left = np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
     sticks = np.clip(np.floor(sums / left * steps), 0, steps - 1).astype(np.int64)[:, None, :-1]

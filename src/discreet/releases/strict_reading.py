@@ -155,7 +155,7 @@ def read_release(text: str | bytes) -> Release:
         raise DocumentError(f"The document states {stated!r}, but its mechanism gives {given!r}. Do not trust it.")
     if any(abs(value) >= 2**63 for value in read.output):
         raise DocumentError("The output contains counts too large to be read.")
-    mechanism.check_output(np.array(read.output, dtype=np.int64))
+    mechanism.space.check(np.array(read.output, dtype=np.int64))
     if (read.receipt is None) != read.simulated:
         raise DocumentError(
             "A release must have a receipt of its charge, and a simulated one must not; this document does the "

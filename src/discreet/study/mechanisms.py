@@ -11,6 +11,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mechanisms import Sized
 from discreet.models.model import Model
+from discreet.planning.competitors import HasCompetitors
 from discreet.records.nearest import meant
 from discreet.study.keys import Maker
 
@@ -59,7 +60,8 @@ def _maker(
 
 def constructors_of(kind: type[Sized]) -> dict[str, Callable[..., Sized]]:
     """Return the class itself, and its constructors that take what every question gives."""
-    own = {name: each for name, each in vars(kind).items() if not name.startswith("_") and not hasattr(Sized, name)}
+    contract = {*dir(Sized), *dir(HasCompetitors)}
+    own = {name: each for name, each in vars(kind).items() if not name.startswith("_") and name not in contract}
     named = [name for name, each in own.items() if isinstance(each, classmethod)]
     found = {name: getattr(kind, name) for name in named}
     return {"": kind} | {name: make for name, make in found.items() if set(_GIVEN) <= set(signature(make).parameters)}

@@ -14,6 +14,7 @@ from discreet.errors import DeclarationError
 from discreet.guarantees import Evidence, Unit
 from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Mechanism, Sized
+from discreet.mechanisms.evidence import forced_prior
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.number_bounds import Bounds
@@ -161,5 +162,5 @@ def _refuse_left(keys: Iterable[str], written: str, asked: Maker[Model], study: 
 
 def _chosen_prior(mechanism: Mechanism) -> str:
     """Say which prior draws are made under if privacy demands one."""
-    forced = mechanism.forced_prior
+    forced = forced_prior(mechanism)
     return forced and f"for privacy it draws under the weakest prior that its guarantee allows: {forced}"

@@ -22,17 +22,16 @@ from discreet.mechanisms.additive import within_bounds
 from discreet.mechanisms.coefficients import Parities
 from discreet.mechanisms.parity_counts import ParityCounts
 from discreet.mechanisms.record_changes import parity_changes, pattern_records
-from discreet.mechanisms.unit_moves import UnitMoves
 from discreet.models.network import Network
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
+class FourierUpdates(ParityCounts, kind="FourierUpdates", version=2):
     """Every Fourier coefficient of every family, with noise of the published scale; the output begins with e_0.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
     >>> mechanism = FourierUpdates(net, size=100, epsilon=1)
-    >>> mechanism.length, mechanism.guarantee.epsilon
+    >>> mechanism.space.length, mechanism.guarantee.epsilon
     (4, Fraction(1, 2))
     """
 
@@ -64,7 +63,9 @@ class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
     @property
     def reason(self) -> str:
         """Say why the guarantee holds, with how many numbers one record moves."""
-        return f"discrete Laplace noise on {self.length} parity counts, of which one record moves {self.moved}"
+        return (
+            f"discrete Laplace noise on {self.quantities.length} parity counts, of which one record moves {self.moved}"
+        )
 
     def worst_records(self) -> Counts:
         """Return two records that differ in the worst pattern of variables, which is found exactly."""
@@ -77,7 +78,7 @@ class FourierUpdates(UnitMoves, ParityCounts, kind="FourierUpdates", version=2):
 
     def increment(self, t: float) -> float:
         """Return what is added to c_0, 4 t |N|^2 / epsilon: a multiple 2^-|S| of it in every cell."""
-        return 4 * t * self.length**2 / float(self.epsilon)
+        return 4 * t * self.quantities.length**2 / float(self.epsilon)
 
     def published_tables(self, output: Counts, t: float) -> dict[str, NDArray[np.float64]]:
         """Return the tables that algorithm 2 adds to the prior, with the increment of `t`."""

@@ -18,7 +18,6 @@ from discreet.exact import Exact, ball
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_one_scale import OneScale
 from discreet.mechanisms.hellinger_sensitivity import Decay, exponential, published_gamma
 from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
 from discreet.mechanisms.mechanism import Sized
@@ -46,7 +45,7 @@ class PublishedScale(HellingerMechanism):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class PublishedHellingerGlobal(PublishedScale, OneScale, kind="PublishedHellingerGlobal", version=1):
+class PublishedHellingerGlobal(PublishedScale, kind="PublishedHellingerGlobal", version=1):
     """P(r | k) ~ e^(-epsilon H(k, r) / (2 GS)): for many records it costs about half of epsilon.
 
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -61,7 +60,7 @@ class PublishedHellingerGlobal(PublishedScale, OneScale, kind="PublishedHellinge
 
     def proved_pure_epsilon(self) -> Fraction:
         """Return epsilon (score and normaliser cost half of it each), or the bound from the series if it is smaller."""
-        if not can_bound(self.size, self.length):
+        if not can_bound(self.size, len(self.model.cells)):
             return self.epsilon
         return min(self.epsilon, rounded_up(self.series_epsilon(self.epsilon / 2)))
 

@@ -19,18 +19,19 @@ import numpy as np
 from discreet.arrays import Counts
 from discreet.exact import Exact
 from discreet.mechanisms.additive import within_bounds
+from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.tables import FamilyTables
-from discreet.mechanisms.unit_moves import UnitMoves
+from discreet.mechanisms.unit_moves import unit_moves_rho
 from discreet.models.network import Network
 from discreet.noise import Laplace
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class LaplaceUpdates(UnitMoves, kind="LaplaceUpdates", version=2):
+class LaplaceUpdates(NetworkCounts, kind="LaplaceUpdates", version=2):
     """Every cell of every family table with its own noise, in the order of the variables: pure epsilon-DP.
 
     >>> net = Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", "yes")}, outside="no")
-    >>> LaplaceUpdates(net, size=100, epsilon=1).length
+    >>> LaplaceUpdates(net, size=100, epsilon=1).space.length
     6
     """
 
@@ -56,6 +57,10 @@ class LaplaceUpdates(UnitMoves, kind="LaplaceUpdates", version=2):
         """Return independent Laplace noise of one rate."""
         blocks = self.quantities.blocks
         return Laplace((self.rate,) * len(blocks), blocks)
+
+    @property
+    def rho(self) -> Fraction:
+        return unit_moves_rho(self.quantities, self.noise)
 
     def tables(self, output: Counts) -> dict[str, Counts]:
         """Return the noisy table (parents..., variable) of each variable."""

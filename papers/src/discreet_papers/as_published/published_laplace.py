@@ -24,11 +24,12 @@ from discreet.arrays import Counts, Floats, NumbersT
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.adjacent_pairs import dominating_loss
 from discreet.certificates.listing import window
-from discreet.errors import DeclarationError, DocumentError
+from discreet.errors import DeclarationError
 from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
@@ -169,8 +170,9 @@ class PublishedLaplace(Sized[Categories]):
         return Fraction(max(self.noise.privacy_loss(change).epsilon for change in self.quantities.changes()))
 
     @property
-    def length(self) -> int:
-        return len(self.model.cells)
+    def space(self) -> OutputSpace:
+        """Return counts not too far from the possible ones; they add up to the size if one of them has no noise."""
+        return OutputSpace(len(self.model.cells), self._why_impossible, "counts")
 
     @property
     def claim(self) -> Guarantee:
@@ -216,7 +218,7 @@ class PublishedLaplace(Sized[Categories]):
             return drawn
         return np.concatenate([drawn, self.size - drawn.sum(axis=-1, keepdims=True)], axis=-1)
 
-    def log_likelihood(self, output: Counts, counts: Counts) -> Floats:
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         cells = slice(0, self.noisy_cells)
         logs = self.log_cells(outputs[..., cells], tables[..., cells]).sum(axis=-1)
@@ -247,14 +249,13 @@ class PublishedLaplace(Sized[Categories]):
         fewer = len(self.model.cells) - cells
         yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, cells))}
 
-    def check_output(self, output: Counts) -> None:
+    def _why_impossible(self, output: Counts) -> str | None:
         cells = len(self.model.cells)
-        if output.shape != (cells,):
-            raise DocumentError(f"The output must hold {cells} counts; it holds {output.size}.")
         if any(abs(int(value)) > cells * (self.size + _FARTHEST * (1 + 1 / self.rate)) for value in output):
-            raise DocumentError("The output holds counts too large to be read.")
+            return "The output holds counts too large to be read."
         if self.noisy_cells < cells and sum(int(value) for value in output) != self.size:
-            raise DocumentError(f"The output must add up to the size {self.size}; it adds up to {int(output.sum())}.")
+            return f"The output must add up to the size {self.size}; it adds up to {int(output.sum())}."
+        return None
 
 
 class RoundedLaplace(PublishedLaplace, kind="RoundedLaplace", version=2):
@@ -310,7 +311,8 @@ class ClampedLaplace(RoundedLaplace, kind="ClampedLaplace", version=2):
     def evidence(self, output: Counts) -> tuple[Measurement, ...]:
         return (ClampedMeasurement(self.quantities, np.asarray(output)[: self.noisy_cells], self.noise, self.size),)
 
-    def check_output(self, output: Counts) -> None:
-        super().check_output(output)
-        if any(not 0 <= int(value) <= self.size for value in output[: self.noisy_cells]):
-            raise DocumentError(f"Clamped counts must lie between 0 and {self.size}.")
+    def _why_impossible(self, output: Counts) -> str | None:
+        if (words := super()._why_impossible(output)) is not None:
+            return words
+        inside = all(0 <= int(value) <= self.size for value in output[: self.noisy_cells])
+        return None if inside else f"Clamped counts must lie between 0 and {self.size}."

@@ -91,7 +91,8 @@ def number_of_coefficients() -> Finding:
     """Count coefficients in several networks."""
     nets = (*NETWORKS.values(), naive_bayes(16))
     holds = all(
-        as_published.FourierUpdates(net, 50, 1).length <= len(net.variables) * 2 ** (1 + max(map(len, net.parents)))
+        as_published.FourierUpdates(net, 50, 1).space.length
+        <= len(net.variables) * 2 ** (1 + max(map(len, net.parents)))
         for net in nets
     )
     return Finding(Basis.PROOF, "each family has 2^(1 + parents) subsets", {f"in {len(nets)} networks": holds})
@@ -280,7 +281,10 @@ def lemma_3_proof() -> Finding:
 def sizes() -> Finding:
     """Count variables, rows and coefficients of naive Bayes."""
     network = naive_bayes(16)
-    m, length = sum(2 ** len(above) for above in network.parents), as_published.FourierUpdates(network, 50, 1).length
+    m, length = (
+        sum(2 ** len(above) for above in network.parents),
+        as_published.FourierUpdates(network, 50, 1).space.length,
+    )
     return Finding(
         Basis.COMPUTED,
         "naive Bayes with 16 features",

@@ -52,9 +52,7 @@ def candidates() -> Finding:
     """Count candidates, and compare the law with the exponential of minus the distance."""
     sizes = {m: len(Tables(np.ones(m), 7).all) for m in (2, 3, 4)}
     law = np.exp(
-        PublishedHellingerGlobal(model_of((1, 1, 1)), 7, 1).log_likelihood(
-            Tables(np.ones(3), 7).all, np.array([2, 3, 2])
-        )
+        PublishedHellingerGlobal(model_of((1, 1, 1)), 7, 1).log_prob(Tables(np.ones(3), 7).all, np.array([2, 3, 2]))
     )
     return Finding(
         Basis.DEFINITION,
@@ -145,7 +143,7 @@ def local_is_not_private() -> Finding:
 def mechanism_is_defined() -> Finding:
     """Compare the mechanism's law with the printed expression."""
     mechanism = PublishedHellingerSmooth(model_of((1, 1)), 8, 1, "1e-8")
-    law = np.exp(mechanism.log_likelihood(mechanism.tables.all, np.array([4, 4])))
+    law = np.exp(mechanism.log_prob(mechanism.tables.all, np.array([4, 4])))
     plain = exponential_law((1, 1), (4, 4), 0.5 / smooth_of((1, 1), (4, 4), "1", "1e-8")).chances
     three = [len(Tables(np.ones(m), 8).all) for m in (2, 3)]
     return Finding(

@@ -318,7 +318,7 @@ def privacy_of_updates() -> Finding:
     model = dc.Categories("x", levels=("no", "yes"), outside="no")
     mechanism = dc.GeometricHistogram(model, 5, 1)
     outputs = mechanism.outputs_near(60)
-    laws = [np.exp(mechanism.log_likelihood(outputs, np.array([k, 5 - k]))) for k in (2, 3)]
+    laws = [np.exp(mechanism.log_prob(outputs, np.array([k, 5 - k]))) for k in (2, 3)]
     return Finding(
         Basis.DEFINITION,
         "a definition; the library compares neighbours by it",

@@ -49,7 +49,7 @@ def metric_privacy() -> Finding:
     """Check the definition at every distance for geometric noise."""
     mechanism = dc.GeometricHistogram(dc.Categories("x", levels=("a", "b"), outside="a"), size=6, epsilon="0.5")
     promise, outputs = MetricGuarantee.of_records(mechanism.guarantee), mechanism.outputs_near(30)
-    laws = [np.exp(mechanism.log_likelihood(outputs, np.array([k, 6 - k]))) for k in range(7)]
+    laws = [np.exp(mechanism.log_prob(outputs, np.array([k, 6 - k]))) for k in range(7)]
     holds = all(promise.holds(laws[a], laws[b], abs(a - b)) for a in range(7) for b in range(7))
     return Finding(
         Basis.DEFINITION,

@@ -4,6 +4,7 @@ Of other models see `discreet.accuracy`, which simulates whole studies of any mo
 """
 
 from discreet.errors import DeclarationError
+from discreet.inference._plug_in import has_plain_counts
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Sized
 from discreet.mechanisms.mechanism import require_mechanism
@@ -30,7 +31,7 @@ def accuracy(mechanism: Sized, level: float = 0.9, repeats: int = _REPEATS, seed
             f"accuracy works for counts of Categories; got a {type(mechanism.model).__name__}. For any other model "
             "use discreet.accuracy, which simulates whole studies."
         )
-    if not mechanism.has_plain_counts:
+    if not has_plain_counts(mechanism):
         raise DeclarationError(
             "accuracy works for mechanisms that publish a number for each cell, or parameters; "
             f"{type(mechanism).__name__} publishes something else. Nothing was computed. Rehearse it instead: read "

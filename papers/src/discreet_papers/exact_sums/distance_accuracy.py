@@ -7,9 +7,13 @@ made-up tables.
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from discreet.arrays import Counts
+from discreet.certificates.hellinger_moments import HellingerMoments
+from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.mechanisms import Sized
 from discreet.mechanisms.mechanism import require_mechanism
@@ -53,9 +57,22 @@ class DistanceAccuracy:
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"warning": self.warning}
 
 
+@runtime_checkable
+class HasCountDistance(Protocol):
+    """A mechanism whose output's distance from the counts is known without listing all outputs."""
+
+    def count_distance(self, counts: Counts) -> HellingerMoments:
+        """Return the moments of the distance of an output from these counts."""
+
+
 def distance_accuracy(mechanism: Sized, repeats: int = MOST_STUDIES, seed: int = 2) -> DistanceAccuracy:
     """Return averages over at most 20 tables drawn from the prior."""
     require_mechanism(mechanism, "Distances are those")
+    if not isinstance(mechanism, HasCountDistance):
+        raise DeclarationError(
+            f"How far an output of {type(mechanism).__name__} lies from the counts is not known without listing all "
+            "outputs."
+        )
     generator, model = np.random.default_rng(seed), mechanism.model
     studies = min(whole(repeats, "repeats", least=2), MOST_STUDIES)
     found = [mechanism.count_distance(model.made_up(mechanism.size, generator).statistics) for _ in range(studies)]

@@ -24,9 +24,11 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates.data_sets import number_of_tables
 from discreet.certificates.posterior_distances import Tables
 from discreet.errors import DeclarationError
+from discreet.inference._plug_in import plain_counts
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.divergences import kullback_leibler, log_affinities
 from discreet.mechanisms import Sized
+from discreet.planning.twins import log_laws, outputs_for
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 from discreet_papers.exact_sums.reader_widths import opened_widths, own_weights
 
@@ -91,10 +93,10 @@ def possible_outputs(mechanism: Sized) -> Counts | None:
         return None
     tables = number_of_tables(size, len(alpha), MOST_ENTRIES)
     most = min(MOST_OUTPUTS, MOST_ENTRIES // tables)
-    outputs = mechanism.outputs_for(Tables(alpha, size).all, most) if most else None
+    outputs = outputs_for(mechanism, Tables(alpha, size).all, most) if most else None
     if outputs is None:
         return None
-    missing = 1 - np.exp(mechanism.log_laws(outputs, size * np.eye(len(alpha), dtype=np.int64))).sum(axis=1)
+    missing = 1 - np.exp(log_laws(mechanism, outputs, size * np.eye(len(alpha), dtype=np.int64))).sum(axis=1)
     return outputs if missing.max() < _NEGLIGIBLE else None  # all records in one cell lie farthest out
 
 
@@ -106,11 +108,11 @@ class WrittenOut:
         self._all = Tables(self.alpha, self.size)
         self.tables = self._all.all
         self.chances = np.exp(mechanism.model.log_evidence(self.tables))
-        laws = np.exp(mechanism.log_laws(outputs, self.tables))
+        laws = np.exp(log_laws(mechanism, outputs, self.tables))
         likely = laws.max(axis=0) > _RARE
         self.laws, self.outputs = laws[:, likely], outputs[likely]
         self.joint = self.chances[:, None] * self.laws
-        self.readings, self._reading = np.unique(mechanism.plain_counts(self.outputs), axis=0, return_inverse=True)
+        self.readings, self._reading = np.unique(plain_counts(mechanism, self.outputs), axis=0, return_inverse=True)
         self._reading = self._reading.ravel()
 
     @cached_property

@@ -12,6 +12,7 @@ from discreet.exact import Exact, positive, probability, whole
 from discreet.guarantees import Evidence
 from discreet.mechanisms import Sized
 from discreet.models import Categories
+from discreet.planning.competitors import competitors, free_parameter
 from discreet.reading import why_not_exact
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.exact_sums.distance_accuracy import distance_accuracy
@@ -53,7 +54,7 @@ def exact_ranking(
     entries, left_out = list[Summed](), dict[str, str]()
     for kind, made in Sized.registered().items():
         try:
-            if made.accepts_model(model) and (found := _best(made.competitors(model, whole(size, "size"), *asked))):
+            if made.accepts_model(model) and (found := _best(competitors(made, model, whole(size, "size"), *asked))):
                 promised = found.guarantee
                 if promised.evidence is Evidence.CLAIMED or promised.epsilon > asked[0] or promised.delta > asked[1]:
                     raise DeclarationError(f"Its guarantee is not sufficient: {promised!r}.")
@@ -68,7 +69,7 @@ def exact_ranking(
 def _best(mechanisms: Iterator[Sized]) -> Sized | None:
     """Return the mechanism whose release tells most; if that cannot be computed, the first one, if any."""
     first = next(mechanisms, None)
-    if first is None or first.free_parameter is None or possible_outputs(first) is None:
+    if first is None or free_parameter(first) is None or possible_outputs(first) is None:
         return first
     return max([first, *mechanisms], key=_information)
 
@@ -83,6 +84,6 @@ def _summed(kind: str, mechanism: Sized, level: float, repeats: int) -> Summed:
         known = distance_accuracy(mechanism, repeats)
         words = known.warning or f"expected Hellinger distance {known.hellinger:.4f}"
         raise DeclarationError(f"No log score: there are too many tables for an exact reading; {words}.")
-    free = mechanism.free_parameter
+    free = free_parameter(mechanism)
     name = kind if free is None else f"{kind}({free}={float(getattr(mechanism, free)):.4g})"
     return Summed(name, mechanism, accuracy(mechanism, level, repeats))

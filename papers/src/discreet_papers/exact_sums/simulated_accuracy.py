@@ -8,6 +8,7 @@ from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots
 
 from discreet.arrays import Counts, Floats
 from discreet.exact import whole
+from discreet.inference._plug_in import plain_counts
 from discreet.inference.posteriors.laws import OwnLaws
 from discreet.mathematics.distributions import BetaMixture, Interval
 from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
@@ -36,7 +37,7 @@ def simulated_accuracy(mechanism: Sized, level: float, repeats: int, seed: int) 
     truths = generator.dirichlet(model.concentration, size=whole(repeats, "repeats", least=2))
     tables = generator.multinomial(mechanism.size, truths)
     outputs = mechanism.sample(tables, bits)
-    plain = model.concentration + mechanism.plain_counts(outputs)
+    plain = model.concentration + plain_counts(mechanism, outputs)
     hellinger = hellinger_rows(plain, model.concentration + tables)
     rows = zip(truths, tables, outputs, plain, generator.integers(len(model.cells), size=repeats), strict=True)
     studies = [_study(mechanism, level, *row) for row in rows]

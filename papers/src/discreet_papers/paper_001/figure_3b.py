@@ -28,7 +28,7 @@ def probabilities(cells: int, size: int) -> tuple[dict[str, DistanceLaw], list[R
         noise = as_published.RoundedLaplace(model_of(prior), size, 1, sensitivity, cells - 1)
         name = f"Laplace, scale {sensitivity}/epsilon"
         laws[name] = laplace_law(noise, counts)
-        chances[name] = np.exp(noise.log_likelihood(line, np.array(counts)))
+        chances[name] = np.exp(noise.log_prob(line, np.array(counts)))
     for name, chance in chances.items():
         pairs = zip(distances, chance, strict=True)
         rows.extend({"mechanism": name, "distance": float(h), "probability": float(p)} for h, p in pairs)

@@ -24,8 +24,7 @@ def by_steps(mechanism: Any) -> list[float]:
     """Return P(k steps away from (4, 4)), k = 0, ..., 4, whichever side."""
     sides = [{(4 - k, 4 + k), (4 + k, 4 - k)} for k in PRINTED]
     return [
-        float(np.exp([mechanism.log_likelihood(np.array(table), np.array(COUNTS)) for table in side]).sum())
-        for side in sides
+        float(np.exp([mechanism.log_prob(np.array(table), np.array(COUNTS)) for table in side]).sum()) for side in sides
     ]
 
 

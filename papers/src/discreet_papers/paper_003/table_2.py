@@ -36,7 +36,7 @@ def run(quick: bool) -> Outcome:
     rows: list[Row] = []
     for change in (*PRINTED, *OTHERS):
         tables = class_of(change)
-        laws = [float(np.exp(each.log_likelihood(tables, truth)).sum()) for each in (table, cut, histogram)]
+        laws = [float(np.exp(each.log_prob(tables, truth)).sum()) for each in (table, cut, histogram)]
         distance, exponential, laplace = PRINTED.get(change, ("", "", ""))
         row: Row = {"change": str(change), "tables": len(tables), "steps": int(np.abs(change).sum()) // 2}
         row |= {

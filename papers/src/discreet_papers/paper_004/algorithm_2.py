@@ -28,7 +28,11 @@ def run(quick: bool) -> Outcome:
     for name, network in (NETWORKS | LARGE).items():
         mechanism = as_published.FourierUpdates(network, size=50, epsilon=1)
         compared = by_comparison(mechanism)
-        row: Row = {"network": name, "coefficients": mechanism.length, "published_distance": 2 * mechanism.length}
+        row: Row = {
+            "network": name,
+            "coefficients": mechanism.space.length,
+            "published_distance": 2 * mechanism.space.length,
+        }
         row |= {"largest_distance": 2 * mechanism.moved, "by_comparison": None if compared is None else 2 * compared}
         rows.append(row | {"true_epsilon_at_1": float(mechanism.guarantee.epsilon)})
     at = next(row for row in rows if row["network"] == "naive Bayes, 16 features")

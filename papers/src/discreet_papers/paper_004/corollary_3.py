@@ -43,7 +43,7 @@ def run(quick: bool) -> Outcome:
     full = needed_t_of_naive_bayes(mechanism, mechanism.noise.sample(draws, dc.SeededBits(2)))
     rows: list[Row] = []
     for t in SHIFTS:
-        row: Row = {"t": t, "claimed": published_stealth(t), "sure": stealth_bound(mechanism.length, t)}
+        row: Row = {"t": t, "claimed": published_stealth(t), "sure": stealth_bound(mechanism.space.length, t)}
         row |= {"all_variables": float((full <= t).mean()), "released": float((released <= t).mean())}
         rows.append(row | {"added_to_each_cell": mechanism.increment(t) / 4})
     ninety = float(np.quantile(released, 0.9))

@@ -27,7 +27,7 @@ def run(quick: bool) -> Outcome:
     rows: list[Row] = []
     for name, network in LARGEST.items():
         family = max(network.families, key=len)
-        setting = (as_published.FourierUpdates(network, 50, 1).length, len(family) - 1, 1.0, DELTA)
+        setting = (as_published.FourierUpdates(network, 50, 1).space.length, len(family) - 1, 1.0, DELTA)
         drawn = errors(network, family, QUICK_DRAWS if quick else DRAWS)
         row: Row = {"network": name, "bound": published_table_error(*setting), "gamma_bound": table_error(*setting)}
         row |= {"quantile": float(np.quantile(drawn, 1 - DELTA))}

@@ -16,7 +16,7 @@ from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.exact import whole
-from discreet.inference._plug_in import plug_in
+from discreet.inference._plug_in import has_plain_counts, plug_in
 from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
@@ -184,7 +184,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"
         careless: tuple[Line, ...] = ()
-        if len(self.releases) == 1 and self.releases[0].mechanism.has_plain_counts:
+        if len(self.releases) == 1 and has_plain_counts(self.releases[0].mechanism):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
             taken = [naive.marginal(place) for place in range(len(naive.concentration))]
             careless = self._lines([(law.mean, law.interval(level)) for law in taken])

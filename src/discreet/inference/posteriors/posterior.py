@@ -28,6 +28,7 @@ from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
 from discreet.kinds import POSTERIORS
 from discreet.mathematics.distributions import Interval
+from discreet.mechanisms.evidence import forced_prior
 from discreet.models.model import MadeUp, ModelT
 from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
@@ -180,7 +181,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
     @property
     def drawn_line(self) -> str:
         """Say under which prior draws were made if privacy demanded one: it is read as noise, not as belief."""
-        forced = dict.fromkeys(r.mechanism.forced_prior for r in self.releases if r.mechanism.forced_prior)
+        forced = dict.fromkeys(filter(None, (forced_prior(release.mechanism) for release in self.releases)))
         if not forced:
             return ""
         return (

@@ -116,7 +116,7 @@ def likelihoods_of(releases: Sequence[Release], model: Model, hidden: Counts | F
     found = []
     for release in releases:
         counts = seen_by(release, model, hidden)
-        found.append(release.mechanism.log_likelihood(np.array(release.output, dtype=np.int64), counts))
+        found.append(release.mechanism.log_prob(np.array(release.output, dtype=np.int64), counts))
     return found
 
 

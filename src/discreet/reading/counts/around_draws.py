@@ -10,7 +10,6 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
-from discreet.mechanisms.posterior_grid import broken_sticks
 from discreet.reading.problem import Problem
 
 Start = Callable[[int, np.random.Generator], Sequence[Floats]]
@@ -30,8 +29,7 @@ class _Around:
     def __init__(self, rows: Sequence[DrawnRows], size: int) -> None:
         self._shapes = []
         for own in rows:
-            units = np.asarray((own.sticks + 0.5) / 2.0**own.grid_bits, dtype=float)
-            shares = broken_sticks(units).mean(axis=0)
+            shares = own.probabilities.mean(axis=0)
             self._shapes.append(0.5 + own.power * own.draws * size / own.count / 4 * shares)
 
     def __call__(self, count: int, generator: np.random.Generator) -> list[Floats]:

@@ -38,4 +38,4 @@ class NearFit(ChoiceFit):
 
     def log_likelihood(self, counts: Counts) -> Floats:
         kinds, places = np.unique(counts.T, axis=0, return_inverse=True)
-        return self.normalised.log_likelihood(self._choice.candidate, kinds)[places.ravel()]
+        return self.normalised.log_prob(self._choice.candidate, kinds)[places.ravel()]

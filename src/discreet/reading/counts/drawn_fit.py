@@ -15,7 +15,7 @@ from scipy.special import betaln, polygamma, psi
 
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import DrawnRows
-from discreet.mechanisms.posterior_grid import broken_sticks, truncated_stick
+from discreet.mechanisms.posterior_grid import truncated_stick
 from discreet.reading.counts.fits import Fit, Tables, margins_of
 from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above, log_mass
 from discreet.reading.drawn import FINE_GRID, log_end_factor
@@ -31,9 +31,8 @@ class DrawnFit(Fit):
         self._rows, self._levels = rows, len(rows.alpha)
         columns = {column.name: column for table in tables for column in table}
         self._matrix = margins_of((tuple(columns[name] for name in rows.names),), tables)
-        units = (rows.sticks + 0.5) / 2.0**rows.grid_bits
-        self._units = np.asarray(units, dtype=float)
-        self._logs = np.log(np.maximum(broken_sticks(self._units), 1e-300)).sum(axis=0)  # (rows, levels)
+        self._units = rows.units
+        self._logs = np.log(np.maximum(rows.probabilities, 1e-300)).sum(axis=0)  # (rows, levels)
         self._ends = truncated_stick(2, Fraction(rows.least).limit_denominator(2**60), rows.grid_bits)
 
     def _shapes(self, counts: Counts | Floats) -> Floats:

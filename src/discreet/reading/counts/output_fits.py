@@ -27,7 +27,7 @@ def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
     cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
     if (choice := choice_of(observed)) is not None:
-        near = choice.chooser.near_sums()
+        near = choice.near_sums()
         return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
     if observed.draw is not None:
         return [DrawnFit(rows, model.tables) for rows in observed.draw.rows]
@@ -42,7 +42,7 @@ def choice_of(observed: Observed) -> Choice | None:
 def near_sums(observed: Observed) -> Normalised | None:
     """Return an approximation of the likelihood of a choice, if there is no other way."""
     choice = choice_of(observed)
-    return None if choice is None else choice.chooser.near_sums()
+    return None if choice is None else choice.near_sums()
 
 
 def unreadable(observed: Observed) -> str | None:
@@ -61,7 +61,7 @@ def rough(observed: Observed) -> str | None:
 
 def too_many(observed: Observed) -> str:
     """Say that candidates are too many."""
-    cells, size = observed.mechanism.length, sized(observed.mechanism).size
+    cells, size = observed.mechanism.space.length, sized(observed.mechanism).size
     return (
         f"the likelihood is a sum over all candidates of {size} records in {cells} cells, too many to evaluate "
         "repeatedly: ask for fewer cells or records, or publish noisy counts, which can be read at any size"

@@ -228,7 +228,7 @@ def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Gen
 def _has_many_candidates(observed: Observed) -> bool:
     """Tell whether an output is a choice among more tables than can be listed."""
     choice = choice_of(observed)
-    return choice is not None and (choice.chooser.is_summed or choice.chooser.near_sums() is not None)
+    return choice is not None and (choice.is_summed or choice.near_sums() is not None)
 
 
 def _picked(tables: Counts, weights: Floats, count: int, generator: np.random.Generator) -> Counts:
