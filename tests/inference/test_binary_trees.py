@@ -138,7 +138,7 @@ def network(*edges: str) -> dc.Network:
 
 
 def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
-    counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
+    counts = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 
 

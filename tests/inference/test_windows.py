@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 from discreet.reading import Problem, known_sum
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import RowMemory, WindowedClass
@@ -181,7 +181,7 @@ def network(classes: int, levels: int, features: int = 4) -> dc.Network:
 
 
 def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
-    counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
+    counts = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 
 
@@ -224,7 +224,7 @@ def test_seventy_levels_are_read_as_by_direct_sums() -> None:
 def test_weights_that_rounding_hides_are_cut_finer_and_not_taken_for_an_impossible_release() -> None:
     """Wide windows of a class with few records: on one tilt most weights are hidden. It was refused once."""
     net, generator = network(3, 3), np.random.default_rng([347, 12])
-    records = made_up_records(net, made_up_tables(net, generator), 500, generator)
+    records = simulated_records(net, simulated_tables(net, generator), 500, generator)
     release = dc.simulate(dc.FamilyHistograms(net, 500, 2), counts_of(net, records), dc.SeededBits(34_700_012))
     problem = Problem.of([release])
     compare(windowed(problem), whole(problem))

@@ -25,7 +25,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.evidence import Evidence
-from discreet.models.model import Model, ModelT
+from discreet.models.model import HasParameters, Model, ModelT
 from discreet.randomness import RandomBits
 
 
@@ -182,7 +182,8 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
     @property
     def has_plain_counts(self) -> bool:
         """Tell whether an output about categories holds something that could pass for the count of each cell."""
-        return self.length == len(self.model.even_parameters())
+        model: object = self.model
+        return isinstance(model, HasParameters) and self.length == len(model.even_parameters())
 
     def count_distance(self, counts: Counts) -> HellingerMoments:
         """Return the moments of an output's distance from these counts, where known without listing all outputs."""

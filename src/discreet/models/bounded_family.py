@@ -354,10 +354,6 @@ class BoundedFamily(Model["FamilyPosterior"]):
     def counted(self) -> tuple[Column, tuple[Fraction, ...]]:
         return self.column, self.values
 
-    @property
-    def part_in_words(self) -> str:
-        return f"{len(self.cells)} cells"
-
     def statistics(self, data: object) -> Statistics:
         (table,) = as_source(data).count_families(self.tables)
         return Statistics(self, table, records=int(table.sum()))

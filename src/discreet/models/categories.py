@@ -27,7 +27,7 @@ from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models.asked import Asked, Declared, Key, of_levels
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of, some_of
-from discreet.models.model import MadeUp, Model, Parameters, Placed
+from discreet.models.model import Model, Parameters, Placed, Simulated
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -217,11 +217,11 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
     def part_in_words(self) -> str:
         return f"{len(self.cells)} cells"
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         chances = generator.dirichlet(self.concentration)
-        return MadeUp(tuple(chances.tolist()), generator.multinomial(size, chances))
+        return Simulated(tuple(chances.tolist()), generator.multinomial(size, chances))
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every cell, from exact counts; if no prior was declared, as own sums are."""
         shapes = self.concentration + statistics
         if self.is_prior_declared:

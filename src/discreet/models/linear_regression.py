@@ -32,7 +32,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
 from discreet.models.asked import Asked, Key
 from discreet.models.contributions import all_or_some
-from discreet.models.model import MadeUp, Model, Parameters
+from discreet.models.model import Model, Parameters, Simulated
 from discreet.models.moments import Layout, Moments, Wholes
 from discreet.models.number_bounds import MIDDLE, Bounds, bounds_of, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
@@ -296,13 +296,13 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     def part_in_words(self) -> str:
         return "one feature alone, on the coarsest grid"
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw coefficients from the prior, and moments of records with evenly spread features."""
-        from discreet.models.made_up_lines import made_up_line
+        from discreet.models.simulated_lines import simulated_line
 
-        return made_up_line(self, size, generator)
+        return simulated_line(self, size, generator)
 
-    def made_up_work(self, size: int) -> tuple[float, float]:
+    def simulation_cost(self, size: int) -> tuple[float, float]:
         """Return the work of records that are drawn some at a time, each with all features."""
         return 2e3 * size * (1 + len(self.features)), 1e6
 
@@ -310,7 +310,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the effects of the features, if there are any, without the intercept."""
         return range(1, count) if count > 1 else range(count)
 
-    def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
         from discreet.models.exact_lines import exact_coefficients
 

@@ -5,10 +5,10 @@ has not, such as tables or events, it says so: by an empty tuple, or by a refusa
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -35,12 +35,9 @@ else:
 
     ReadAs, ModelT = TypeVar("ReadAs", covariant=True), TypeVar("ModelT", covariant=True)
 
-_RANDOM_PAIRS = 3
-_KINDS = 64  # kinds of records from which data sets are made up
-
 
 @dataclass(frozen=True, eq=False)
-class MadeUp:
+class Simulated:
     """A made-up study: statistics of records whose parameters came from the prior.
 
     `truth` has the true value of every row that a posterior of the model shows.
@@ -184,11 +181,6 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
         """Return over which of so many rows of a posterior a plan's mean is taken: all, if they have one unit."""
         return range(count)
 
-    @property
-    @abstractmethod
-    def part_in_words(self) -> str:
-        """Say how large this model is, of a part of another one."""
-
     @abstractmethod
     def statistics(self, data: object) -> Statistics:
         """Compute the statistics of the records in a frame or another source. The result is secret."""
@@ -197,60 +189,44 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return what a record can add to the statistics, at most so many rows, and whether these are all."""
 
-    def parts(self) -> Iterator["Model"]:
-        """Yield smaller models of the same kind, for twins in which everything can be listed."""
-        return iter(())
-
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw parameters from the prior and statistics of so many records from these."""
         raise DeclarationError(
             f"Studies of a {type(self).__name__} cannot be simulated: it does not define how likely its records are. "
             "Nothing was simulated."
         )
 
-    def made_up_work(self, size: int) -> tuple[float, float]:
-        """Return about how many operations `made_up` takes, and how many numbers it holds at a time."""
+    def simulation_cost(self, size: int) -> tuple[float, float]:
+        """Return about how many operations `simulate` takes, and how many numbers it holds at a time."""
         return 1e5, 0.0
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return for each row of a posterior the mean and the width of the interval that exact statistics give."""
         raise DeclarationError(f"A {type(self).__name__} does not define what exact statistics say.")
 
-    def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
-        """Return neighbouring data sets to look at: all other records alike, or drawn from all kinds of records."""
-        rows, _ = self.contributions(_KINDS)
-        gaps = np.abs(rows[:, None] - rows[None]).sum(axis=-1)
-        first, second = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
-        ends = [(first, second), (second, first), (0, len(rows) - 1), (0, min(1, len(rows) - 1))]
-        starts = [(rows[one] * (size - 1), one, two) for one, two in ends if one != two]
-        for _ in range(_RANDOM_PAIRS):
-            others = rows[generator.integers(len(rows), size=min(size - 1, _KINDS))].sum(axis=0)
-            others = others + rows[0] * max(0, size - 1 - _KINDS)
-            one, two = (int(place) for place in generator.choice(len(rows), size=2, replace=False))
-            starts.append((others, one, two))
-        return [(others + rows[one], others + rows[two]) for others, one, two in starts]
 
-    def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
-        """Tell whether two data sets may differ by one replaced record; True where that is not checked."""
-        return True
+@runtime_checkable
+class HasParameters(Protocol):
+    """A model whose parameters can be drawn, and asked about."""
 
-    @abstractmethod
     def by_name(self, parameters: Parameters) -> object:
         """Return drawn parameters by name, or the single parameter if there is only one."""
 
-    @abstractmethod
     def even_parameters(self) -> Parameters:
         """Return parameters that depend on no record, to try a question on."""
 
+
+@runtime_checkable
+class HasEvents(Protocol):
+    """A model under whose parameters events have probabilities."""
+
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
         """Return the probability of an event, conditional on another event if one is given."""
-        self._without_events()
+
+
+@runtime_checkable
+class HasExpectations(Protocol):
+    """A model under whose parameters numbers have expectations."""
 
     def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
         """Return the expectation of a quantity whose `values` are given for events that cover each cell once."""
-        self._without_events()
-
-    def _without_events(self) -> NoReturn:
-        raise DeclarationError(
-            f"this is asked of Categories; ask a {type(self).__name__} for its Mean(), a network for a Probability()"
-        )

@@ -19,7 +19,7 @@ from scipy.special import betainc
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text
-from discreet.models.model import Model, Parameters, ReadAs
+from discreet.models.model import Model, ReadAs
 from discreet.models.number_bounds import Bounds, bounds_of, gap_in_words, measure_of
 from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
 from discreet.records.bands import day_text
@@ -183,12 +183,6 @@ class BoundedNumber(Model[ReadAs]):
     def made_up_places(self) -> Floats:
         """Return the places of a made-up population."""
         return (np.arange(_PLACES) + 0.5) / _PLACES
-
-    def by_name(self, parameters: Parameters) -> object:
-        return dict(zip(self.row_words, np.asarray(parameters).tolist(), strict=True))
-
-    def even_parameters(self) -> Floats:
-        return np.full(len(self.row_words), float(self.value_at(0.5)))
 
     @property
     def row_words(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from discreet.errors import DeclarationError, VerificationError
 from discreet.guarantees.metric import Metric
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.under_metric import PerUnit
+from discreet.planning.twins import parts_of
 
 _ROUNDING = 1e-9
 _CELLS = 256  # most cells of which all pairs are compared
@@ -79,7 +80,7 @@ def _twin(mechanism: PerUnit) -> str:
 def _small(mechanism: PerUnit) -> PerUnit | None:
     """Return the twin of two records whose model has about three cells, of those that can be published so; or none."""
     found: list[PerUnit] = []
-    for model in (*mechanism.model.parts(), mechanism.model):
+    for model in (*parts_of(mechanism.model), mechanism.model):
         try:
             for fields in islice(mechanism.twin_fields(model), 1):  # none if even the coarsest grid is too fine
                 found.append(with_fields(mechanism, model=model, size=2, **fields))

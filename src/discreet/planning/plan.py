@@ -38,7 +38,7 @@ from discreet.markup import html_table
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Sized, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models.model import MadeUp, Model
+from discreet.models.model import Model, Simulated
 from discreet.notebook import Shown
 from discreet.planning.work_ahead import drawing, numbers_of, planning
 from discreet.progress import shown
@@ -200,7 +200,7 @@ def work_of_study(mechanism: Sized) -> float:
     reading = 0.0 if cost is None else cost.operations * cost.share_of_many
     if solver is not None and solver.exactness is Exactness.SAMPLED:
         reading *= _SAMPLED
-    making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
+    making = float(mechanism.model.simulation_cost(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
     return _STUDY + _NUMBER * numbers_of(mechanism.model) + reading + drawing(mechanism, 1, 1) + making
 
 
@@ -279,7 +279,7 @@ def require_quick(mechanism: Sized, patience: float) -> None:
 
 def rehearsal(mechanism: Sized, label: str, seed: int) -> tuple[Posterior, tuple[float, ...]]:
     """Simulate one study, publish and read it; return the posterior, and the true value of each row."""
-    made = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed))
+    made = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed))
     return infer(simulate(mechanism, made.statistics, SeededBits(seed), label)), made.truth
 
 
@@ -289,20 +289,20 @@ class _Studies:
     def __init__(self, model: Model, size: int, level: float, seed: int) -> None:
         tails(level)
         self.model, self.size, self.level, self.seed = model, size, level, seed
-        self._made: list[MadeUp] = []
+        self._made: list[Simulated] = []
         self._known: list[Floats] = []
 
-    def made(self, count: int) -> list[MadeUp]:
+    def made(self, count: int) -> list[Simulated]:
         """Return the first so many."""
         for number in range(len(self._made), count):
             generator = np.random.default_rng([self.seed, number])
-            self._made.append(self.model.made_up(self.size, generator))
+            self._made.append(self.model.simulate(self.size, generator))
         return self._made[:count]
 
     def known(self, count: int) -> Floats:
         """Return mean and width of the considered rows of studies (studies, rows, 2), from exact statistics."""
         for made in self._made[len(self._known) : count]:
-            rows = self.model.known_rows(made.statistics, self.size, self.level)
+            rows = self.model.exact(made.statistics, self.size, self.level)
             self._known.append(np.array(rows, dtype=float)[self.places])
         return np.array(self._known[:count])
 
@@ -479,7 +479,7 @@ def check_width(mechanism: Sized, width: float) -> None:
 
 def largest_size(mechanism: Sized) -> float:
     """Return up to how many records a search goes: ten million, or what can be made up in good time."""
-    one, two = (float(mechanism.model.made_up_work(size)[0]) for size in (1_000_000, 2_000_000))
+    one, two = (float(mechanism.model.simulation_cost(size)[0]) for size in (1_000_000, 2_000_000))
     each = (two - one) / 1e6
     return min(1e7, max(2.0 * mechanism.size, _MOST_MAKING / max(each, 1e-9)))
 

@@ -65,7 +65,7 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
             continue
         reading = solver.cost(problem)
         readings = 1 if solver.exactness is Exactness.SAMPLED else studies
-        making, made = mechanism.model.made_up_work(mechanism.size)
+        making, made = mechanism.model.simulation_cost(mechanism.size)
         operations += readings * reading.operations + studies * (drawing(mechanism, 1, 1) + making)
         if max(reading.numbers, made) > held:
             held, worst = max(reading.numbers, made), mechanism

@@ -243,7 +243,7 @@ class PublishedLaplace(Sized[Categories]):
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield what a twin of other cells has instead: noise on all of them, or on all but the last."""
-        cells = len(model.even_parameters())
+        cells = int(model.contributions(2)[0].shape[1])
         fewer = len(self.model.cells) - cells
         yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, cells))}
 

@@ -28,7 +28,7 @@ from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
 from discreet.kinds import POSTERIORS
 from discreet.mathematics.distributions import Interval
-from discreet.models.model import MadeUp, ModelT
+from discreet.models.model import ModelT, Simulated
 from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
 from discreet.releases.release import Release
@@ -98,7 +98,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
 
     @classmethod
     def planned(
-        cls, posteriors: "Sequence[Posterior]", made: Sequence[MadeUp], places: Sequence[int], level: float
+        cls, posteriors: "Sequence[Posterior]", made: Sequence[Simulated], places: Sequence[int], level: float
     ) -> Floats:
         """Return figures of some rows of simulated studies of one model (studies, rows, 4), for a plan.
 
@@ -113,7 +113,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         """Return the same posterior with rows from fewer draws, where rows come from draws: for plans."""
         return self
 
-    def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
+    def planned_facts(self, made: Simulated, generator: np.random.Generator) -> dict[str, float]:
         """Return further figures of a simulated study for a plan, by name: of a classifier, how often it is right."""
         return {}
 
