@@ -44,7 +44,7 @@ class Successes(Model["SuccessesPosterior"], kind="Successes"):
         return Column(self.column, tuple(range(self.tries + 1)), outside=0)
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[Column, ...]:
         """Return the one column."""
         return (self.declared,)
 

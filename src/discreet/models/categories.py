@@ -60,8 +60,6 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
 
-    is_table: ClassVar[bool] = True
-
     document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
 
     columns: tuple[Column, ...]
@@ -171,6 +169,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the one table."""
         return (self.columns,)
 
     def places(self, event: object) -> NDArray[np.int64]:
@@ -215,6 +214,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def part_in_words(self) -> str:
+        """Say how many cells there are."""
         return f"{len(self.cells)} cells"
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
@@ -240,13 +240,16 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return neighbouring_tables(self.concentration, size, generator)
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
+        """Tell whether both are tables of so many records, one of which is in another cell."""
         possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
         return bool(possible and np.abs(first - second).sum() == 2)
 
     def by_name(self, parameters: Parameters) -> dict[Cell, float]:
+        """Return probabilities by cell."""
         return {cell: float(value) for cell, value in zip(self.cells, np.asarray(parameters), strict=True)}
 
     def even_parameters(self) -> Floats:
+        """Return equal probabilities."""
         return np.full(len(self.cells), 1 / len(self.cells))
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

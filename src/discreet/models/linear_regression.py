@@ -34,7 +34,7 @@ from discreet.models.asked import Asked, Key
 from discreet.models.contributions import all_or_some
 from discreet.models.model import Model, Parameters, Simulated
 from discreet.models.moments import Layout, Moments, Wholes
-from discreet.models.number_bounds import MIDDLE, Bounds, bounds_of, measure_of
+from discreet.models.number_bounds import MIDDLE, Bounds, bounds_of, gaps_in_words, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
 from discreet.models.regression_prior import ReaderPrior
 from discreet.models.terms import Names, checked_terms, coordinates_of, expansion, reach_of
@@ -182,12 +182,14 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return float(self.noise) ** 2
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
-        return tuple(feature for feature in self.features if isinstance(feature, Column))
+    def columns(self) -> tuple[Column | Bounds, ...]:
+        """Return features with levels, then the bounds of all numbers."""
+        return (*(feature for feature in self.features if isinstance(feature, Column)), *self.bounds)
 
     @property
-    def declared_bounds(self) -> tuple[Bounds, ...]:
-        return self.bounds
+    def missing_in_words(self) -> str:
+        """Say what missing numbers count as."""
+        return gaps_in_words(self.bounds)
 
     @property
     def reaches(self) -> dict[str, float]:
@@ -284,6 +286,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return None
 
     def informed_by(self, own: object) -> "Informed":
+        """Return the regression with the moments of own records in its prior."""
         from discreet.models.informed import informed_regression
 
         return informed_regression(self, own)
@@ -294,6 +297,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
     @property
     def part_in_words(self) -> str:
+        """Say what a part is: see `parts`."""
         return "one feature alone, on the coarsest grid"
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
@@ -306,7 +310,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the work of records that are drawn some at a time, each with all features."""
         return 2e3 * size * (1 + len(self.features)), 1e6
 
-    def planned_rows(self, count: int) -> Sequence[int]:
+    def main_rows(self, count: int) -> Sequence[int]:
         """Return the effects of the features, if there are any, without the intercept."""
         return range(1, count) if count > 1 else range(count)
 
@@ -318,9 +322,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return [(law.mean, law.interval(level).width) for law in laws]
 
     def by_name(self, parameters: Parameters) -> dict[str, float]:
+        """Return the coefficients in the units of the table."""
         return dict(zip(self.names, self.in_units(np.asarray(parameters)).tolist(), strict=True))
 
     def even_parameters(self) -> Floats:
+        """Return coefficients of zero."""
         return np.zeros(self.dimension)
 
     def moments(self, values: ArrayLike) -> Wholes:

@@ -35,7 +35,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
     """A table of declared columns, crossed, and the program (a reader's model) proposed for reading it."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
-    is_table: ClassVar[bool] = False
 
     program: Program
 

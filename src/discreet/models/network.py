@@ -234,14 +234,17 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the maximal families."""
         return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[Column, ...]:
+        """Return the variables."""
         return self.variables
 
     @property
     def conditionals(self) -> tuple[tuple[Family, tuple[float, ...]], ...]:
+        """Return every family with the prior of its rows."""
         return tuple(zip(self.families, self.prior, strict=True))
 
     def __repr__(self) -> str:
@@ -311,9 +314,11 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         return exact_rows(self, statistics, level)
 
     def by_name(self, parameters: Parameters) -> Parameters:
+        """Return the tables, which are by variable."""
         return parameters
 
     def even_parameters(self) -> dict[str, Floats]:
+        """Return tables of equal probabilities."""
         return {family[-1]: np.full(shape := self.shape(family), 1 / shape[-1]) for family in self.families}
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

@@ -92,6 +92,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     @property
     def part_in_words(self) -> str:
+        """Say how many groups there are, and in how many steps."""
         return f"{len(self.groups)} group{'s' * (len(self.groups) > 1)} in {self.unit} steps"
 
     @property
@@ -129,7 +130,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         kept = [(ask, of) for ask in self.asks for of in (among, POPULATION)]
         return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
-    def planned_rows(self, count: int) -> range:
+    def main_rows(self, count: int) -> range:
         """Return the rows about the population of what is asked first: others have other units."""
         return range(1, count, 2 * len(self.asks))
 

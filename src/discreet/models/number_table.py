@@ -173,6 +173,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def part_in_words(self) -> str:
+        """Say how many cells there are between the bounds."""
         return f"{len(self.edges) - 1} cells"
 
     @property
@@ -207,10 +208,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     @property
     def _family(self) -> tuple[Column, ...]:
         return (self.declared,) if self.by is None else (self.by, self.declared)
-
-    @property
-    def declared_columns(self) -> tuple[Column, ...]:
-        return () if self.by is None else (self.by,)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -278,7 +275,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         step = max(1, round(self.count / 8))
         return tuple(range(step, self.count, step))
 
-    def planned_rows(self, count: int) -> list[int]:
+    def main_rows(self, count: int) -> list[int]:
         """Return the rows about the population of quantiles and means, or else of shares."""
         numbers = len(self.quantiles) * (QUANTILES in self.asks)
         each = len(self.quantity_words)

@@ -43,6 +43,7 @@ class ReadableFamily(BoundedFamily):
 
     @property
     def missing_in_words(self) -> str:
+        """Say which number the level of missing values stands for."""
         value = self.values[self.column.levels.index(self.column.outside)]
         return f"Missing values count as {float(value):g} in {self.column.name}."
 

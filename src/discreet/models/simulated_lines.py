@@ -10,7 +10,7 @@ from scipy.special import gammaincc, gammainccinv
 
 from discreet.arrays import Floats
 from discreet.models.linear_regression import LinearRegression
-from discreet.models.model import Simulated
+from discreet.models.model import Simulated, columns_of_levels
 from discreet.models.moments import Wholes
 from discreet.models.number_bounds import Bounds
 
@@ -45,7 +45,7 @@ def _moments(model: LinearRegression, size: int, w: Floats, sigma: float, genera
     records: dict[str, list[object]] = {
         each.name: _evenly(each, size, generator) for each in model.bounds if each.name != model.target
     }
-    for column in model.declared_columns:
+    for column in columns_of_levels(model):
         codes = generator.integers(len(column.levels), size=size)
         records[column.name] = [column.levels[code] for code in codes]
     target = model.ranges[model.target]

@@ -94,8 +94,8 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return f"WeightedSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self._weighed.words})"
 
     @property
-    def declared_bounds(self) -> tuple[Bounds, ...]:
-        own = super().declared_bounds
+    def _declared_bounds(self) -> tuple[Bounds, ...]:
+        own = super()._declared_bounds
         return own if self.weights is None else (*own, self.weights.bounds)
 
     @property

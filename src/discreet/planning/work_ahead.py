@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 
 from discreet.mechanisms import Mechanism, Sized
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 from discreet.reading import CostEstimate, Exactness, Problem, solver_for
 from discreet.reading.problem import Observed
 
@@ -75,6 +75,6 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
 
 def numbers_of(model: Model) -> int:
     """Return how many counts or moments a model has."""
-    if model.tables:
-        return sum(prod(len(column.levels) for column in table) for table in model.tables)
+    if tables := tables_of(model):
+        return sum(prod(len(column.levels) for column in table) for table in tables)
     return int(model.contributions(2)[0].shape[1])

@@ -19,7 +19,7 @@ from discreet.guarantees.chain import reached
 from discreet.guarantees.metric_budget import Told
 from discreet.mechanisms import Mechanism, Sized
 from discreet.models import Statistics
-from discreet.models.model import ModelT
+from discreet.models.model import ModelT, told_by
 from discreet.randomness import SystemBits
 from discreet.reading import why_unreadable
 from discreet.releases.on_record import recorded
@@ -86,7 +86,7 @@ def publish(
         unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
-    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), mechanism.model.is_told_by)
+    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), told_by(mechanism.model))
     return publish_parts([part], charge, ledger, unit, request, group, data, bits)[0]
 
 

@@ -15,7 +15,7 @@ from discreet.guarantees import Evidence, Unit
 from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Mechanism, Sized
 from discreet.models.asked import Declared
-from discreet.models.model import Model
+from discreet.models.model import Model, columns_of_levels, columns_of_numbers, tables_of
 from discreet.models.number_bounds import Bounds
 from discreet.planning.suggest import suggest
 from discreet.reading import why_unreadable
@@ -53,20 +53,17 @@ class Question:
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
         """Return the columns of each table that is counted; none for a regression, which uses sums."""
-        tables: tuple[tuple[Column, ...], ...] = self.model.tables
-        return tables
+        return tables_of(self.model)
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Return every categorical column."""
-        columns: tuple[Column, ...] = self.model.declared_columns
-        return columns
+        return columns_of_levels(self.model)
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
         """Return the bounds of every numeric column."""
-        bounds: tuple[Bounds, ...] = self.model.declared_bounds
-        return bounds
+        return columns_of_numbers(self.model)
 
     @property
     def refusal(self) -> str | None:

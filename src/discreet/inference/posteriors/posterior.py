@@ -28,7 +28,7 @@ from discreet.inference.posteriors.trees import Group, data_tree, write_netcdf
 from discreet.inference.verdicts import Criticism
 from discreet.kinds import POSTERIORS
 from discreet.mathematics.distributions import Interval
-from discreet.models.model import ModelT, Simulated
+from discreet.models.model import ModelT, Simulated, columns_of_levels
 from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
 from discreet.releases.release import Release
@@ -171,7 +171,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         if len(self.releases) == 1:
             return " ".join(filter(None, [self.drawn_line, self.own_line]))
         each = [
-            f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in r.model.declared_columns)})"
+            f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in columns_of_levels(r.model))})"
             for r in self.releases
         ]
         read = f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."

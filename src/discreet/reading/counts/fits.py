@@ -15,7 +15,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.mechanisms.evidence import Normalised
 from discreet.mechanisms.quantities import Measurement
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -127,11 +127,11 @@ def margins_of(model: Model, around: Model) -> "csr_array":
     """Return the matrix of 0 and 1 from the counts of a model's tables to those of tables that are margins of them."""
     from scipy.sparse import csr_array, vstack
 
-    sizes = [prod(len(column.levels) for column in table) for table in around.tables]
+    sizes = [prod(len(column.levels) for column in table) for table in tables_of(around)]
     starts, parts = np.cumsum([0, *sizes]), []
-    for table in model.tables:
-        place = next(n for n, each in enumerate(around.tables) if set(table) <= set(each))
-        wide = around.tables[place]
+    for table in tables_of(model):
+        place = next(n for n, each in enumerate(tables_of(around)) if set(table) <= set(each))
+        wide = tables_of(around)[place]
         codes = np.unravel_index(np.arange(sizes[place]), [len(column.levels) for column in wide])
         shape = [len(column.levels) for column in table]
         rows = np.ravel_multi_index([codes[wide.index(column)] for column in table], shape)

@@ -10,7 +10,7 @@ from discreet.arrays import Floats
 from discreet.mechanisms import sized
 from discreet.mechanisms.evidence import Choice, Normalised
 from discreet.models.categories import Categories
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 from discreet.models.network import Network
 from discreet.noise.structure import has_density
 from discreet.reading.consistent_tables import ConsistentTables, fit, noisy_parts
@@ -102,7 +102,7 @@ def fit_of(problem: Problem) -> Fit:
 
 def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
-    cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
+    cells = sum(prod(len(column.levels) for column in table) for table in tables_of(model))
     if (choice := choice_of(observed)) is not None:
         near = choice.chooser.near_sums()
         return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
