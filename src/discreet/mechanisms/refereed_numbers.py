@@ -17,6 +17,7 @@ from discreet.models import Categories
 from discreet.models.model import Model, ModelT
 from discreet.noise import Noise
 from discreet.noise.laplace_kernel import by_block
+from discreet.noise.noise import MARGIN
 from discreet.noise.structure import has_density, log_terms, preserved
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
@@ -70,7 +71,7 @@ class RefereedNumbers(Sized[ModelT]):
         ends = list(accumulate((0, *self.noise.blocks)))
         blocks = [slice(start, end) for start, end in pairwise(ends)]
         tied = [block for block, keeps in zip(blocks, preserved(self.noise.structure), strict=True) if keeps]
-        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
+        return window(self.measured(counts), ceil(MARGIN * self.reach) + 2, most, tied)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield the fields of a twin on another model; shares belong to the tables of a network."""

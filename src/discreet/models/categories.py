@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, gammaln
+from scipy.special import betaincinv
 
 from discreet.arrays import Counts, Floats
 from discreet.documents import Document, document_of
 from discreet.errors import DeclarationError, SecretError
-from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
@@ -186,9 +186,8 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         P(k) = n! Gamma(a) / Gamma(n + a) prod_i Gamma(a_i + k_i) / (k_i! Gamma(a_i)),  a = sum_i a_i.
         """
         rows, alpha = self.counts(counts), self.concentration
-        size, total = rows.sum(axis=-1), alpha.sum()
-        cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
-        return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
+        cells = log_prior(alpha, rows).sum(axis=-1)
+        return np.asarray(log_prior_constant(float(alpha.sum()), rows.sum(axis=-1)) + cells)
 
     def proposals(self, is_evidence_known: bool) -> "tuple[Categories, ...]":
         """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""

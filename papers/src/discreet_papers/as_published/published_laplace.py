@@ -33,6 +33,7 @@ from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
 from discreet.models.model import Model
+from discreet.noise.noise import MARGIN
 from discreet.randomness import RandomBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded, WholeLaplace
 
@@ -235,7 +236,7 @@ class PublishedLaplace(Sized[Categories]):
     @property
     def _margin(self) -> int:
         """Return how far beyond the possible counts outputs are considered: what lies there is below e^-40."""
-        return ceil(45 / self.rate) + 2
+        return ceil(MARGIN / self.rate) + 2
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         cells = len(self.model.cells)
