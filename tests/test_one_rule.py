@@ -60,8 +60,25 @@ def test_the_prior_of_counts_is_the_dirichlet_multinomial_law(alpha: tuple[float
     size, shape = 6, np.array(alpha)
     tables = np.array([table for table in product(range(size + 1), repeat=3) if sum(table) == size])
     logs = log_prior(shape, tables).sum(axis=1) + log_prior_constant(float(shape.sum()), size)
-    slow = dirichlet_multinomial(alpha, size).logpmf(tables)
+    slow = dirichlet_multinomial(alpha, np.array(size)).logpmf(tables)
     assert logs == pytest.approx(slow, abs=1e-12)
     windows = log_prior_windows(shape, np.zeros(3, dtype=np.int64), size + 1)
     assert windows == pytest.approx(log_prior(shape[:, None], np.arange(size + 1)), abs=1e-12)
     assert dc.Categories("x", ("a", "b", "c"), prior=alpha, outside="a").log_evidence(tables) == pytest.approx(logs)
+
+
+def test_what_is_refused_before_a_charge_is_decided_in_one_module() -> None:
+    """Whoever publishes asks `releases/refused`; others may show why a release cannot be read, and charge nothing."""
+    home = "releases/refused.py"
+    publishing = ("study/", "releases/", "serve/publisher", "serve/questions", "serve/slot", "command_line/holding")
+    assert modules_with(lambda node: called(node) == "why_unreadable", *publishing) == {home}
+
+    def decides(node: ast.AST) -> bool:
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        return any(isinstance(side, ast.Attribute) and side.attr == "CLAIMED" for side in sides)
+
+    assert modules_with(decides, *publishing) == {home}
+
+
+def test_the_canonical_text_of_a_question_is_made_in_one_module() -> None:
+    assert modules_with(lambda node: called(node) == "canonical_mechanism") == {"study/questions.py"}
