@@ -43,7 +43,7 @@ def example(name: str) -> Network:
 
 
 def released(mechanism: Any, seed: int = 1) -> dc.Release:
-    counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
+    counts = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 
 

@@ -76,7 +76,7 @@ def twin() -> None:
 
 def tree() -> None:
     for size in (10**4, 10**5, 10**6):
-        counts = TREE.made_up(size, np.random.default_rng(3)).statistics
+        counts = TREE.simulate(size, np.random.default_rng(3)).statistics
         posterior, read = timed(dc.infer, dc.simulate(dc.FamilyHistograms(TREE, size, 1), counts, dc.SeededBits(3)))
         _, means = timed(posterior.mean_tables)
         _, drawn = timed(posterior.draws, 4_000, 1)

@@ -172,7 +172,7 @@ def counts_of(model: Any, size: int, generator: np.random.Generator) -> Any:
     if isinstance(model, dc.LinearRegression):
         return model.rehearse({"x": generator.random(size).tolist(), "y": generator.random(size).tolist()})
     if isinstance(model, dc.NumberSums | dc.NumberTable):
-        return model.made_up(size, generator).statistics
+        return model.simulate(size, generator).statistics
     return generator.multinomial(size, np.full(len(model.cells), 1 / len(model.cells)))
 
 

@@ -40,7 +40,7 @@ def test_what_was_paid_for_is_given_again_even_if_nobody_could_read_it_today(
     study: dc.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = study.publish("smoking-2026")
-    monkeypatch.setattr("discreet.study.questions.why_unreadable", lambda mechanism: "too much work")
+    monkeypatch.setattr("discreet.releases.refused.why_unreadable", lambda mechanism: "too much work")
     assert dc.Study(study.path).publish("smoking-2026") == release
     study.ledger_path.unlink()
     with pytest.raises(dc.PublishError, match="too much work"):
@@ -161,6 +161,42 @@ def test_a_study_publishes_all_its_questions_as_one_plan(study: dc.Study) -> Non
     assert [release.label for release in releases] == ["smoking-2026", "Falls by age"]
     assert study.publish_all() == releases
     assert study.ledger().spent == dc.Budget(study.plan().guarantee.epsilon, study.plan().guarantee.delta)
+
+
+def test_a_plan_is_charged_once_in_whichever_order_it_is_written(study: dc.Study) -> None:
+    releases = study.publish_all()
+    head, first, second = (part.strip() for part in STUDY.split("[questions."))
+    turned = second.replace('["age", "fall"]', '["fall", "age"]').replace("Falls by age", "Age and falls")
+    study.path.write_text(f"{head}\n[questions.{turned}\n[questions.{first}\n")
+    again = dc.Study(study.path)
+    assert [question.label for question in again.questions.values()] == ["Age and falls", "smoking-2026"]
+    assert again.publish_all() == releases[::-1]  # as they were recorded, in the order of the file
+    assert again.ledger().spent == dc.Budget(study.plan().guarantee.epsilon, study.plan().guarantee.delta)
+    study.path.write_text(STUDY.replace("epsilon = 0.1", "epsilon = 0.2"))
+    assert dc.Study(study.path).publish_all() != releases  # another plan, with a charge of its own
+
+
+PERMUTED = [
+    ("categories", "columns", '["age", "fall"]', '["fall", "age"]'),
+    ("logistic", "formula", '"fall ~ age*smoking"', '"fall ~ smoking + age + smoking:age"'),
+    ("multinomial", "formula", '"smoking ~ age + fall"', '"smoking ~ fall + age"'),
+    ("log-linear", "formula", '"~ age*fall + smoking"', '"~ smoking + fall*age"'),
+    ("network", "edges", '["age -> fall", "smoking -> fall"]', '["smoking -> fall", "age -> fall"]'),
+]
+
+
+@pytest.mark.parametrize(("model", "key", "first", "second"), PERMUTED)
+def test_the_same_question_has_one_canonical_text_however_it_is_written(
+    study: dc.Study, model: str, key: str, first: str, second: str
+) -> None:
+    head, keys = STUDY[: STUDY.index("[questions.")], 'epsilon = "0.5"\n'
+    one, other = (f'model = "{model}"\n{key} = {written}' for written in (first, second))
+    study.path.write_text(f'{head}[questions.one]\n{one}\n{keys}[questions.other]\n{other}\n{keys}label = "x"\n')
+    found = [question.canonical for question in dc.Study(study.path).questions.values()]
+    assert found[0] == found[1]
+    study.path.write_text(f"{head}[questions.one]\n{one}\n{keys}[questions.other]\n{one}\nepsilon = 0.4\n")
+    found = [question.canonical for question in dc.Study(study.path).questions.values()]
+    assert found[0] != found[1]
 
 
 def test_gaussian_questions_and_accountants_are_declared_in_the_file(study: dc.Study) -> None:

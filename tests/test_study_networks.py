@@ -100,7 +100,7 @@ def test_a_default_that_nobody_could_read_is_not_taken(networks: dc.Study) -> No
 def test_a_network_that_nobody_could_read_is_not_published_or_charged(
     networks: dc.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.study.questions.why_unreadable", lambda _: "nobody knows how")
+    monkeypatch.setattr("discreet.releases.refused.why_unreadable", lambda _: "nobody knows how")
     for publish in (lambda: networks.publish("arrows"), networks.publish_all):
         with pytest.raises(dc.PublishError, match="nobody knows how"):
             publish()

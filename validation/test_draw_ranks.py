@@ -62,7 +62,7 @@ def test_the_true_parameter_ranks_uniformly(name: str) -> None:
     generator, bits = np.random.default_rng(seed), dc.SeededBits(seed)
     places = []
     for _ in range(REPEATS):
-        made = mechanism.model.made_up(mechanism.size, generator)
+        made = mechanism.model.simulate(mechanism.size, generator)
         release = dc.simulate(mechanism, made.statistics, bits)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

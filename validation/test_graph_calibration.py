@@ -17,7 +17,7 @@ from scipy.special import betainc
 
 import discreet as dc
 from discreet.models.network import Network
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 from discreet.reading import Problem
 from discreet.reading.solvers.counts import CountsSolver
 from discreet.reading.solvers.rows import RowsSolver
@@ -38,8 +38,8 @@ def example(name: str) -> Network:
 def places(network: Network, size: int, seed: int, number: int, solvers: list[type]) -> dict[str, list[float]]:
     """Return, for each solver, the posterior probability below the truth of every row's first level."""
     generator = np.random.default_rng([seed, number])
-    truth = made_up_tables(network, generator)
-    counts = counts_of(network, made_up_records(network, truth, size, generator))
+    truth = simulated_tables(network, generator)
+    counts = counts_of(network, simulated_records(network, truth, size, generator))
     problem = Problem.of([dc.simulate(dc.FamilyHistograms(network, size, 1), counts, dc.SeededBits(seed + number))])
     found = {}
     for solver in solvers:

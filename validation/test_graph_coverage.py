@@ -13,7 +13,7 @@ from kept_results import IS_FULL, kept, repeats
 
 import discreet as dc
 from discreet.models.network import Network
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)
 NAMES = [f"v{number}" for number in range(14)]
@@ -31,8 +31,8 @@ def gaussians(network: Network, size: int, epsilon: str) -> dc.mechanisms.Family
 def share_covered(mechanism: Any, seed: int, number: int) -> float:
     """Return the share of probabilities that are covered in one data set."""
     network, generator = mechanism.model, np.random.default_rng([seed, number])
-    truth = made_up_tables(network, generator)
-    counts = counts_of(network, made_up_records(network, truth, mechanism.size, generator))
+    truth = simulated_tables(network, generator)
+    counts = counts_of(network, simulated_records(network, truth, mechanism.size, generator))
     release = dc.simulate(mechanism, counts, dc.SeededBits(seed * 1_000 + number))
     shapes = dc.infer(release).readings[0].shapes(2_000, generator)
     inside = []

@@ -13,7 +13,7 @@ from rank_tests import DRAWS, Places, Setting, judge, rank
 
 import discreet as dc
 from discreet.models.network import Network
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 from discreet_papers.as_published.projection import truncated_reading
 
@@ -26,8 +26,8 @@ TREE = Network.from_edges("a -> b -> c", "b -> d", levels=dict.fromkeys("abcd", 
 def read(mechanism: Any, generator: np.random.Generator, bits: dc.SeededBits) -> Places:
     """Return the places of P(first level | each row) of every variable with parents."""
     network = mechanism.model
-    truth = made_up_tables(network, generator)
-    counts = counts_of(network, made_up_records(network, truth, mechanism.size, generator))
+    truth = simulated_tables(network, generator)
+    counts = counts_of(network, simulated_records(network, truth, mechanism.size, generator))
     release = dc.simulate(mechanism, counts, bits)
     drawn, naive = dc.infer(release).draws(DRAWS, seed=1), truncated_reading(release).tables
     aware: list[float] = []

@@ -44,7 +44,7 @@ def test_planned_widths_are_those_of_releases_read_in_full(name: str) -> None:
     planned = dc.accuracy(mechanism, studies=STUDIES)
     widths = []
     for number in range(STUDIES):
-        made = mechanism.model.made_up(mechanism.size, np.random.default_rng([1, number]))
+        made = mechanism.model.simulate(mechanism.size, np.random.default_rng([1, number]))
         release = dc.simulate(mechanism, made.statistics, dc.SeededBits(1_000_003 + number), "planned")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

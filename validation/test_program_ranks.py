@@ -31,7 +31,7 @@ BANDS = dc.Column.banded("x", (-3.2, -2.4, -1.6, -0.8, 0, 0.8, 1.6, 2.4, 3.2))
 def read(program: Program, size: int, epsilon: float, generator: np.random.Generator, bits: dc.SeededBits) -> Places:
     """Return where the true quantities lie in the posterior, and in that of the plug-in reader."""
     table = program.table
-    made = table.made_up(size, generator)
+    made = table.simulate(size, generator)
     mechanism = dc.GeometricHistogram(table, size, epsilon)
     release = dc.Release(
         mechanism, tuple(int(z) for z in mechanism.sample(made.statistics, bits)), "made up", simulated=True

@@ -47,7 +47,7 @@ def test_sachs_mixes_and_forgets_its_start(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sampled, "_WANTED_SIZE", 1e9)  # so that chains run as long as they may
     monkeypatch.setattr(sampled, "longest_for", lambda length: 40)
     network = example("sachs")
-    counts = network.made_up(1_000, np.random.default_rng(SEED)).statistics
+    counts = network.simulate(1_000, np.random.default_rng(SEED)).statistics
     target = target_of(Problem.of([dc.simulate(dc.FamilyHistograms(network, 1_000, 1), counts, dc.SeededBits(SEED))]))
     plain, wide = read(target, 1), read(farther(target), 2)
     means = [np.concatenate([table.ravel() for table in each.means()]) for each in (plain, wide)]
@@ -64,7 +64,7 @@ def test_trees_are_read_by_chains_as_they_are_read_exactly() -> None:
     network = Network.from_edges("a -> b -> c", "b -> d", "a -> e", levels=dict.fromkeys("abcde", (0, 1)), outside=0)
     shifts = []
     for seed in range(20):
-        counts = network.made_up(100, np.random.default_rng([SEED, seed])).statistics
+        counts = network.simulate(100, np.random.default_rng([SEED, seed])).statistics
         release = dc.simulate(dc.FamilyHistograms(network, 100, 1), counts, dc.SeededBits(seed))
         exact, found = dc.infer(release), CountsSolver().solve(Problem.of([release])).counts
         assert exact.method == "read exactly"

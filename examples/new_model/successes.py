@@ -17,7 +17,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.exact import whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models import Statistics
-from discreet.models.model import MadeUp, Model, Parameters
+from discreet.models.model import Model, Parameters, Simulated
 from discreet.records import Column, as_source
 
 if TYPE_CHECKING:
@@ -44,14 +44,9 @@ class Successes(Model["SuccessesPosterior"], kind="Successes"):
         return Column(self.column, tuple(range(self.tries + 1)), outside=0)
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[Column, ...]:
         """Return the one column."""
         return (self.declared,)
-
-    @property
-    def part_in_words(self) -> str:
-        """Say how many tries a record has."""
-        return f"{self.tries} tries"
 
     def statistics(self, data: object) -> Statistics:
         """Add up the successes of all records. The result is secret."""
@@ -77,12 +72,12 @@ class Successes(Model["SuccessesPosterior"], kind="Successes"):
         chosen = np.unique(np.linspace(0, self.tries, min(self.tries + 1, most)).astype(np.int64))
         return chosen[:, None], len(chosen) == self.tries + 1
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a probability from the prior, and a total of so many records from it."""
         chance = float(generator.beta(self.a, self.b))
-        return MadeUp((chance,), np.array([generator.binomial(size * self.tries, chance)]))
+        return Simulated((chance,), np.array([generator.binomial(size * self.tries, chance)]))
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of the interval that the exact total gives."""
         a, b = self.a + float(statistics[0]), self.b + size * self.tries - float(statistics[0])
         low, high = (float(betaincinv(a, b, tail)) for tail in tails(level))

@@ -16,7 +16,7 @@ def test_distances_agree_with_a_list_of_all_candidates() -> None:
     mechanism = dc.mechanisms.HellingerReciprocal(model_of(3), 30, 4)
     found = distance_accuracy(mechanism, repeats=5, seed=3)
     generator = np.random.default_rng(3)
-    tables = np.stack([mechanism.model.made_up(30, generator).statistics for _ in range(5)])
+    tables = np.stack([mechanism.model.simulate(30, generator).statistics for _ in range(5)])
     distances = mechanism.tables.distances(tables)
     laws = np.exp(np.stack([mechanism.log_prob(mechanism.tables.all, table) for table in tables]))
     assert found.hellinger == pytest.approx((laws * distances).sum(axis=1).mean(), abs=1e-9)

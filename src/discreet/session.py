@@ -23,7 +23,7 @@ from discreet.guarantees import ONE_RECORD, Ledger, Unit
 from discreet.mathematics.distributions import CountDistribution
 from discreet.mechanisms import Mechanism
 from discreet.models import Statistics
-from discreet.models.model import Model, Parameters
+from discreet.models.model import HasEvents, HasExpectations, HasParameters, Model, Parameters
 from discreet.reading import why_unreadable
 from discreet.reading.problem import Observed
 from discreet.releases import Release, publish
@@ -40,7 +40,7 @@ class Mean:
 
     def answer(self, model: Model, theta: Parameters) -> object:
         """Return q(theta) = theta, by cell; for a network, its tables by variable."""
-        return model.by_name(theta)
+        return _with_parameters(model).by_name(theta)
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Probability:
 
     def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = sum of theta over the event; in a network, by variable elimination."""
-        return model.chance(self.event, theta)
+        return _with_events(model).chance(self.event, theta)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ConditionalProbability:
 
     def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = P(event and given) / P(given)."""
-        return model.chance(self.event, theta, self.given)
+        return _with_events(model).chance(self.event, theta, self.given)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Expectation:
 
     def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = sum_i theta_i values_i."""
-        return model.expectation(self.values, theta)
+        return _with_expectations(model).expectation(self.values, theta)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ConditionalExpectation:
 
     def answer(self, model: Model, theta: Parameters) -> float:
         """Return q(theta) = sum_(i in given) theta_i values_i / sum_(i in given) theta_i."""
-        return model.expectation(self.values, theta, self.given)
+        return _with_expectations(model).expectation(self.values, theta, self.given)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Predictive:
         from scipy.stats import binom
 
         count = whole(self.records, "records", most=10**6)
-        chance = min(1.0, model.chance(self.event, theta))
+        chance = min(1.0, _with_events(model).chance(self.event, theta))
         return CountDistribution(0, np.asarray(binom.pmf(np.arange(count + 1), count, chance)))
 
 
@@ -181,7 +181,31 @@ class QuerySession:
 
 def check_query(query: Query, model: Model) -> None:
     """Refuse a question that makes no sense, by asking it of parameters that depend on no record."""
-    _answered(query, model, model.even_parameters())
+    _answered(query, model, _with_parameters(model).even_parameters())
+
+
+def _with_parameters(model: Model) -> HasParameters:
+    if not isinstance(model, HasParameters):
+        raise QueryError(f"A {type(model).__name__} has no parameters that could be drawn, and asked about.")
+    return model
+
+
+def _with_events(model: Model) -> HasEvents:
+    if not isinstance(model, HasEvents):
+        raise _without_events(model)
+    return model
+
+
+def _with_expectations(model: Model) -> HasExpectations:
+    if not isinstance(model, HasExpectations):
+        raise _without_events(model)
+    return model
+
+
+def _without_events(model: Model) -> DeclarationError:
+    return DeclarationError(
+        f"this is asked of Categories; ask a {type(model).__name__} for its Mean(), a network for a Probability()"
+    )
 
 
 def _answered(query: object, model: Model, theta: Parameters) -> object:

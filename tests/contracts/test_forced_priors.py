@@ -65,8 +65,8 @@ def follows_the_records(mechanism: Any, model: Any) -> None:
     release = dc.simulate(mechanism, RECORDS[model], dc.SeededBits(20))
     found = dc.infer(release).rows()
     declared = [row.mean for row in found]
-    records = [mean for mean, _ in model.known_rows(np.array(RECORDS[model]), SIZE, 0.9)]
-    forced = [mean for mean, _ in mechanism.drawn_under.known_rows(np.array(RECORDS[model]), SIZE, 0.9)]
+    records = [mean for mean, _ in model.exact(np.array(RECORDS[model]), SIZE, 0.9)]
+    forced = [mean for mean, _ in mechanism.drawn_under.exact(np.array(RECORDS[model]), SIZE, 0.9)]
     misled = [row for row, a, b in zip(found, records, forced, strict=True) if abs(a - b) > 4 * row.sd]
     assert misled, "the forced prior is too weak to tell who follows it"
     for row, mean, truth, drawn in zip(found, declared, records, forced, strict=True):

@@ -9,11 +9,12 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.reading import Problem, solver_for
 from discreet.reading.counts import tree_edges
 from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
-from discreet.reading.counts.windows import Seen, log_prior, log_prior_constant_of
+from discreet.reading.counts.windows import Seen
 from discreet.reading.solvers.binary_trees import BinaryTreesSolver
 from discreet.reading.solvers.trees import TreesSolver
 from discreet_papers import as_published
@@ -69,7 +70,7 @@ def log_weights(tables: list[BinaryTable], every: list[Tables], size: int) -> np
     priors = [
         (
             log_prior(table.alpha[:, None], np.arange(size + 1)),
-            log_prior_constant_of(float(table.alpha.sum()), np.arange(size + 1)),
+            log_prior_constant(float(table.alpha.sum()), np.arange(size + 1)),
         )
         for table in tables
     ]
@@ -138,7 +139,7 @@ def network(*edges: str) -> dc.Network:
 
 
 def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
-    counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
+    counts = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 
 

@@ -67,7 +67,7 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
 @cache
 def released(name: str, seed: int = 3) -> dc.Release:
     network, size, make = CASES[name]
-    counts = network.made_up(size, np.random.default_rng(seed)).statistics
+    counts = network.simulate(size, np.random.default_rng(seed)).statistics
     return dc.simulate(make(network, size), counts, dc.SeededBits(seed))
 
 
@@ -106,7 +106,7 @@ def test_the_fit_is_the_mechanisms_own_likelihood(name: str) -> None:
 def test_several_releases_are_read_together() -> None:
     """Two of one kind, and noisy counts with draws: the likelihoods multiply."""
     network, size, _ = CASES["collider"]
-    counts = network.made_up(size, np.random.default_rng(4)).statistics
+    counts = network.simulate(size, np.random.default_rng(4)).statistics
     mechanisms = [dc.FamilyHistograms(network, size, 2), dc.mechanisms.NetworkSampling(network, size, 9, "0.9")]
     releases = [dc.simulate(each, counts, dc.SeededBits(5)) for each in mechanisms]
     exact, found = AllDataSets(releases), sampled(*releases)
@@ -119,7 +119,7 @@ def test_a_margin_is_read_together_with_the_tables_around_it() -> None:
     """A crossed table of a family beside the graph: the sum over all data sets of both likelihoods, in either order."""
     network, size, _ = CASES["collider"]
     margin = dc.Categories(("b", "c"), levels={"b": TWO, "c": TWO}, prior=1, outside={"b": 0, "c": 0})
-    counts = network.made_up(size, np.random.default_rng(6)).statistics
+    counts = network.simulate(size, np.random.default_rng(6)).statistics
     own = counts.reshape(2, 2, 2).sum(axis=0).ravel()
     wide = dc.simulate(dc.FamilyHistograms(network, size, 1), counts, dc.SeededBits(6))
     narrow = dc.simulate(dc.GeometricHistogram(margin, size, 2), own, dc.SeededBits(7))
@@ -155,7 +155,7 @@ def test_the_prior_reproduces_itself(prior: float) -> None:
     network, size = graph("a -> b", levels=3, prior=prior), 20
     release = dc.simulate(
         dc.FamilyHistograms(network, size, "1e-4"),
-        network.made_up(size, np.random.default_rng(1)).statistics,
+        network.simulate(size, np.random.default_rng(1)).statistics,
         dc.SeededBits(1),
     )
     found = sampled(release)
@@ -181,7 +181,7 @@ def test_a_tree_is_read_by_chains_as_it_is_read_exactly() -> None:
     network = Network.from_edges("a -> b -> c", "b -> d", "a -> e", levels=dict.fromkeys("abcde", TWO), outside=0)
     shifts = []
     for seed in range(4):
-        counts = network.made_up(100, np.random.default_rng(seed)).statistics
+        counts = network.simulate(100, np.random.default_rng(seed)).statistics
         release = dc.simulate(dc.FamilyHistograms(network, 100, 1), counts, dc.SeededBits(seed))
         exact, found = dc.infer(release), sampled(release)
         assert exact.method == "read exactly"
@@ -196,7 +196,7 @@ def test_slopes_are_those_of_the_smooth_map() -> None:
     """Central differences, where no coupling is: its deviation is taken as fixed, so that its slope is not exact."""
     network = graph("a -> b", "a -> c", "b -> c", levels=3)  # no coupling: every table holds all that is above it
     release = dc.simulate(
-        dc.FamilyHistograms(network, 50, 1), network.made_up(50, np.random.default_rng(2)).statistics, dc.SeededBits(2)
+        dc.FamilyHistograms(network, 50, 1), network.simulate(50, np.random.default_rng(2)).statistics, dc.SeededBits(2)
     )
     target = target_of(Problem.of([release]))
     coordinates, generator = target.coordinates, np.random.default_rng(3)
@@ -216,7 +216,7 @@ def test_slopes_are_those_of_the_smooth_map() -> None:
 
 @pytest.fixture(scope="module")
 def posterior() -> NetworkPosterior:
-    counts = LOOP.made_up(30, np.random.default_rng(3)).statistics
+    counts = LOOP.simulate(30, np.random.default_rng(3)).statistics
     reading = dc.infer(dc.simulate(dc.FamilyHistograms(LOOP, 30, 2), counts, dc.SeededBits(3)))
     assert isinstance(reading, NetworkPosterior)
     return reading

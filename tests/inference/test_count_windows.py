@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.mathematics.dirichlet_multinomial import log_prior
 from discreet.reading import Problem, known_sum
 from discreet.reading.counts import latent_counts
 from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
-from discreet.reading.counts.windows import CellWindows, log_prior
+from discreet.reading.counts.windows import CellWindows
 from discreet.reading.known_sum import MOST_WAVES
 from discreet.reading.solvers.tables import TablesSolver
 

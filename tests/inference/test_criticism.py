@@ -13,7 +13,7 @@ import discreet as dc
 from discreet.inference.criticism import _decided, criticised
 from discreet.inference.further_records import expected_counts, further_counts
 from discreet.models.elimination import joint_chances
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 from discreet.show import charts
 
 LOOP = dc.Network.from_edges(
@@ -27,7 +27,7 @@ SIZE = 2_000
 
 def drawn_tables(network: dc.Network, draws: int, seed: int) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
-    made = [made_up_tables(network, generator) for _ in range(draws)]
+    made = [simulated_tables(network, generator) for _ in range(draws)]
     return {name: np.stack([each[name] for each in made]) for name in made[0]}
 
 
@@ -72,7 +72,7 @@ def test_further_tables_have_the_law_of_records_that_are_drawn_one_by_one() -> N
     fast = further_counts(LOOP, many, 40, np.random.default_rng(3))
     generator = np.random.default_rng(4)
     single = {name: table[0] for name, table in one.items()}
-    slow = np.stack([counts_of(LOOP, made_up_records(LOOP, single, 40, generator)) for _ in range(draws)])
+    slow = np.stack([counts_of(LOOP, simulated_records(LOOP, single, 40, generator)) for _ in range(draws)])
     sd = np.maximum(slow.std(axis=0), 0.05)
     np.testing.assert_array_less(np.abs(fast.mean(axis=0) - slow.mean(axis=0)), 5 * sd * np.sqrt(2 / draws))
     np.testing.assert_array_less(np.abs(fast.var(axis=0) - slow.var(axis=0)), 5 * sd**2 * np.sqrt(6 / draws) + 0.01)

@@ -60,7 +60,7 @@ def test_windows_that_may_have_to_grow_are_counted_before_a_charge() -> None:
 @pytest.mark.parametrize("kind", [dc.FamilyHistograms, as_published.LaplaceUpdates])
 def test_a_cell_that_is_40_scales_off_is_read(kind: type[dc.FamilyHistograms]) -> None:
     mechanism = kind(NAIVE, 100, 1)
-    counts = NAIVE.made_up(100, np.random.default_rng(3)).statistics
+    counts = NAIVE.simulate(100, np.random.default_rng(3)).statistics
     output = np.array(mechanism.measured(counts))
     off = int(40 * mechanism.noise.decay_length[0])
     output[:2] += (off, -off)

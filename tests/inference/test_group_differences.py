@@ -217,7 +217,7 @@ def higher_mass(law: Share, theta: float) -> float:
 def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> None:
     levels = {"class": ("a", "b"), "country": tuple(range(12)), "sex": ("f", "m")}
     wide = dc.Network.naive_bayes("class", ["country", "sex"], levels, outside={"class": "a", "country": 0, "sex": "f"})
-    counts = wide.made_up(200, np.random.default_rng(3)).statistics
+    counts = wide.simulate(200, np.random.default_rng(3)).statistics
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(wide, size=200, epsilon=4), counts, dc.SeededBits(3)))
     strengths = [reading.model.prior[1][0] for reading in posterior.readings]
     assert strengths == pytest.approx([(1 / 6) ** (1 - step / 3) for step in range(4)])

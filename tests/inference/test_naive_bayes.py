@@ -10,6 +10,7 @@ from scipy.stats import betabinom
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.mathematics.distributions import BetaMixture
 from discreet.reading.counts import splits
 from discreet.reading.counts.class_reading import OwnFactor
@@ -21,7 +22,7 @@ from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.shared_radius import DistanceRow
 from discreet.reading.counts.states import blocks, likely, represented
 from discreet.reading.counts.whole_class import WholeClass, laws_inside
-from discreet.reading.counts.windows import Seen, Windowed, log_prior, log_prior_constant_of
+from discreet.reading.counts.windows import Seen, Windowed
 from discreet.reading.measured import own_factors
 from discreet.reading.nearest import nearest_counts
 
@@ -65,7 +66,7 @@ def test_prior_factors_are_the_dirichlet_multinomial_law() -> None:
     alpha = np.array([0.4, 1.0, 2.5])
     row = RowCounts(log_prior(alpha[:, None], np.arange(30 + 1)), 15.0)
     np.testing.assert_allclose(
-        row.log_sums + log_prior_constant_of(float(alpha.sum()), np.arange(30 + 1)), 0.0, atol=1e-12
+        row.log_sums + log_prior_constant(float(alpha.sum()), np.arange(30 + 1)), 0.0, atol=1e-12
     )
 
 
@@ -165,7 +166,7 @@ def test_a_split_of_a_class_is_the_joint_law_of_both_counts() -> None:
     classes = [WholeClass([f], [alpha], 2.0, own) for f, own in zip(factors, log_class, strict=True)]
     counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 3, size)
     rows = [[enumerated(f, n) for n in range(size + 1)] for f in factors]
-    constant = log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))
+    constant = log_prior_constant(float(alpha.sum()), np.arange(size + 1))
     joint, both = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
     for totals in compositions(size, 3):
         weight = np.exp(sum(log_class[y, n] + constant[n] + logsumexp(rows[y][n][1]) for y, n in enumerate(totals)))
@@ -241,7 +242,7 @@ def test_class_counts_that_are_left_out_are_negligible() -> None:
     weights = np.stack([cube_class(*each, size).log_weights.values for each in classes])
     full = RowCounts(kernel + log_prior(np.ones((3, 1)), np.arange(size + 1)) + weights, float(size))
     counts = cube_counts(classes, [90, 250, 60], 0.1, size)
-    constant = log_prior_constant_of(float(np.ones(3).sum()), np.arange(size + 1))[size]
+    constant = log_prior_constant(float(np.ones(3).sum()), np.arange(size + 1))[size]
     assert counts.log_evidence == pytest.approx(full.log_sums[size] + constant, abs=1e-12)
     for found, wanted in zip(counts.class_chances, full.marginals(size), strict=True):
         np.testing.assert_allclose(found.values, wanted[found.first : found.last + 1], atol=1e-14)
@@ -326,7 +327,7 @@ def test_distances_of_a_row_are_what_enumeration_finds(noisy: tuple[int, ...]) -
         found = np.zeros(most + 1)
         found[parity::2] = law
         wanted = np.bincount(distances, np.exp(logs), most + 1)[: most + 1]
-        scale = np.exp(row.log_scale[total] - log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))[total])
+        scale = np.exp(row.log_scale[total] - log_prior_constant(float(alpha.sum()), np.arange(size + 1))[total])
         np.testing.assert_allclose(found * scale, wanted, atol=1e-12)
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 
 LEVELS = {"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1, 2), "e": (0, 1)}
 LOOP = dc.Network.from_edges("a -> b -> d", "a -> c -> d", "d -> e", levels=LEVELS, outside=0)
@@ -29,7 +29,7 @@ KNOWN: tuple[dict[str, int], ...] = (
 
 def posterior_of(network: dc.Network, mechanism: Any = None) -> dc.inference.NetworkPosterior:
     generator = np.random.default_rng(5)
-    counts = counts_of(network, made_up_records(network, made_up_tables(network, generator), 200, generator))
+    counts = counts_of(network, simulated_records(network, simulated_tables(network, generator), 200, generator))
     how = mechanism or dc.mechanisms.FamilyHistograms(network, 200, 2)
     found: dc.inference.NetworkPosterior = dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
     return found

@@ -215,7 +215,7 @@ def test_varying_intercepts_of_known_counts_are_as_wide_as_a_reading_without_noi
     table = dc.Logistic("falls ~ (1 | ward)", columns=[WARD, FALLS], prior="Normal(0, 1)").table
     counts = np.array([90, 10, 40, 6, 150, 17])
     reading = read_target(table, Target(table.bound, CellFunction(table, ListedLikelihood.exact(counts))), "exact")
-    known = table.known_rows(counts, int(counts.sum()), 0.9)
+    known = table.exact(counts, int(counts.sum()), 0.9)
     for place, (mean, width) in enumerate(known):
         low, high = reading.law(place).interval(0.9)
         assert (mean, width) == pytest.approx((reading.law(place).mean, high - low), abs=0.01)

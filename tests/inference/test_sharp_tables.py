@@ -61,7 +61,7 @@ def test_chains_get_to_draws_of_many_records() -> None:
     """From the prior 4 of 128 chains stayed far away for as long as they ran, and the reader was warned."""
     levels = dict.fromkeys("abcd", ("no", "yes"))
     network = dc.Network.from_edges("a -> b", "a -> c", "b -> c", "c -> d", levels=levels, prior=1, outside="no")
-    counts = network.made_up(100_000, np.random.default_rng(8)).statistics
+    counts = network.simulate(100_000, np.random.default_rng(8)).statistics
     release = dc.simulate(dc.mechanisms.NetworkSampling(network, 100_000, 9, "0.9"), counts, dc.SeededBits(5))
     posterior = dc.infer(release, prior=1)  # a warning would be an error here
     both = counts[:8].reshape(2, 2, 2).sum(axis=2)  # a and b

@@ -112,7 +112,7 @@ def studies_of(solver: Solver, setting: Setting, believed: Any = None) -> list[S
     """Make up studies, publish each, and let the solver read it, in the belief that another mechanism drew it."""
     mechanism, found = setting.make(), []
     for number in range(setting.studies):
-        made = mechanism.model.made_up(mechanism.size, np.random.default_rng([38, number]))
+        made = mechanism.model.simulate(mechanism.size, np.random.default_rng([38, number]))
         release = dc.simulate(mechanism, made.statistics, dc.SeededBits(38_000 + number))
         problem = Problem.of([release])
         if believed is not None:

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 import discreet as dc
 from discreet.inference.new_targets import new_targets
 from discreet.inference.posteriors.states import States
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 
 pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
 ALL = {"posterior", "sample_stats", "log_likelihood", "posterior_predictive", "prior", "prior_predictive"}
@@ -42,7 +42,7 @@ def pair() -> Any:
 @cache
 def loop() -> Any:
     generator = np.random.default_rng(5)
-    counts = counts_of(LOOP, made_up_records(LOOP, made_up_tables(LOOP, generator), 400, generator))
+    counts = counts_of(LOOP, simulated_records(LOOP, simulated_tables(LOOP, generator), 400, generator))
     return dc.infer(dc.simulate(dc.mechanisms.FamilyHistograms(LOOP, 400, 1), counts, dc.SeededBits(1), "loop"))
 
 

@@ -8,9 +8,9 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.reading import Problem
 from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
-from discreet.reading.counts.windows import log_prior, log_prior_constant_of
 from discreet.reading.solvers.trees import TreesSolver
 
 Tables = list[np.ndarray]
@@ -31,7 +31,7 @@ def log_weight(nodes: list[TreeNode], tables: Tables, size: int) -> float:
     for node, table in zip(nodes, tables, strict=True):
         factors, constant = (
             log_prior(node.alpha[:, None], np.arange(size + 1)),
-            log_prior_constant_of(float(node.alpha.sum()), np.arange(size + 1)),
+            log_prior_constant(float(node.alpha.sum()), np.arange(size + 1)),
         )
         for noise, row in zip(node.log_noise, table, strict=True):
             total += constant[row.sum()] + sum(factors[x, k] + noise[x, k] for x, k in enumerate(row))

@@ -7,15 +7,16 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant, log_prior_windows
 from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.models.network_records import counts_of, made_up_records, made_up_tables
+from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 from discreet.reading import Problem, known_sum
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import RowMemory, WindowedClass
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.row_windows import RowWindows, known_row
-from discreet.reading.counts.windows import CellWindows, Seen, log_prior, log_prior_constant_of, log_prior_windows
+from discreet.reading.counts.windows import CellWindows, Seen
 from discreet.reading.solvers.naive_bayes import NaiveBayesSolver, whole, windowed
 from discreet_papers import as_published
 
@@ -64,7 +65,7 @@ def test_a_row_on_windows_is_what_direct_sums_over_all_counts_give(name: str) ->
     alpha = np.full(len(seen[0].values), share)
     totals = np.arange(180, 230)
     row, twin = RowWindows(alpha, seen, size, 180, 229, parts=10), whole_row(alpha, seen, size, 205.0)
-    wanted = twin.log_sums[totals] + log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))[totals]
+    wanted = twin.log_sums[totals] + log_prior_constant(float(alpha.sum()), np.arange(size + 1))[totals]
     sound = row.errors < 1e-10  # elsewhere the row itself says that it does not know
     assert sound.sum() >= 35
     np.testing.assert_allclose(row.log_weights[sound], wanted[sound], rtol=1e-13, atol=2e-10)
@@ -133,7 +134,7 @@ def test_a_total_far_from_the_tilt_is_not_known_until_the_range_is_cut() -> None
     alpha, seen, size = np.ones(3), [gaussian([500, 300, 200], 4.0)], 2_000
     once, often = (RowWindows(alpha, seen, size, 1_000, 1_100, parts) for parts in (1, 16))
     twin = whole_row(alpha, seen, size, 1_070.0)
-    wanted = twin.log_sums[1_000:1_101] + log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))[1_000:1_101]
+    wanted = twin.log_sums[1_000:1_101] + log_prior_constant(float(alpha.sum()), np.arange(size + 1))[1_000:1_101]
     assert once.errors.max() == 1.0
     assert often.errors.max() < 1e-9
     np.testing.assert_allclose(often.log_weights, wanted, atol=1e-8)
@@ -181,7 +182,7 @@ def network(classes: int, levels: int, features: int = 4) -> dc.Network:
 
 
 def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
-    counts = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed)).statistics
+    counts = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed)).statistics
     return dc.simulate(mechanism, counts, dc.SeededBits(seed))
 
 
@@ -224,7 +225,7 @@ def test_seventy_levels_are_read_as_by_direct_sums() -> None:
 def test_weights_that_rounding_hides_are_cut_finer_and_not_taken_for_an_impossible_release() -> None:
     """Wide windows of a class with few records: on one tilt most weights are hidden. It was refused once."""
     net, generator = network(3, 3), np.random.default_rng([347, 12])
-    records = made_up_records(net, made_up_tables(net, generator), 500, generator)
+    records = simulated_records(net, simulated_tables(net, generator), 500, generator)
     release = dc.simulate(dc.FamilyHistograms(net, 500, 2), counts_of(net, records), dc.SeededBits(34_700_012))
     problem = Problem.of([release])
     compare(windowed(problem), whole(problem))

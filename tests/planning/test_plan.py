@@ -84,7 +84,7 @@ def test_the_expected_width_is_that_of_exact_summation() -> None:
 
 def test_exact_coefficients_of_known_noise_have_a_closed_form() -> None:
     """The twin: w | b ~ N(S b / sigma^2, S), S = (A / sigma^2 + l I)^-1, the slope scaled to its units."""
-    made = KNOWN_LINE.made_up(400, np.random.default_rng(3))
+    made = KNOWN_LINE.simulate(400, np.random.default_rng(3))
     moments = KNOWN_LINE.layout.unpack(made.statistics.astype(float), 400)
     spread = np.linalg.inv(moments.squares / 0.09 + np.eye(2))
     mean = spread @ moments.products / 0.09
@@ -96,7 +96,7 @@ def test_exact_coefficients_of_known_noise_have_a_closed_form() -> None:
 
 def test_exact_coefficients_of_unknown_noise_are_those_of_a_long_sum_over_its_variance() -> None:
     """The twin: p(w, sigma^2 | moments) on a fine grid of sigma^2, b given A by its plain normal law."""
-    size, made = 60, LINE.made_up(60, np.random.default_rng(5))
+    size, made = 60, LINE.simulate(60, np.random.default_rng(5))
     moments = LINE.layout.unpack(made.statistics.astype(float), size)
     a, b, total = moments.squares, moments.products, float(moments.total)
     rest = total - b @ np.linalg.solve(a, b)
@@ -127,7 +127,7 @@ def test_made_up_noise_follows_its_prior_below_the_stated_limit() -> None:
 
 
 def noise_of(seed: int) -> float:
-    from discreet.models.made_up_lines import _noise
+    from discreet.models.simulated_lines import _noise
 
     return _noise(LINE, np.random.default_rng(seed))
 
@@ -327,7 +327,7 @@ def test_only_computed_points_are_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["table", "table under a prior", "share"])
 def test_figures_of_all_studies_at_once_are_those_of_each(name: str) -> None:
     mechanism = EVERY[name]
-    made = [mechanism.model.made_up(mechanism.size, np.random.default_rng([3, number])) for number in range(6)]
+    made = [mechanism.model.simulate(mechanism.size, np.random.default_rng([3, number])) for number in range(6)]
     posteriors = infer_many([dc.simulate(mechanism, each.statistics, dc.SeededBits(5)) for each in made])
     places = range(len(mechanism.model.cells))
     found = type(posteriors[0]).planned(posteriors, made, places, 0.9)

@@ -108,7 +108,7 @@ def test_patience_allows_what_it_says_it_allows() -> None:
 
 def test_infer_refuses_by_its_own_limit_and_reads_with_more_patience() -> None:
     mechanism = dc.FamilyHistograms(NAIVE, 500, 1)
-    counts = NAIVE.made_up(500, np.random.default_rng(1)).statistics
+    counts = NAIVE.simulate(500, np.random.default_rng(1)).statistics
     release = dc.simulate(mechanism, counts, dc.SeededBits(1), "a problem")
     words = r"'a problem' cannot be read: .* Nothing was read\. patience="
     with pytest.raises(dc.DeclarationError, match=words) as refusal:
@@ -123,7 +123,7 @@ def test_infer_refuses_by_its_own_limit_and_reads_with_more_patience() -> None:
 
 def test_the_command_line_has_the_same_limit_and_the_same_option(tmp_path: Path) -> None:
     mechanism = dc.FamilyHistograms(NAIVE, 500, 1)
-    counts = NAIVE.made_up(500, np.random.default_rng(1)).statistics
+    counts = NAIVE.simulate(500, np.random.default_rng(1)).statistics
     file = tmp_path / "a.release.json"
     file.write_text(dc.simulate(mechanism, counts, dc.SeededBits(1), "a problem").to_json())
     for command in (["infer", str(file)], ["verify", str(file)], ["verify", "--mechanism", str(file)]):

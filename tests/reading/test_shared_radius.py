@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.reading.counts.shared_radius import DistanceRow
-from discreet.reading.counts.windows import log_prior, log_prior_constant_of
 
 
 @pytest.mark.parametrize("noisy", [(10, 4, 9), (-2, 0, 3), (30, 1, 2)])
@@ -28,4 +28,4 @@ def test_weights_by_total_and_distance_are_sums_over_all_rows(noisy: tuple[int, 
 
 def _log_constant(strength: float, total: int) -> float:
     """Return what a row's scale holds besides its factors: the Dirichlet-multinomial constant of its total."""
-    return float(log_prior_constant_of(strength, np.array([total]))[0])
+    return float(log_prior_constant(strength, np.array([total]))[0])

@@ -149,8 +149,8 @@ def test_weighted_sums_go_the_whole_road(model: dc.WeightedSums) -> None:
         mean, _, total, _ = found[4 * group : 4 * group + 4]
         assert mean.low <= -1 + 4 * high / (high + low) <= mean.high
         assert total.low <= model.largest * (3 * high - low) <= total.high
-    made = model.made_up(size, np.random.default_rng(1))
-    assert len(made.truth) == len(found) == len(model.known_rows(made.statistics, size, 0.9))
+    made = model.simulate(size, np.random.default_rng(1))
+    assert len(made.truth) == len(found) == len(model.exact(made.statistics, size, 0.9))
     assert len(posterior.draws(5, 1)["mean"]) == 5
     assert posterior.account().columns
 

@@ -25,6 +25,7 @@ from discreet.guarantees import Accountant
 from discreet.inference.posteriors.row import PROBABILITY
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import with_fields
+from discreet.models.model import SaysGaps
 from discreet.planning.plan import (
     Accuracy,
     Curve,
@@ -256,7 +257,7 @@ def _noise_words(found: Accuracy) -> list[str]:
 
 
 def _bounds_words(question: Question) -> list[str]:
-    if not question.model.declared_bounds:
+    if not question.bounds:
         return []
     return [
         "Noise is proportional to the distance between declared bounds: bounds half as far apart would halve it, but "
@@ -346,7 +347,8 @@ def no_posterior(question: Question) -> list[str]:
 
 def gaps_of(question: Question) -> list[str]:
     """Say what missing numbers count as, if they are not left out."""
-    return list(filter(None, [question.model.missing_in_words]))
+    model = question.model
+    return list(filter(None, [model.missing_in_words if isinstance(model, SaysGaps) else ""]))
 
 
 def chosen_by(question: Question) -> list[str]:

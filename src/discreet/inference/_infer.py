@@ -8,7 +8,7 @@ from zlib import crc32
 
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.posterior import Posterior, posterior_of
-from discreet.models.model import Model
+from discreet.models.model import Model, is_prior_open
 from discreet.reading import Problem, rejection_of, solve, solver_for
 from discreet.reading.problem import in_order
 from discreet.reading.published import Reading
@@ -69,7 +69,7 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     each from a seed of its own, so that errors of few draws average out.
     """
     problems = [replace(Problem.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
-    if problems[0].model.is_prior_open:
+    if is_prior_open(problems[0].model):
         readings = [read_learnt(problem) for problem in problems]
     else:
         if (solver := solver_for(problems[0])) is None:
@@ -87,7 +87,7 @@ def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) 
         return informed_readings(problem, own, strengths)
     if strengths is not None:
         return read_strengths(strengthened(problem, strengths)), 0
-    return read_learnt(problem) if problem.model.is_prior_open else [solve(problem)], 0
+    return read_learnt(problem) if is_prior_open(problem.model) else [solve(problem)], 0
 
 
 def _warn(posterior: Posterior) -> None:

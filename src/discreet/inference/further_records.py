@@ -13,7 +13,7 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.models.elimination import Tables, joint_chances
 from discreet.models.network import Network
-from discreet.models.network_records import counts_of, made_up_records
+from discreet.models.network_records import counts_of, simulated_records
 from discreet.reading.counts.cliques import MOST_CELLS, clique_cells, cliques
 from discreet.reading.network_readings import graph_of
 
@@ -28,7 +28,7 @@ def further_counts(model: Network, tables: Tables, size: int, generator: np.rand
     if clique_cells(*graph_of(model)) > MOST_CELLS:
         draws = range(len(next(iter(tables.values()))))
         each = ({name: table[place] for name, table in tables.items()} for place in draws)
-        return np.stack([counts_of(model, made_up_records(model, one, size, generator)) for one in each])
+        return np.stack([counts_of(model, simulated_records(model, one, size, generator)) for one in each])
 
     def split(totals: Floats, chances: Floats) -> Floats:
         shares = chances / chances.sum(axis=-1, keepdims=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.errors import DeclarationError
+from discreet.models.model import TakesOwnRecords
 from discreet.reading import Problem, solve
 from discreet.reading.published import Reading
 from discreet.reading.strengths import NEGLIGIBLE
@@ -19,6 +20,11 @@ def informed_readings(problem: Problem, own: object, strengths: Sequence[float] 
         raise DeclarationError(
             "Own records are read under one prior or, where none was declared, with a prior strength learnt from them "
             "as well. Leave strengths out. Nothing was read."
+        )
+    if not isinstance(problem.model, TakesOwnRecords):
+        raise DeclarationError(
+            "Own records can be added to the prior of categories, networks and regressions; this is a "
+            f"{type(problem.model).__name__}. Nothing was read. Pass a prior that expresses what they say."
         )
     informed = problem.model.informed_by(own)
     if len(informed.models) == 1:

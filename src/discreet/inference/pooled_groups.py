@@ -19,6 +19,7 @@ from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.mathematics.dirichlet_multinomial import log_prior
 from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
@@ -52,7 +53,7 @@ class Group:
     @cached_property
     def log_prior(self) -> Floats:
         """Return the prior log weight of each possible size."""
-        return _log_ways(self.sizes, self.alpha)
+        return log_prior(self.alpha, self.sizes)
 
 
 class Sizes:
@@ -117,7 +118,7 @@ def _factors(start: tuple[int, int], lengths: tuple[int, int], mu: float, kappa:
     if isinf(kappa):
         own = [counts * np.log(rate) - gammaln(counts + 1.0) for counts, rate in ((hits, mu), (rest, 1 - mu))]
         return *own, -gammaln(sizes + 1.0)
-    return _log_ways(hits, kappa * mu), _log_ways(rest, kappa * (1 - mu)), _log_ways(sizes, kappa)
+    return log_prior(kappa * mu, hits), log_prior(kappa * (1 - mu), rest), log_prior(kappa, sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,11 +193,6 @@ def _convolved(u: Floats, v: Floats, start: int, stop: int) -> Floats:
     first, last = start - len(u) + 1, min(stop, len(v))
     padded[max(first, 0) - first : last - first] = v[max(first, 0) : last]
     return np.asarray(np.convolve(padded, u, "valid"))
-
-
-def _log_ways(counts: Counts, alpha: float) -> Floats:
-    """Return log Gamma(alpha + k) / (Gamma(alpha) k!)."""
-    return np.asarray(gammaln(alpha + counts) - gammaln(alpha) - gammaln(counts + 1.0))
 
 
 def groups_of(

@@ -32,7 +32,7 @@ from discreet.noise import Noise
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
-from discreet.noise.noise import pieces_of
+from discreet.noise.noise import MARGIN, pieces_of
 from discreet.noise.structure import epsilon_weights, has_density, log_terms, preserved, rho_weights
 from discreet.randomness import RandomBits
 
@@ -150,7 +150,7 @@ class Additive(Sized[ModelT]):
         ends = list(accumulate((0, *self.noise.blocks)))
         blocks = [slice(start, end) for start, end in pairwise(ends)]
         tied = [block for block, keeps in zip(blocks, preserved(self.noise.structure), strict=True) if keeps]
-        return window(self.measured(counts), ceil(45 * self.reach) + 2, most, tied)
+        return window(self.measured(counts), ceil(MARGIN * self.reach) + 2, most, tied)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield the fields of a twin on another model; shares belong to the tables of a network."""

@@ -24,6 +24,7 @@ from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.box_moments import NoisyMoments, check_rate
 from discreet.mechanisms.proof_assumption import ProofAssumption
 from discreet.models.linear_regression import LinearRegression
+from discreet.models.model import columns_of_levels
 from discreet.noise.cone import Cone, Terms
 from discreet.noise.moment_body import MomentBody
 from discreet.records.moments import CONSTANT, Indicator
@@ -90,7 +91,7 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         for place, bounds in enumerate(self.model.bounds, 1):
             shares = np.arange(1, _PROBES + 1) * _GOLDEN * place % 1
             columns[bounds.name] = (float(bounds.low) + shares * 2 * bounds.half).tolist()
-        for column in self.model.declared_columns:
+        for column in columns_of_levels(self.model):
             columns[column.name] = [column.levels[k % len(column.levels)] for k in range(_PROBES)]
         records = [{name: [values[k]] for name, values in columns.items()} for k in range(_PROBES)]
         between = np.stack([self.model.rehearse(record) for record in records])

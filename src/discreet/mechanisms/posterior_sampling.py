@@ -357,7 +357,7 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
         """Yield one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
         if not delta and not isinstance(model, Categories):
             raise DeclarationError(NO_PURE_EPSILON)
-        coarse = {"grid_bits": _COARSE} if len(model.even_parameters()) == 2 else {}
+        coarse = {"grid_bits": _COARSE} if isinstance(model, Categories) and len(model.cells) == 2 else {}
         if delta:
             yield with_fields(cls.tempered(check_model(model), size=size, epsilon=epsilon, delta=delta), **coarse)
         elif isinstance(model, Categories):

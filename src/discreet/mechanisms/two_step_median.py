@@ -31,9 +31,8 @@ from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tree_table import TreeTable
 from discreet.models.number_table import NumberTable
 from discreet.noise import Laplace
+from discreet.noise.noise import MARGIN
 from discreet.randomness import RandomBits
-
-_SPAN = 45  # e^-45 of the probability lies beyond so many reaches
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return tables near these data sets, each with all numbers that are likely below any edge."""
-        far = int(_SPAN * float(self.noise.decay_length.max()) / 3) + 2
+        far = int(MARGIN * float(self.noise.decay_length.max()) / 3) + 2
         last = np.arange(-far, self.size + far + 1)
         tables = self.table.outputs_for(counts, max(1, most // len(last)))
         if tables is None:

@@ -25,7 +25,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.models.asked import Asked, Key, of_columns, written_name
 from discreet.models.contributions import one_for_each
-from discreet.models.model import Model, Parameters
+from discreet.models.model import Model, Parameters, Simulated
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -84,16 +84,18 @@ class BoundedFamily(Model["FamilyPosterior"]):
         return self.column.levels
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the one column."""
+        return (self.column,)
+
+    @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the one table: the levels of the column."""
         return ((self.column,),)
 
     @property
     def counted(self) -> tuple[Column, tuple[Fraction, ...]]:
         return self.column, self.values
-
-    @property
-    def part_in_words(self) -> str:
-        return f"{len(self.cells)} cells"
 
     def statistics(self, data: object) -> Statistics:
         (table,) = as_source(data).count_families(self.tables)
@@ -112,10 +114,23 @@ class BoundedFamily(Model["FamilyPosterior"]):
         """Return what a record can add to the counts: one, to one level."""
         return one_for_each(len(self.cells), most)
 
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
+        """Refuse: only a `ReadableFamily` says how its records come about."""
+        raise DeclarationError(
+            f"Studies of a {type(self).__name__} cannot be simulated: it does not define how likely its records are. "
+            "Nothing was simulated."
+        )
+
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+        """Refuse: only a `ReadableFamily` has a posterior with quantiles."""
+        raise DeclarationError(f"A {type(self).__name__} does not define what exact statistics say.")
+
     def by_name(self, parameters: Parameters) -> float:
+        """Return the one parameter."""
         return float(np.asarray(parameters)[0])
 
     def even_parameters(self) -> Floats:
+        """Return a parameter of one."""
         return np.ones(1)
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, gammaln
+from scipy.special import betaincinv
 
 from discreet.arrays import Counts, Floats
 from discreet.documents import Document, document_of
 from discreet.errors import DeclarationError, SecretError
-from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.mathematics.distributions import Dirichlet
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
@@ -27,7 +27,7 @@ from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models.asked import Asked, Declared, Key, of_levels
 from discreet.models.contributions import neighbouring_tables, one_for_each
 from discreet.models.events import Cell, places_of, some_of
-from discreet.models.model import MadeUp, Model, Parameters, Placed
+from discreet.models.model import Model, Parameters, Placed, Simulated
 from discreet.records import as_source
 from discreet.records.columns import Column, Level
 from discreet.records.counting import Statistics
@@ -59,8 +59,6 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
     >>> ward.cells
     (('A', 'no'), ('A', 'yes'), ('B', 'no'), ('B', 'yes'))
     """
-
-    is_table: ClassVar[bool] = True
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": tuple[float, ...] | None}
 
@@ -171,6 +169,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the one table."""
         return (self.columns,)
 
     def places(self, event: object) -> NDArray[np.int64]:
@@ -187,9 +186,8 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         P(k) = n! Gamma(a) / Gamma(n + a) prod_i Gamma(a_i + k_i) / (k_i! Gamma(a_i)),  a = sum_i a_i.
         """
         rows, alpha = self.counts(counts), self.concentration
-        size, total = rows.sum(axis=-1), alpha.sum()
-        cells = log_gamma_ratio(rows + 1.0, alpha - 1) - gammaln(alpha)
-        return np.asarray(gammaln(total) - log_gamma_ratio(size + 1.0, total - 1) + cells.sum(axis=-1))
+        cells = log_prior(alpha, rows).sum(axis=-1)
+        return np.asarray(log_prior_constant(float(alpha.sum()), rows.sum(axis=-1)) + cells)
 
     def proposals(self, is_evidence_known: bool) -> "tuple[Categories, ...]":
         """Return the model with (2/m)^(1 - g/G) in each of m cells, g = 0, ..., G: from 2 records in all to m."""
@@ -215,13 +213,14 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def part_in_words(self) -> str:
+        """Say how many cells there are."""
         return f"{len(self.cells)} cells"
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         chances = generator.dirichlet(self.concentration)
-        return MadeUp(tuple(chances.tolist()), generator.multinomial(size, chances))
+        return Simulated(tuple(chances.tolist()), generator.multinomial(size, chances))
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every cell, from exact counts; if no prior was declared, as own sums are."""
         shapes = self.concentration + statistics
         if self.is_prior_declared:
@@ -240,13 +239,16 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return neighbouring_tables(self.concentration, size, generator)
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
+        """Tell whether both are tables of so many records, one of which is in another cell."""
         possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
         return bool(possible and np.abs(first - second).sum() == 2)
 
     def by_name(self, parameters: Parameters) -> dict[Cell, float]:
+        """Return probabilities by cell."""
         return {cell: float(value) for cell, value in zip(self.cells, np.asarray(parameters), strict=True)}
 
     def even_parameters(self) -> Floats:
+        """Return equal probabilities."""
         return np.full(len(self.cells), 1 / len(self.cells))
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

@@ -45,20 +45,19 @@ class Informed:
 class InformedNetwork(Network):
     """A network whose rows have priors of their own: what was declared, and own counts of the same row."""
 
-    has_own_rows = True
-    own: Counts
+    own_rows: Counts
 
     @classmethod
     def of(cls, network: Network, own: Counts) -> "InformedNetwork":
         """Return a network as it is known to somebody who has counted these cells of the maximal families."""
         priors = {v.name: row for v, row in zip(network.variables, network.prior, strict=True)}
         found = cls(network.variables, network.parents, priors)
-        object.__setattr__(found, "own", own)
+        object.__setattr__(found, "own_rows", own)
         return found
 
     @cached_property
     def row_priors(self) -> tuple[Floats, ...]:
-        tables = [self.table(variable.name, self.own) for variable in self.variables]
+        tables = [self.table(variable.name, self.own_rows) for variable in self.variables]
         return tuple(
             np.array(prior) + table.reshape(-1, table.shape[-1])
             for prior, table in zip(self.prior, tables, strict=True)

@@ -32,9 +32,9 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, positive, whole
 from discreet.models.asked import Asked, Key
 from discreet.models.contributions import all_or_some
-from discreet.models.model import MadeUp, Model, Parameters
+from discreet.models.model import Model, Parameters, Simulated
 from discreet.models.moments import Layout, Moments, Wholes
-from discreet.models.number_bounds import MIDDLE, Bounds, bounds_of, measure_of
+from discreet.models.number_bounds import MIDDLE, Bounds, bounds_of, gaps_in_words, measure_of
 from discreet.models.regression_prior import InverseGamma as InverseGamma
 from discreet.models.regression_prior import ReaderPrior
 from discreet.models.terms import Names, checked_terms, coordinates_of, expansion, reach_of
@@ -182,12 +182,14 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return float(self.noise) ** 2
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
-        return tuple(feature for feature in self.features if isinstance(feature, Column))
+    def columns(self) -> tuple[Column | Bounds, ...]:
+        """Return features with levels, then the bounds of all numbers."""
+        return (*(feature for feature in self.features if isinstance(feature, Column)), *self.bounds)
 
     @property
-    def declared_bounds(self) -> tuple[Bounds, ...]:
-        return self.bounds
+    def missing_in_words(self) -> str:
+        """Say what missing numbers count as."""
+        return gaps_in_words(self.bounds)
 
     @property
     def reaches(self) -> dict[str, float]:
@@ -284,6 +286,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return None
 
     def informed_by(self, own: object) -> "Informed":
+        """Return the regression with the moments of own records in its prior."""
         from discreet.models.informed import informed_regression
 
         return informed_regression(self, own)
@@ -294,23 +297,24 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
     @property
     def part_in_words(self) -> str:
+        """Say what a part is: see `parts`."""
         return "one feature alone, on the coarsest grid"
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw coefficients from the prior, and moments of records with evenly spread features."""
-        from discreet.models.made_up_lines import made_up_line
+        from discreet.models.simulated_lines import simulated_line
 
-        return made_up_line(self, size, generator)
+        return simulated_line(self, size, generator)
 
-    def made_up_work(self, size: int) -> tuple[float, float]:
+    def simulation_cost(self, size: int) -> tuple[float, float]:
         """Return the work of records that are drawn some at a time, each with all features."""
         return 2e3 * size * (1 + len(self.features)), 1e6
 
-    def planned_rows(self, count: int) -> Sequence[int]:
+    def main_rows(self, count: int) -> Sequence[int]:
         """Return the effects of the features, if there are any, without the intercept."""
         return range(1, count) if count > 1 else range(count)
 
-    def known_rows(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Wholes, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
         from discreet.models.exact_lines import exact_coefficients
 
@@ -318,9 +322,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return [(law.mean, law.interval(level).width) for law in laws]
 
     def by_name(self, parameters: Parameters) -> dict[str, float]:
+        """Return the coefficients in the units of the table."""
         return dict(zip(self.names, self.in_units(np.asarray(parameters)).tolist(), strict=True))
 
     def even_parameters(self) -> Floats:
+        """Return coefficients of zero."""
         return np.zeros(self.dimension)
 
     def moments(self, values: ArrayLike) -> Wholes:

@@ -20,7 +20,7 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.ridges import along
 from discreet.models.asked import Asked
 from discreet.models.categories import Categories, Prior
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated
 from discreet.models.programs.families import ASKED_FAMILY
 from discreet.models.programs.given_as import program_of
 from discreet.models.programs.program import AskedProgram, Cells, Program
@@ -35,7 +35,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
     """A table of declared columns, crossed, and the program (a reader's model) proposed for reading it."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
-    is_table: ClassVar[bool] = False
 
     program: Program
 
@@ -98,10 +97,6 @@ class ModelledTable(Categories, kind="ModelledTable"):
         """Yield smaller plain tables: what one record can do does not depend on the program."""
         return Categories(self.columns).parts()
 
-    @property
-    def part_in_words(self) -> str:
-        return f"{len(self.cells)} cells"
-
     @cached_property
     def groups(self) -> Counts | None:
         """Return the cells of every pattern of the columns that are given, one row each; None if none are."""
@@ -123,17 +118,17 @@ class ModelledTable(Categories, kind="ModelledTable"):
         by_cell[:, self.groups] = shares[:, :, None]
         return np.asarray(found * by_cell)
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         theta = self.bound.prior_draws(1, generator)
         (chances,) = self.chances(theta, generator)
         truth = self.bound.natural(theta)[0]
-        return MadeUp(tuple(truth.tolist()), generator.multinomial(size, chances / chances.sum()))
+        return Simulated(tuple(truth.tolist()), generator.multinomial(size, chances / chances.sum()))
 
-    def made_up_work(self, size: int) -> tuple[float, float]:
-        """Return about how many operations `made_up` and a reading of exact counts take."""
+    def simulation_cost(self, size: int) -> tuple[float, float]:
+        """Return about how many operations `simulate` and a reading of exact counts take."""
         return 3e7, 1e6
 
-    def known_rows(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
         found = points_of(_Known(self.bound, np.asarray(statistics, dtype=float)), self.bound)
         laws = found.laws(self.bound.natural)

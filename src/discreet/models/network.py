@@ -21,7 +21,7 @@ from discreet.errors import DeclarationError, SecretError
 from discreet.models.asked import Asked, Key, of_levels
 from discreet.models.contributions import all_or_some
 from discreet.models.family_tables import Family, FamilyTables
-from discreet.models.model import MadeUp, Model, Parameters
+from discreet.models.model import Model, Parameters, Simulated
 from discreet.models.network_graph import (
     ancestral_parts,
     check_sizes,
@@ -234,14 +234,17 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the maximal families."""
         return tuple(tuple(self._column[name] for name in family) for family in self.maximal_families)
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[Column, ...]:
+        """Return the variables."""
         return self.variables
 
     @property
     def conditionals(self) -> tuple[tuple[Family, tuple[float, ...]], ...]:
+        """Return every family with the prior of its rows."""
         return tuple(zip(self.families, self.prior, strict=True))
 
     def __repr__(self) -> str:
@@ -292,28 +295,30 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         names = [variable.name for variable in self.variables]
         return f"the variable{'' if len(names) == 1 else 's'} {', '.join(names)} alone"
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw tables of probabilities from the prior, and records from these, parents before children."""
-        from discreet.models.network_records import by_row, counts_of, made_up_records, made_up_tables
+        from discreet.models.network_records import by_row, counts_of, simulated_records, simulated_tables
 
-        tables = made_up_tables(self, generator)
-        return MadeUp(by_row(self, tables), counts_of(self, made_up_records(self, tables, size, generator)))
+        tables = simulated_tables(self, generator)
+        return Simulated(by_row(self, tables), counts_of(self, simulated_records(self, tables, size, generator)))
 
-    def made_up_work(self, size: int) -> tuple[float, float]:
+    def simulation_cost(self, size: int) -> tuple[float, float]:
         """Return the work of records that are drawn one by one, each with all variables."""
         values = float(size) * sum(2 + len(variable.levels) for variable in self.variables)
         return 20 * values, values
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of every level given every combination of parents, from exact counts."""
-        from discreet.models.network_records import known_rows
+        from discreet.models.network_records import exact_rows
 
-        return known_rows(self, statistics, level)
+        return exact_rows(self, statistics, level)
 
     def by_name(self, parameters: Parameters) -> Parameters:
+        """Return the tables, which are by variable."""
         return parameters
 
     def even_parameters(self) -> dict[str, Floats]:
+        """Return tables of equal probabilities."""
         return {family[-1]: np.full(shape := self.shape(family), 1 / shape[-1]) for family in self.families}
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

@@ -15,7 +15,7 @@ Records = dict[str, Counts]
 """The places of the levels of records, by variable."""
 
 
-def made_up_tables(network: Network, generator: np.random.Generator) -> Tables:
+def simulated_tables(network: Network, generator: np.random.Generator) -> Tables:
     """Draw probabilities from the prior."""
     rows = [prod(network.shape(family[:-1])) for family in network.families]
     return {
@@ -24,7 +24,7 @@ def made_up_tables(network: Network, generator: np.random.Generator) -> Tables:
     }
 
 
-def made_up_records(network: Network, tables: Tables, size: int, generator: np.random.Generator) -> Records:
+def simulated_records(network: Network, tables: Tables, size: int, generator: np.random.Generator) -> Records:
     """Draw records, parents before children."""
     records: Records = {}
     for family in network.families:
@@ -61,7 +61,7 @@ def tables_by_row(network: Network, rows: tuple[float, ...]) -> Tables:
     return found
 
 
-def known_rows(network: Network, counts: Counts, level: float) -> list[tuple[float, float]]:
+def exact_rows(network: Network, counts: Counts, level: float) -> list[tuple[float, float]]:
     """Return mean and width of the interval of each number, in the order of a posterior's rows."""
     means, widths = known_tables(network, counts, level)
     return list(zip(by_row(network, means), by_row(network, widths), strict=True))

@@ -24,7 +24,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, whole
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated
 from discreet.models.number_bounds import Bounds
 from discreet.models.numbers import POPULATION, BoundedNumber, asked_of
 from discreet.models.persons import Persons
@@ -92,6 +92,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     @property
     def part_in_words(self) -> str:
+        """Say how many groups there are, and in how many steps."""
         return f"{len(self.groups)} group{'s' * (len(self.groups) > 1)} in {self.unit} steps"
 
     @property
@@ -129,7 +130,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         kept = [(ask, of) for ask in self.asks for of in (among, POPULATION)]
         return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
-    def planned_rows(self, count: int) -> range:
+    def main_rows(self, count: int) -> range:
         """Return the rows about the population of what is asked first: others have other units."""
         return range(1, count, 2 * len(self.asks))
 
@@ -191,7 +192,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             yield NumberSums("x", (0, 1), self.asks, unit=2)
         yield NumberSums("x", (0, 1), self.asks, missing=0, unit=2)
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
         shares, records = self.made_up_groups(size, generator)
         places = np.round(self.made_up_places * self.unit).astype(np.int64)
@@ -203,9 +204,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
             known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
             truth += [value for ask in self.asks for value in known[ask]]
-        return MadeUp(tuple(truth), self._ends(records @ parts, size))
+        return Simulated(tuple(truth), self._ends(records @ parts, size))
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of the interval that exact sums give: none among the records."""
         found = []
         places, squares = (half[: 2 * len(self.groups)].reshape(-1, 2) for half in np.split(statistics, 2))

@@ -21,7 +21,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, whole
 from discreet.models.asked import Asked
 from discreet.models.contributions import one_for_each
-from discreet.models.model import MadeUp, Placed
+from discreet.models.model import Placed, Simulated
 from discreet.models.number_bounds import Bounds
 from discreet.models.numbers import POPULATION, BoundedNumber, asked_of, exact_shares
 from discreet.models.persons import Persons
@@ -173,6 +173,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def part_in_words(self) -> str:
+        """Say how many cells there are between the bounds."""
         return f"{len(self.edges) - 1} cells"
 
     @property
@@ -207,10 +208,6 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     @property
     def _family(self) -> tuple[Column, ...]:
         return (self.declared,) if self.by is None else (self.by, self.declared)
-
-    @property
-    def declared_columns(self) -> tuple[Column, ...]:
-        return () if self.by is None else (self.by,)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -278,14 +275,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         step = max(1, round(self.count / 8))
         return tuple(range(step, self.count, step))
 
-    def planned_rows(self, count: int) -> list[int]:
+    def main_rows(self, count: int) -> list[int]:
         """Return the rows about the population of quantiles and means, or else of shares."""
         numbers = len(self.quantiles) * (QUANTILES in self.asks)
         each = len(self.quantity_words)
         own = [place for place in range(each) if not numbers <= place < each - (MEAN in self.asks)] or range(each)
         return [2 * (group * each + place) + 1 for group in range(len(self.groups)) for place in own]
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
         shares, records = self.made_up_groups(size, generator)
         values = self.value_at(self.made_up_places)
@@ -297,7 +294,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
             np.add.at(counts[place], cells, own)
             for words, figures in zip(self._true(values, own), self._true(values, law / law.sum()), strict=True):
                 truth += [words, figures]
-        return MadeUp(tuple(truth), counts.ravel())
+        return Simulated(tuple(truth), counts.ravel())
 
     def _true(self, values: Floats, weights: Floats) -> list[float]:
         """Return the quantities of a law, or of counted records."""
@@ -312,7 +309,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
             found.append(float(weights @ values) / total)
         return found
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return what exact counts would tell: no more than a cell among the records, and sampling besides."""
         from discreet.models.number_rows import exact_rows
 

@@ -19,8 +19,8 @@ from scipy.special import betainc
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text
-from discreet.models.model import Model, Parameters, ReadAs
-from discreet.models.number_bounds import Bounds, bounds_of, gap_in_words, measure_of
+from discreet.models.model import Model, ReadAs
+from discreet.models.number_bounds import Bounds, bounds_of, gap_in_words, gaps_in_words, measure_of
 from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
 from discreet.records.bands import day_text
 from discreet.records.batches import as_source
@@ -90,15 +90,21 @@ class BoundedNumber(Model[ReadAs]):
         return measure_of(self.bounds)
 
     @property
-    def declared_columns(self) -> tuple[Column, ...]:
-        """Return the column of the groups, if there are any."""
-        return () if self.by is None else (self.by,)
+    def columns(self) -> tuple[Column | Bounds, ...]:
+        """Return the column of the groups, if there are any, and the bounds of the numbers."""
+        groups = () if self.by is None else (self.by,)
+        return (*groups, *self._declared_bounds)
 
     @property
-    def declared_bounds(self) -> tuple[Bounds, ...]:
+    def _declared_bounds(self) -> tuple[Bounds, ...]:
         """Return the bounds of the column in one row, and whether gaps are left out."""
         own = self.bounds if self.persons is None else self.persons.of_rows(self.bounds)
         return (replace(own, are_gaps_left_out=self.leaves_gaps_out or own != self.bounds),)
+
+    @property
+    def missing_in_words(self) -> str:
+        """Say what missing values count as, where a declared value stands for them; else nothing."""
+        return gaps_in_words(self._declared_bounds)
 
     @property
     def protects(self) -> str:  # type: ignore[override]
@@ -183,12 +189,6 @@ class BoundedNumber(Model[ReadAs]):
     def made_up_places(self) -> Floats:
         """Return the places of a made-up population."""
         return (np.arange(_PLACES) + 0.5) / _PLACES
-
-    def by_name(self, parameters: Parameters) -> object:
-        return dict(zip(self.row_words, np.asarray(parameters).tolist(), strict=True))
-
-    def even_parameters(self) -> Floats:
-        return np.full(len(self.row_words), float(self.value_at(0.5)))
 
     @property
     def row_words(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.bounded_family import BoundedFamily, total_of
 from discreet.models.categories import Categories
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated
 
 
 def home_of(outside: int | None, highest: int, name: object) -> int:
@@ -44,6 +44,7 @@ class ReadableFamily(BoundedFamily):
 
     @property
     def missing_in_words(self) -> str:
+        """Say which number the level of missing values stands for."""
         value = self.values[self.column.levels.index(self.column.outside)]
         return f"Missing values count as {float(value):g} in {self.column.name}."
 
@@ -91,12 +92,12 @@ class ReadableFamily(BoundedFamily):
         row = self.counts(counts)
         return self.posterior_given_total(total_of(self.values, row), int(row.sum()), power)
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         theta = float(self.posterior_given_total(Fraction(0), 0).guess(generator.random()))
         counts = generator.multinomial(size, self.level_probabilities(np.array([theta]))[0])
-        return MadeUp((theta,), counts)
+        return Simulated((theta,), counts)
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         known = self.posterior(statistics)
         low, high = (known.guess(tail) for tail in tails(level))
         return [(known.guess(0.5), high - low)]

@@ -23,7 +23,7 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated
 from discreet.models.number_bounds import Bounds, measure_of
 from discreet.models.number_sums import MEAN, SUM, NumberSums
 from discreet.models.numbers import RECORDS, asked_of
@@ -94,8 +94,8 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return f"WeightedSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self._weighed.words})"
 
     @property
-    def declared_bounds(self) -> tuple[Bounds, ...]:
-        own = super().declared_bounds
+    def _declared_bounds(self) -> tuple[Bounds, ...]:
+        own = super()._declared_bounds
         return own if self.weights is None else (*own, self.weights.bounds)
 
     @property
@@ -197,7 +197,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
             yield WeightedSums("x", (0, 1), self.asks, groups, unit=2, weights=weights)
         yield WeightedSums("x", (0, 1), self.asks, unit=2, weights=weights)
 
-    def made_up(self, size: int, generator: np.random.Generator) -> MadeUp:
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         laws, records = self.made_up_groups(size, generator)
         shares = (np.arange(_LEVELS) + 1) / _LEVELS
         chosen = generator.multinomial(records, np.full(_LEVELS, 1 / _LEVELS))
@@ -211,9 +211,9 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
             per_unit = float(shares.mean()) / len(laws) * size * self.largest
             rows = {MEAN: means, SUM: [float(own @ values) * self.largest, means[1] * per_unit]}
             truth += [value for ask in self.asks for value in rows[ask]]
-        return MadeUp(tuple(truth), self._laid_out(sums, size))
+        return Simulated(tuple(truth), self._laid_out(sums, size))
 
-    def known_rows(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
+    def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         first, second = self.pairs(np.asarray(statistics, dtype=float))
         z, low, high, found = 2 * float(ndtri(tails(level)[1])), float(self.bounds.low), float(self.bounds.high), []
         for (top, bottom), squares in zip(first, second, strict=True):

@@ -26,6 +26,9 @@ from discreet.errors import DeclarationError
 from discreet.noise.structure import Structure, generator_of, preserved
 from discreet.randomness import RandomBits
 
+MARGIN = 45.0
+"""Nats: what is e^-45 of the largest is negligible, so windows reach that far beyond noisy numbers to begin with."""
+
 
 @dataclass(frozen=True)
 class Operations:
@@ -88,7 +91,7 @@ class Noise(ABC):
     @property
     @abstractmethod
     def decay_length(self) -> Floats:
-        """Return for each number a length such that within 45 of it the log kernel falls by 45 or more.
+        """Return for each number a length such that within `MARGIN` of it the log kernel falls by that or more.
 
         For a law with a shared radius it is at least the mean radius for small rates.
         """

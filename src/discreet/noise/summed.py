@@ -26,7 +26,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.gaussian_loss import log_sum_of_gaussians
 from discreet.noise.laplace_kernel import balanced_rows, by_block
-from discreet.noise.noise import Noise
+from discreet.noise.noise import MARGIN, Noise
 from discreet.noise.structure import Product, Structure, TotalPreserving, preserved
 from discreet.randomness import RandomBits
 
@@ -156,7 +156,7 @@ class SummedLaplace(Summed):
     def decay_length(self) -> Floats:
         """Return sqrt(c) times the reach of a number, or a 45th of how far tables go if that is less."""
         pairs = [(rate, count) for rate, own in zip(self.rates, self.counts, strict=True) for count in own]
-        return np.minimum(super().decay_length, [_width(rate, count) / 45 for rate, count in pairs])
+        return np.minimum(super().decay_length, [_width(rate, count) / MARGIN for rate, count in pairs])
 
 
 def summed_laplace(base: Noise, rates: tuple[Fraction, ...], counts: Sequence[Sequence[int]]) -> SummedLaplace | None:

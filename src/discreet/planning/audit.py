@@ -55,6 +55,19 @@ _PAIRS = 2  # pairs for which regions are learnt
 _LEAST = 50  # draws of a data set
 _REPEATED = 24  # rows used to recognise noise that restarts with every call
 _SLOW_DRAWS = 400  # draws of a mechanism that must be called for each of them
+_RANDOM_PAIRS = 3  # pairs of data sets with drawn records
+_KINDS = 64  # kinds of records from which data sets are made up
+
+
+@runtime_checkable
+class KnowsNeighbours(Protocol):
+    """A model that knows which data sets are neighbours, and which of them are worth looking at."""
+
+    def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+        """Return neighbouring data sets to look at."""
+
+    def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
+        """Tell whether two data sets may differ by one replaced record."""
 
 
 @runtime_checkable
@@ -373,11 +386,29 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
 
 
 def neighbouring_pairs(model: Model, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
-    """Return neighbouring data sets that a model finds worth looking at, each once."""
+    """Return neighbouring data sets that are worth looking at, each once: those that a model names, or made-up ones."""
     if not isinstance(model, Model):
         raise DeclarationError(f"Neighbouring data sets are made up for a model; got a {type(model).__name__}.")
-    pairs = model.neighbouring_pairs(size, generator)
+    if isinstance(model, KnowsNeighbours):
+        pairs = model.neighbouring_pairs(size, generator)
+    else:
+        pairs = _made_up_pairs(model, size, generator)
     return list({(tuple(one), tuple(two)): (one, two) for one, two in pairs}.values())
+
+
+def _made_up_pairs(model: Model, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
+    """Return neighbouring data sets of any model: all other records alike, or drawn from all kinds of records."""
+    rows, _ = model.contributions(_KINDS)
+    gaps = np.abs(rows[:, None] - rows[None]).sum(axis=-1)
+    first, second = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
+    ends = [(first, second), (second, first), (0, len(rows) - 1), (0, min(1, len(rows) - 1))]
+    starts = [(rows[one] * (size - 1), one, two) for one, two in ends if one != two]
+    for _ in range(_RANDOM_PAIRS):
+        others = rows[generator.integers(len(rows), size=min(size - 1, _KINDS))].sum(axis=0)
+        others = others + rows[0] * max(0, size - 1 - _KINDS)
+        one, two = (int(place) for place in generator.choice(len(rows), size=2, replace=False))
+        starts.append((others, one, two))
+    return [(others + rows[one], others + rows[two]) for others, one, two in starts]
 
 
 def _arrays(mechanism: Drawable, pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -> list[tuple[Counts, Counts]]:
@@ -387,6 +418,7 @@ def _arrays(mechanism: Drawable, pairs: Sequence[tuple[ArrayLike, ArrayLike]]) -
         found = []
     if not found or any(first.shape != second.shape or first.ndim != 1 for first, second in found):
         raise DeclarationError("pairs must hold one or more pairs of flat rows of counts of the same length.")
-    if not all(mechanism.model.are_neighbours(mechanism.size, *pair) for pair in found):
+    model = mechanism.model
+    if isinstance(model, KnowsNeighbours) and not all(model.are_neighbours(mechanism.size, *pair) for pair in found):
         raise DeclarationError(f"pairs must be neighbours: {mechanism.size} records each, one of them replaced.")
     return found

@@ -21,6 +21,7 @@ from discreet.mechanisms import Sized
 from discreet.mechanisms.contrasts import contrast_basis
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.family_tables import Family
+from discreet.models.model import conditionals_of
 from discreet.models.network import Network
 from discreet.reading import Problem
 from discreet.reading.consistent_tables import fit, noisy_parts
@@ -40,7 +41,7 @@ def cell_variances(mechanism: Sized) -> dict[str, float]:
             "in a cell. Use `accuracy`, or a rehearsal."
         )
     fitted = fit(problem.model, problem.size, parts)
-    families = [family for family, _ in problem.model.conditionals] or list(fitted.tables)
+    families = [family for family, _ in conditionals_of(problem.model)] or list(fitted.tables)
     return {family[-1]: fitted.standard_error(*family) ** 2 for family in families}
 
 

@@ -14,7 +14,7 @@ from discreet.guarantees.metric import Metric
 from discreet.mechanisms import Mechanism, with_fields
 from discreet.mechanisms.under_metric import PerUnit
 from discreet.planning.referee import Measuring
-from discreet.planning.twins import log_laws, outputs_for, twin_fields
+from discreet.planning.twins import log_laws, outputs_for, parts_of, twin_fields
 
 _ROUNDING = 1e-9
 _CELLS = 256  # most cells of which all pairs are compared
@@ -81,7 +81,7 @@ def _twin(mechanism: PerUnit) -> str:
 def _small(mechanism: PerUnit) -> PerUnit | None:
     """Return the twin of two records whose model has about three cells, of those that can be published so; or none."""
     found: list[PerUnit] = []
-    for model in (*mechanism.model.parts(), mechanism.model):
+    for model in (*parts_of(mechanism.model), mechanism.model):
         try:
             for fields in islice(twin_fields(mechanism, model), 1):  # none if even the coarsest grid is too fine
                 found.append(with_fields(mechanism, model=model, size=2, **fields))

@@ -38,7 +38,7 @@ from discreet.markup import html_table
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Sized, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models.model import MadeUp, Model
+from discreet.models.model import HasConditionals, HasEvents, HasMainRows, HasProgram, HasRowScales, Model, Simulated
 from discreet.notebook import Shown
 from discreet.planning.work_ahead import drawing, numbers_of, planning
 from discreet.progress import shown
@@ -208,8 +208,9 @@ def work_of_study(mechanism: Sized) -> float:
     reading = 0.0 if cost is None else cost.operations * cost.share_of_many
     if solver is not None and solver.exactness is Exactness.SAMPLED:
         reading *= _SAMPLED
-    making = float(mechanism.model.made_up_work(mechanism.size)[0]) + _TABLES * bool(mechanism.model.conditionals)
-    return _STUDY + _NUMBER * numbers_of(mechanism.model) + reading + drawing(mechanism, 1, 1) + making
+    model = mechanism.model
+    making = float(model.simulation_cost(mechanism.size)[0]) + _TABLES * isinstance(model, HasConditionals)
+    return _STUDY + _NUMBER * numbers_of(model) + reading + drawing(mechanism, 1, 1) + making
 
 
 @dataclass(frozen=True)
@@ -287,8 +288,13 @@ def require_quick(mechanism: Sized, patience: float) -> None:
 
 def rehearsal(mechanism: Sized, label: str, seed: int) -> tuple[Posterior, tuple[float, ...]]:
     """Simulate one study, publish and read it; return the posterior, and the true value of each row."""
-    made = mechanism.model.made_up(mechanism.size, np.random.default_rng(seed))
+    made = mechanism.model.simulate(mechanism.size, np.random.default_rng(seed))
     return infer(simulate(mechanism, made.statistics, SeededBits(seed), label)), made.truth
+
+
+def main_rows_of(model: Model, count: int) -> Sequence[int]:
+    """Return over which of so many rows of a posterior a mean is taken: all, if they have one unit."""
+    return model.main_rows(count) if isinstance(model, HasMainRows) else range(count)
 
 
 class _Studies:
@@ -297,20 +303,20 @@ class _Studies:
     def __init__(self, model: Model, size: int, level: float, seed: int) -> None:
         tails(level)
         self.model, self.size, self.level, self.seed = model, size, level, seed
-        self._made: list[MadeUp] = []
+        self._made: list[Simulated] = []
         self._known: list[Floats] = []
 
-    def made(self, count: int) -> list[MadeUp]:
+    def made(self, count: int) -> list[Simulated]:
         """Return the first so many."""
         for number in range(len(self._made), count):
             generator = np.random.default_rng([self.seed, number])
-            self._made.append(self.model.made_up(self.size, generator))
+            self._made.append(self.model.simulate(self.size, generator))
         return self._made[:count]
 
     def known(self, count: int) -> Floats:
         """Return mean and width of the considered rows of studies (studies, rows, 2), from exact statistics."""
         for made in self._made[len(self._known) : count]:
-            rows = self.model.known_rows(made.statistics, self.size, self.level)
+            rows = self.model.exact(made.statistics, self.size, self.level)
             self._known.append(np.array(rows, dtype=float)[self.places])
         return np.array(self._known[:count])
 
@@ -318,7 +324,7 @@ class _Studies:
     def places(self) -> Counts:
         """Return which rows are considered: all, or evenly spaced ones of very many, and some that means are about."""
         count = len(self._made[0].truth)
-        main = np.asarray(self.model.planned_rows(count))
+        main = np.asarray(main_rows_of(self.model, count))
         if count <= _MOST_ROWS:
             return np.arange(count)
         return np.unique(main[np.linspace(0, len(main) - 1, min(_MOST_ROWS, len(main))).round().astype(np.int64)])
@@ -326,13 +332,14 @@ class _Studies:
     @property
     def mains(self) -> NDArray[np.bool_]:
         """Tell over which of the considered rows a mean is taken."""
-        return np.isin(self.places, np.asarray(self.model.planned_rows(len(self._made[0].truth))))
+        return np.isin(self.places, np.asarray(main_rows_of(self.model, len(self._made[0].truth))))
 
     @property
     def scales(self) -> Floats:
         """Return by what the considered rows are multiplied in a mean."""
-        scales = self.model.row_scales
-        return np.ones(len(self.places)) if scales is None else np.array(scales, dtype=float)[self.places]
+        if not isinstance(self.model, HasRowScales):
+            return np.ones(len(self.places))
+        return np.array(self.model.row_scales, dtype=float)[self.places]
 
     def bits(self, number: int) -> SeededBits:
         """Return the bits of a study's noise."""
@@ -397,7 +404,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
         studies=number,
         rows=_rows(found, rows),
         rows_of_all=len(made[0].truth),
-        unit=model.scaled_unit or ", ".join(sorted(units)),
+        unit=model.scaled_unit if isinstance(model, HasRowScales) else ", ".join(sorted(units)),
         width=float(over.width.mean()),
         exact_width=float(over.exact_width.mean()),
         mc_error=float(_error(over.width)),
@@ -476,17 +483,22 @@ def solve_for_width(
     return None if found is None else float(np.ceil(found))
 
 
+def _are_rows_shares(model: Model) -> bool:
+    """Tell whether the rows of a posterior are probabilities: of a table's cells, or in a graph."""
+    return isinstance(model, HasEvents) and not isinstance(model, HasProgram)
+
+
 def check_width(mechanism: Sized, width: float) -> None:
     """Refuse a width that no interval has."""
     if not 0 < width < inf:
         raise DeclarationError(f"The width of an interval must be above 0; got {width}.")
-    if width >= 1 and (mechanism.model.is_table or mechanism.model.conditionals):
+    if width >= 1 and _are_rows_shares(mechanism.model):
         raise DeclarationError(f"The width of an interval for a probability must lie between 0 and 1; got {width}.")
 
 
 def largest_size(mechanism: Sized) -> float:
     """Return up to how many records a search goes: ten million, or what can be made up in good time."""
-    one, two = (float(mechanism.model.made_up_work(size)[0]) for size in (1_000_000, 2_000_000))
+    one, two = (float(mechanism.model.simulation_cost(size)[0]) for size in (1_000_000, 2_000_000))
     each = (two - one) / 1e6
     return min(1e7, max(2.0 * mechanism.size, _MOST_MAKING / max(each, 1e-9)))
 

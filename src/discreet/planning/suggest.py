@@ -218,7 +218,7 @@ def _effect_spread(mechanism: NoisyMoments) -> float:
     covariance = np.linalg.inv(np.linalg.inv(spread) + float(model.prior_precision) * np.eye(model.dimension))
     jacobian = model.in_units(np.eye(model.dimension)) - model.in_units(np.zeros(model.dimension))
     deviations = np.sqrt(np.diag(jacobian.T @ covariance @ jacobian)) * np.array(model.row_scales)
-    return float(deviations[list(model.planned_rows(len(deviations)))].mean())
+    return float(deviations[list(model.main_rows(len(deviations)))].mean())
 
 
 @_suggestion.register

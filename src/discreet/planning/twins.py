@@ -81,6 +81,23 @@ def log_laws(mechanism: Mechanism, outputs: Counts, tables: Counts) -> Floats:
     return np.stack([mechanism.log_prob(outputs, table) for table in tables])
 
 
+@runtime_checkable
+class HasParts(Protocol):
+    """A model that has smaller models of the same kind, for twins in which everything can be listed."""
+
+    @property
+    def part_in_words(self) -> str:
+        """Say how large this model is, of a part of another one."""
+
+    def parts(self) -> Iterator[Model]:
+        """Yield the smaller models."""
+
+
+def parts_of(model: Model) -> Iterator[Model]:
+    """Yield smaller models of the same kind, if there are any."""
+    return model.parts() if isinstance(model, HasParts) else iter(())
+
+
 @dataclass(frozen=True, eq=False)
 class Twin:
     """A mechanism with data sets, neighbours and the outputs on which they are compared."""
@@ -111,7 +128,8 @@ class Twin:
         records = f"{size:,} record{'' if size == 1 else 's'}"
         if self.is_original:
             return f"the mechanism itself, {records}"
-        model = "" if self.mechanism.model == self.original.model else f" of {self.mechanism.model.part_in_words}"
+        part = self.mechanism.model
+        model = f" of {part.part_in_words}" if part != self.original.model and isinstance(part, HasParts) else ""
         names = [field.name for field in dataclass_fields(self.mechanism)]
         changed = [n for n in names if getattr(self.mechanism, n) != getattr(self.original, n)]
         other = [name.replace("_", " ") for name in changed if name not in ("model", "size")]
@@ -136,7 +154,7 @@ def small_twins(mechanism: Sized) -> tuple[Twin, ...]:
 def _twins(mechanism: Sized) -> Iterator[Twin]:
     """Yield all twins that can be listed, the largest first."""
     sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
-    for model in (mechanism.model, *mechanism.model.parts()):
+    for model in (mechanism.model, *parts_of(mechanism.model)):
         rows, _ = model.contributions(MOST_RECORDS + 1)
         for size in sizes if len(rows) <= MOST_RECORDS else ():
             if (twin := _listed(mechanism, model, size, rows)) is not None:

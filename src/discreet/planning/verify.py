@@ -23,6 +23,7 @@ from discreet.guarantees.entries import Body, account_of, paid
 from discreet.guarantees.metric_budget import metric_cost
 from discreet.guarantees.signatures import PublicKey
 from discreet.mechanisms import Mechanism, Plan, Sized
+from discreet.models.model import told_by
 from discreet.planning.certificate import Certificate
 from discreet.planning.metric_referee import metric_checks
 from discreet.planning.referee import Findings, referee
@@ -179,7 +180,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
 def _check_metric_price(release: Release, charge: Entry, created: Body) -> None:
     """Refuse if a ledger under a metric charged less than a release costs for each unit."""
     model = release.mechanism.model
-    account, cost = metric_cost(created, release.guarantee, release.label, model.is_told_by, release.unit.rows)
+    account, cost = metric_cost(created, release.guarantee, release.label, told_by(model), release.unit.rows)
     if not read_amount(charge.body["cost"]).covers(cost) or account_of(charge.body) != account:
         raise VerificationError(f"Entry {charge.sequence} charged less than {release.label!r} costs. Do not trust it.")
 

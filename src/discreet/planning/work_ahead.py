@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 
 from discreet.mechanisms import Mechanism, Sized
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 from discreet.reading import CostEstimate, Exactness, Problem, solver_for
 from discreet.reading.problem import Observed
 
@@ -65,7 +65,7 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
             continue
         reading = solver.cost(problem)
         readings = 1 if solver.exactness is Exactness.SAMPLED else studies
-        making, made = mechanism.model.made_up_work(mechanism.size)
+        making, made = mechanism.model.simulation_cost(mechanism.size)
         operations += readings * reading.operations + studies * (drawing(mechanism, 1, 1) + making)
         if max(reading.numbers, made) > held:
             held, worst = max(reading.numbers, made), mechanism
@@ -75,6 +75,6 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
 
 def numbers_of(model: Model) -> int:
     """Return how many counts or moments a model has."""
-    if model.tables:
-        return sum(prod(len(column.levels) for column in table) for table in model.tables)
+    if tables := tables_of(model):
+        return sum(prod(len(column.levels) for column in table) for table in tables)
     return int(model.contributions(2)[0].shape[1])

@@ -26,7 +26,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.family_tables import Family
-from discreet.models.model import Model
+from discreet.models.model import HasConditionals, Model, columns_of_levels, conditionals_of, tables_of
 from discreet.noise.structure import preserved
 from discreet.reading.nearest import largest_remainders, nearest_counts
 from discreet.reading.whole_tables import made_up_counts, signed_table, subsets
@@ -90,7 +90,7 @@ class ConsistentTables:
     @cached_property
     def tables(self) -> dict[Family, Floats]:
         """Return the fitted table of every maximal family, or the one table of categories."""
-        families = [tuple(column.name for column in columns) for columns in self.model.tables]
+        families = [tuple(column.name for column in columns) for columns in tables_of(self.model)]
         return {family: self.table(*family) for family in families}
 
     def signed_counts(self) -> dict[Family, Counts]:
@@ -114,7 +114,7 @@ class ConsistentTables:
 
     @property
     def _families(self) -> tuple[Family, ...]:
-        return tuple(family for family, _ in self.model.conditionals)
+        return tuple(family for family, _ in conditionals_of(self.model))
 
     def mean_tables(self) -> dict[str, Floats]:
         """Return (prior + count) / (their total) in every row, axes (parents..., levels): counts taken at face value.
@@ -122,7 +122,7 @@ class ConsistentTables:
         A row with negative counts is first replaced by the nearest row without any, of the same total.
         """
         means: dict[str, Floats] = {}
-        if not self.model.conditionals:
+        if not isinstance(self.model, HasConditionals):
             raise DeclarationError(
                 "Only a network has rows of conditional probabilities; this is a table of categories."
             )
@@ -201,7 +201,7 @@ def _norms(cells: tuple[bool, ...], shape: tuple[int, ...]) -> Floats:
 
 def _columns(model: Model) -> dict[str, int]:
     """Return how many levels each column has, in the order of the model."""
-    return {column.name: len(column.levels) for column in model.declared_columns}
+    return {column.name: len(column.levels) for column in columns_of_levels(model)}
 
 
 def _ordered(model: Model, names: Sequence[str]) -> Names:

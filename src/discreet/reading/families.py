@@ -20,13 +20,13 @@ from discreet.errors import MisfitWarning
 from discreet.mathematics.distributions.certified import CertifiedDistribution
 from discreet.mechanisms.evidence import Draw
 from discreet.models.readable_family import ReadableFamily
+from discreet.noise.noise import MARGIN
 from discreet.reading.counts.record_totals import RecordTotals
 
 CELLS = 600
 _KNOTS = 4_001
 _SEARCHED = 65
 _ROUNDS = 60
-_FAR = 45.0  # nats below the peak: e^-45 of the largest density
 _TINY, _NEARLY_ONE = 1e-200, 1 - 2.0**-50
 _CONTRADICTION = 7.0  # standard deviations of the total from what the family expects, beyond which readers are warned
 
@@ -100,7 +100,7 @@ class DrawKernel:
         for _ in range(_ROUNDS):
             self.totals = np.linspace(low, high, _KNOTS)
             self.logs = self._exact(self.totals)
-            inside = np.flatnonzero(self.logs > self.logs.max() - 4 * _FAR)
+            inside = np.flatnonzero(self.logs > self.logs.max() - 4 * MARGIN)
             if len(inside) > _KNOTS // 4:
                 break
             low, high = self.totals[max(inside[0] - 1, 0)], self.totals[min(inside[-1] + 1, _KNOTS - 1)]
@@ -142,7 +142,7 @@ def _edges(totals: RecordTotals, kernel: DrawKernel, prior: CertifiedDistributio
         edges = np.linspace(low, high, _SEARCHED + 1)
         logs = np.asarray(prior.log_mass(scaled(edges[:-1]), scaled(edges[1:])))
         found = logs + kernel.smoothed(*totals.about(scaled((edges[:-1] + edges[1:]) / 2)))
-        inside = np.flatnonzero(found > found.max() - _FAR)
+        inside = np.flatnonzero(found > found.max() - MARGIN)
         if len(inside) > _SEARCHED // 3:
             break
         low, high = edges[max(inside[0] - 1, 0)], edges[min(inside[-1] + 2, _SEARCHED)]

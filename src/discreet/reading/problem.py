@@ -25,7 +25,7 @@ from discreet.mechanisms import Mechanism, Sized, sized
 from discreet.mechanisms.evidence import Draw, Evidence
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.quantities import Measurement
-from discreet.models.model import ModelT
+from discreet.models.model import HasOwnRows, HasProgram, ModelT, TakesPrior
 from discreet.on_demand import ANNOUNCED, load_announced
 from discreet.reading.published import Exactness, Published, Reading
 from discreet.reading.solvers import SOLVERS
@@ -118,7 +118,7 @@ class Problem(Generic[ModelT]):
             Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not are_same(r, first))
             for r in releases
         )
-        if prior is None or not hasattr(first.model, "with_prior"):
+        if prior is None or not isinstance(first.model, TakesPrior):
             return Problem(first.model, sized(first.mechanism).size, observed, prior, work_limit=work_limit)
         from discreet.reading.strengths import model_under  # it imports this module
 
@@ -149,8 +149,8 @@ class Problem(Generic[ModelT]):
         """Return what only some solvers handle."""
         found = {
             Feature.MARGINS: any(each.is_margin for each in self.observed),
-            Feature.OWN_ROWS: self.model.has_own_rows,
-            Feature.PROGRAM: self.model.program is not None,
+            Feature.OWN_ROWS: isinstance(self.model, HasOwnRows),
+            Feature.PROGRAM: isinstance(self.model, HasProgram),
         }
         return frozenset(feature for feature, is_there in found.items() if is_there)
 
@@ -162,7 +162,7 @@ class Problem(Generic[ModelT]):
 
 def are_same(one: Published, two: Published) -> bool:
     """Tell whether two releases are about the same counts, whatever their programs."""
-    kinds = {type(each.model) for each in (one, two) if each.model.program is None}
+    kinds = {type(each.model) for each in (one, two) if not isinstance(each.model, HasProgram)}
     return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
 
 

@@ -5,13 +5,13 @@ learnt: log-uniform from 2, as for one share that is uniform, to m, one for each
 network each family with many levels has a strength of its own (see `family_strengths`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any
 
 from discreet.errors import DeclarationError
-from discreet.models.model import Model
+from discreet.models.model import HasStrengths, Model, StrengthensPrior, TakesPrior
 from discreet.reading.problem import BoundsEvidence, Problem, Solver, in_turn, solver_for
 from discreet.reading.published import Exactness, Published, Reading
 from discreet.reading.work_limit import not_read
@@ -38,13 +38,13 @@ def model_under(release: Published, prior: object) -> Model:
             f"A prior must be a number, one number for each cell, {DECLARED!r}, {LEARNT!r} or {NONE!r}; got "
             f"{prior!r}. Nothing was read."
         )
-    if prior == LEARNT and not hasattr(release.model, "strengthened"):
+    if prior == LEARNT and not isinstance(release.model, StrengthensPrior):
         raise DeclarationError(
             f"The strength of the prior of a {type(release.model).__name__} cannot be learnt. Nothing was read. Give "
             "a prior, or compare the evidence of several."
         )
-    under: Callable[[object], Model] = release.model.with_prior  # type: ignore[attr-defined]  # `Problem.of` asked
-    return under(None if isinstance(prior, str) else prior)
+    assert isinstance(release.model, TakesPrior)  # `Problem.of` asked
+    return release.model.with_prior(None if isinstance(prior, str) else prior)
 
 
 def read_learnt(problem: Problem) -> list[Reading]:
@@ -54,7 +54,7 @@ def read_learnt(problem: Problem) -> list[Reading]:
     """
     solver = solver_for(problem)
     is_known = solver is not None and solver.exactness is Exactness.EXACT
-    if solver is not None and is_known and problem.model.conditionals:
+    if solver is not None and is_known and isinstance(problem.model, HasStrengths):
         from discreet.reading.family_strengths import are_few, read_families  # of networks alone
 
         if (is_known := are_few(problem, solver)) and len(problem.model.strength_grids) > 1:
@@ -87,7 +87,7 @@ def strengthened(problem: Problem, strengths: object) -> list[Problem]:
     """Return a problem under several multiples of its prior; refuse one whose evidence is not known."""
     if not isinstance(strengths, Sequence) or isinstance(strengths, str) or not strengths:
         raise DeclarationError("strengths must be a sequence of multiples of the prior, such as (0.3, 1, 3).")
-    if not hasattr(problem.model, "strengthened"):
+    if not isinstance(problem.model, StrengthensPrior):
         raise DeclarationError(
             "strengths go with the Dirichlet priors of categories and networks; this is a "
             f"{type(problem.model).__name__}. Give another prior instead."

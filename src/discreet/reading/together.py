@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from discreet.errors import DeclarationError
 from discreet.mechanisms import sized
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 from discreet.reading.problem import are_same
 from discreet.reading.published import Published
 
@@ -31,5 +31,5 @@ def widest_first(releases: Sequence[Published]) -> list[Published]:
 
 def _are_margins(model: Model, around: Model) -> bool:
     """Tell whether every table of a model is a margin of a table of another one."""
-    wide = [set(table) for table in around.tables]
-    return bool(model.tables) and all(any(set(table) <= each for each in wide) for table in model.tables)
+    wide, own = [set(table) for table in tables_of(around)], tables_of(model)
+    return bool(own) and all(any(set(table) <= each for each in wide) for table in own)

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.models.model import Model
+from discreet.models.model import Model, columns_of_levels, tables_of
 from discreet.reading.nearest import largest_remainders, nearest_counts
 
 Names = tuple[str, ...]
@@ -47,7 +47,7 @@ def made_up_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> d
     spread evenly over the records that differ in other variables.
     """
     codes, sizes = np.zeros((1, 0), dtype=np.int64), np.array([size])
-    names = [column.name for column in model.declared_columns]
+    names = [column.name for column in columns_of_levels(model)]
     for family, fitted in tables.items():
         above = [names.index(name) for name in family[:-1]]
         table, shape = fitted.reshape(-1, fitted.shape[-1]), fitted.shape[:-1]
@@ -61,7 +61,7 @@ def made_up_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> d
         groups, levels = np.nonzero(split)
         codes, sizes = np.column_stack([codes[groups], levels]), split[groups, levels]
     found = {}
-    for columns in model.tables:
+    for columns in tables_of(model):
         counted: Counts = np.zeros([len(column.levels) for column in columns], dtype=np.int64)
         np.add.at(counted, tuple(codes[:, names.index(column.name)] for column in columns), sizes)
         found[tuple(column.name for column in columns)] = counted

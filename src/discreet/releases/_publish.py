@@ -14,16 +14,16 @@ import numpy as np
 
 from discreet.documents import Document, DocumentedMechanism
 from discreet.errors import DocumentError, LedgerError, PublishError
-from discreet.guarantees import ONE_RECORD, Concentrated, Evidence, Guarantee, Ledger, Receipt, Unit, zcdp_cost
+from discreet.guarantees import ONE_RECORD, Concentrated, Guarantee, Ledger, Receipt, Unit, zcdp_cost
 from discreet.guarantees.chain import reached
 from discreet.guarantees.metric_budget import Told
 from discreet.mechanisms import Mechanism, Sized
 from discreet.models import Statistics
-from discreet.models.model import ModelT
+from discreet.models.model import ModelT, told_by
 from discreet.randomness import SystemBits
-from discreet.reading import why_unreadable
 from discreet.releases.on_record import recorded
 from discreet.releases.protection import protected
+from discreet.releases.refused import why_no_posterior, why_only_claimed
 from discreet.releases.release import (
     LONGEST_LABEL,
     NO_READING,
@@ -86,7 +86,7 @@ def publish(
         unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
-    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), mechanism.model.is_told_by)
+    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), told_by(mechanism.model))
     return publish_parts([part], charge, ledger, unit, request, group, data, bits)[0]
 
 
@@ -173,15 +173,15 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
         raise PublishError(_nothing(label, wrong))
     if not DocumentedMechanism.kinds.hold(type(mechanism)) or not _can_be_read_back(mechanism, label):
         raise PublishError(_nothing(label, f"a release by {type(mechanism).__name__} could not be read back"))
-    if mechanism.guarantee.evidence is Evidence.CLAIMED:
-        raise PublishError(_nothing(label, "its guarantee is only claimed, neither proved nor computed"))
+    if (why := why_only_claimed(mechanism)) is not None:
+        raise PublishError(_nothing(label, why))
 
 
 def _check_reading(part: Part, is_paid: bool) -> None:
     """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
     if part.reading not in (None, NO_READING):
         raise PublishError(_nothing(part.label, f"reading must be {NO_READING!r} or left out; got {part.reading!r}"))
-    if part.reading is None and not is_paid and (why := why_unreadable(part.mechanism)) is not None:
+    if not is_paid and (why := why_no_posterior(part.mechanism, part.reading)) is not None:
         raise PublishError(
             f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "
             "was charged. Change what is asked; or, to publish it without a posterior, declare "

@@ -28,7 +28,7 @@ from discreet.guarantees.chain import digest_of
 from discreet.guarantees.signatures import Signature, SigningKey
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
-from discreet.models.model import Model, ModelT
+from discreet.models.model import Model, ModelT, TakesPrior
 from discreet.notebook import Shown
 from discreet.records.columns import is_text
 from discreet.version import __version__
@@ -155,8 +155,8 @@ class Release(Shown, Generic[ModelT]):
 
         How it was made does not change: mechanisms that use the data holder's prior keep it, and so does the document.
         """
-        model = self.mechanism.model
-        if not hasattr(model, "with_prior"):
+        model: object = self.mechanism.model
+        if not isinstance(model, TakesPrior):
             raise DeclarationError(
                 f"The prior of a {type(model).__name__} is part of its model, so with_prior cannot replace it."
             )

@@ -11,11 +11,11 @@ from typing import cast
 
 import numpy as np
 
-from discreet.errors import DeclarationError, DiscreetError
+from discreet.errors import DeclarationError
 from discreet.mathematics.distributions import CountDistribution
 from discreet.reading.problem import Observed
 from discreet.releases import Release
-from discreet.session import Draw, Query
+from discreet.session import Draw, Query, QueryError, check_query
 from discreet.study import Question
 from discreet.study.keys import Maker
 from discreet.study.queries import KINDS
@@ -45,11 +45,9 @@ def require_draw(question: Question, query: Query) -> None:
             "'PosteriorSampling.tempered', with one draw."
         )
     try:
-        query.answer(question.model, question.model.even_parameters())
-    except DiscreetError as problem:
-        raise DeclarationError(f"The query cannot be answered: {problem}") from None
-    except Exception as problem:  # noqa: BLE001 - a query may fail in any way; no records are involved
-        raise DeclarationError(f"The query cannot be answered: it fails with {type(problem).__name__}.") from None
+        check_query(query, question.model)
+    except QueryError as problem:
+        raise DeclarationError(str(problem)) from None
 
 
 def answer_of(release: Release, query: object) -> object:

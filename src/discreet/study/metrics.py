@@ -7,6 +7,7 @@ from discreet.errors import DeclarationError
 from discreet.guarantees.metric import Metric, Sum
 from discreet.mechanisms import Mechanism, Sized
 from discreet.models.asked import Declared
+from discreet.models.model import columns_of_numbers
 from discreet.models.number_table import NumberTable
 from discreet.planning.suggest import suggest_per_unit
 from discreet.study.file import DeclaredQuestion
@@ -28,7 +29,8 @@ def per_unit(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Si
     if strange := sorted(set(declared.further) - set(maker.keys) - set(keys) - set(between)):
         raise DeclarationError(f"{strange[0]!r} is not a key of {maker.name}, which takes {', '.join(maker.keys)}.")
     model = model_of(declared, maker)
-    if keys and (wrong := [key for key, value in keys.items() if not isinstance(value, dict)] or model.declared_bounds):
+    odd = [key for key, value in keys.items() if not isinstance(value, dict)]
+    if keys and (wrong := odd or columns_of_numbers(model)):
         raise DeclarationError(
             f"hangs_on and lengths are tables by level, but a numeric column has no levels; got {wrong[0]!r}."
         )

@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from discreet.documents import canonical_json
 from discreet.errors import DeclarationError
-from discreet.guarantees import Evidence, Unit
+from discreet.guarantees import Unit
 from discreet.guarantees.unit import RECORD
 from discreet.mechanisms import Mechanism, Sized
 from discreet.mechanisms.evidence import forced_prior
 from discreet.models.asked import Declared
-from discreet.models.model import Model
+from discreet.models.model import Model, columns_of_levels, columns_of_numbers, tables_of
 from discreet.models.number_bounds import Bounds
 from discreet.planning.suggest import suggest
-from discreet.reading import why_unreadable
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
-from discreet.releases.release import NO_READING
+from discreet.releases.refused import why_no_posterior, why_only_claimed
+from discreet.releases.release import NO_READING, canonical_mechanism
 from discreet.study.file import QUESTION_KEYS, DeclaredQuestion
 from discreet.study.keys import Maker
 from discreet.study.mechanisms import mechanism_maker
@@ -54,45 +55,40 @@ class Question:
     @property
     def families(self) -> tuple[tuple[Column, ...], ...]:
         """Return the columns of each table that is counted; none for a regression, which uses sums."""
-        tables: tuple[tuple[Column, ...], ...] = self.model.tables
-        return tables
+        return tables_of(self.model)
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Return every categorical column."""
-        columns: tuple[Column, ...] = self.model.declared_columns
-        return columns
+        return columns_of_levels(self.model)
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
         """Return the bounds of every numeric column."""
-        bounds: tuple[Bounds, ...] = self.model.declared_bounds
-        return bounds
+        return columns_of_numbers(self.model)
 
-    @property
+    @cached_property
+    def canonical(self) -> str:
+        """Return the text of all that makes a question: two that ask the same have the same text.
+
+        Labels do not matter, nor does the order of columns, arrows, groups or terms of a formula.
+        """
+        return canonical_json([canonical_mechanism(self.mechanism), self.reading])
+
+    @cached_property
     def refusal(self) -> str | None:
         """Tell why the release could not be read; None if it can be, or if the study declares that it will not be."""
-        return None if self.reading == NO_READING else self._unreadable
+        return why_no_posterior(self.mechanism, self.reading)
 
     @cached_property
     def only_claimed(self) -> str | None:
         """Tell why a study may not publish the question, because its guarantee is only claimed; None if it may."""
-        guarantee = self.mechanism.guarantee
-        if guarantee.evidence is not Evidence.CLAIMED:
-            return None
-        return (
-            f"the guarantee of {type(self.mechanism).__name__} is only claimed, neither proved nor computed "
-            f"({guarantee.reason}). It is available for study, not for publishing; name another mechanism"
-        )
-
-    @property
-    def no_posterior(self) -> str | None:
-        """Tell why there will be no posterior, if that was declared; None if the release can be read anyway."""
-        return self._unreadable if self.reading == NO_READING else None
+        return why_only_claimed(self.mechanism)
 
     @cached_property
-    def _unreadable(self) -> str | None:
-        return why_unreadable(self.mechanism)
+    def no_posterior(self) -> str | None:
+        """Tell why there will be no posterior, if that was declared; None if the release can be read anyway."""
+        return why_no_posterior(self.mechanism, None) if self.reading == NO_READING else None
 
 
 def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:

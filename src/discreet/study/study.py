@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.documents import canonical_json
+from discreet.documents import Document, canonical_json
 from discreet.errors import DeclarationError, PublishError
+from discreet.exact import exact_text
 from discreet.guarantees import Ledger
 from discreet.guarantees.allowances import allowance_in_words, period_at, stated_allowance
 from discreet.guarantees.chain import Chain, digest_of, now
@@ -21,8 +22,7 @@ from discreet.records import Source, read
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases import Release, publish, publish_plan
-from discreet.releases._publish_plan import plan_document
-from discreet.releases.release import canonical_mechanism, read_mechanism
+from discreet.releases.release import read_mechanism
 from discreet.study.declarations import Declarations
 from discreet.study.file import read_study
 from discreet.study.metrics import metric_of
@@ -192,9 +192,8 @@ class Study(Declarations):
         Whatever its label, the order of its columns, arrows or groups, and however its numbers are written. If it is a
         question of the study, that one's name is used; if several are the same, the first that was answered.
         """
-        form = _canonical(question)
-        own = [self._request(name) for name, each in self.questions.items() if _canonical(each) == form]
-        names = [*own, self._request(f"asked {digest_of(form)[:32]}")]
+        own = [self._request(name) for name, each in self.questions.items() if each.canonical == question.canonical]
+        names = [*own, self._request(f"asked {digest_of(question.canonical)[:32]}")]
         return next((name for name in names if self._is_paid(name)), names[0])
 
     def _request(self, name: str) -> str:
@@ -210,8 +209,21 @@ class Study(Declarations):
         if answered is None:
             return None
         recorded = replace(question, mechanism=sized(read_mechanism(answered.body["mechanism"])))
-        is_same = _canonical(recorded) == _canonical(question)
+        is_same = recorded.canonical == question.canonical
         return replace(recorded, label=answered.body["label"]) if is_same else question
+
+    def _plan_first_asked(self, questions: Sequence[Question], request: str) -> list[tuple[int, Question]] | None:
+        """Return the questions of a plan as they were asked first, each with its place here, if it is on record."""
+        answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
+        if answered is None:
+            return None
+        found, left = list[tuple[int, Question]](), dict(enumerate(questions))
+        for part in cast("list[Document]", answered.body["mechanism"]["parts"]):
+            mechanism = sized(read_mechanism(part["mechanism"]))
+            same = (n for n, each in left.items() if replace(each, mechanism=mechanism).canonical == each.canonical)
+            if (place := next(same, None)) is not None:
+                found.append((place, replace(left.pop(place), mechanism=mechanism, label=str(part["label"]))))
+        return None if left else found  # if some are not those on record, publishing will refuse it
 
     def _is_paid(self, request: str) -> bool:
         """Tell whether a request was answered before: its release is then returned, whatever can be read today."""
@@ -237,23 +249,36 @@ class Study(Declarations):
         return Plan([question.mechanism for question in self.questions.values()], self.delta)
 
     def publish_all(self) -> list[Release]:
-        """Publish all questions as one plan, with one charge for their total cost. Repeating it charges nothing."""
-        for question in self.questions.values():
+        """Publish all questions as one plan, with one charge for their total cost. Repeating it charges nothing.
+
+        So it is whatever the order of the questions, their labels, and the order of columns, arrows or groups in each:
+        if the plan was published before, its releases are those that were recorded.
+        """
+        asked = list(self.questions.values())
+        for question in asked:
             _refuse_claim(question)
-        data, questions, within = self._data_name, list(self.questions.values()), self._in_period()
-        labels = [question.label for question in questions]
+        request = self._plan_request(asked)
+        if (first := self._plan_first_asked(asked, request)) is None:
+            for question in asked:
+                _refuse_unreadable(question)
+        placed = first or list(enumerate(asked))
+        questions = [question for _, question in placed]
         plan = Plan([question.mechanism for question in questions], self.delta)
-        request = f"plan {digest_of(canonical_json(plan_document(plan, labels)))[:16]} of {data}{within}"
-        for question in () if self._is_paid(request) else questions:
-            _refuse_unreadable(question)
         source = self.source()
         counted = _OnePass(source, questions)
         sources = [counted if question.families else source for question in questions]
         secrets = [self._fitting(q, q.model.statistics(each)) for q, each in zip(questions, sources, strict=True)]
-        return publish_plan(
-            plan, secrets, self.ledger(), labels, unit=self.unit, request=request, data=data,
-            reading=[question.reading for question in questions],
+        releases = publish_plan(
+            plan, secrets, self.ledger(), [question.label for question in questions], unit=self.unit, request=request,
+            data=self._data_name, reading=[question.reading for question in questions],
         )  # fmt: skip
+        of_place = {place: release for (place, _), release in zip(placed, releases, strict=True)}
+        return [of_place[place] for place in range(len(asked))]
+
+    def _plan_request(self, questions: Sequence[Question]) -> str:
+        """Return the name of the request that publishes these questions together."""
+        forms = sorted(question.canonical for question in questions)
+        return self._request(f"plan {digest_of(canonical_json([exact_text(self.delta), *forms]))[:16]}")
 
     def _fitting(self, question: Question, secret: Statistics) -> Statistics:
         if not secret.describes(question.model, self.size):  # before a ledger is created
@@ -262,11 +287,6 @@ class Study(Declarations):
                 "declares. Nothing was published and nothing was charged. `discreet check` tells more."
             )
         return secret
-
-
-def _canonical(question: Question) -> str:
-    """Return the text of all that makes a question: two that ask the same have the same text."""
-    return canonical_json([canonical_mechanism(question.mechanism), question.reading])
 
 
 def _adds_up(metric: Metric | None) -> str:

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference.network_queries import codes_of
+from discreet.models.model import HasConditionals
 from discreet.models.network import Network
 from discreet.noise.structure import product_of
 from discreet.reading.consistent_tables import fit, noisy_parts
@@ -78,7 +79,8 @@ def projected_reading(release: Release) -> PlugInNetwork:
 def _measured(release: Release) -> Problem:
     """Return the problem of one release of measured tables of a network."""
     problem = Problem.of((release,))
-    if not problem.model.conditionals or not problem.is_measured or None in [m.of.parts for m in problem.measurements]:
+    is_network = isinstance(problem.model, HasConditionals)
+    if not is_network or not problem.is_measured or None in [m.of.parts for m in problem.measurements]:
         raise DeclarationError(f"{release.label!r} does not hold noisy tables of a network's counts.")
     return problem
 

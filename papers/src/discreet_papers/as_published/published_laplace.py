@@ -34,6 +34,7 @@ from discreet.mechanisms.parts import Part
 from discreet.mechanisms.quantities import Cells, Measurement
 from discreet.models import Categories
 from discreet.models.model import Model
+from discreet.noise.noise import MARGIN
 from discreet.randomness import RandomBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded, WholeLaplace
 
@@ -237,7 +238,7 @@ class PublishedLaplace(Sized[Categories]):
     @property
     def _margin(self) -> int:
         """Return how far beyond the possible counts outputs are considered: what lies there is below e^-40."""
-        return ceil(45 / self.rate) + 2
+        return ceil(MARGIN / self.rate) + 2
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         cells = len(self.model.cells)
@@ -245,7 +246,7 @@ class PublishedLaplace(Sized[Categories]):
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield what a twin of other cells has instead: noise on all of them, or on all but the last."""
-        cells = len(model.even_parameters())
+        cells = int(model.contributions(2)[0].shape[1])
         fewer = len(self.model.cells) - cells
         yield {"noisy_cells": self.noisy_cells - fewer, "sensitivity": min(self.sensitivity, max(2, cells))}
 

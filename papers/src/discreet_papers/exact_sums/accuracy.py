@@ -8,6 +8,8 @@ from discreet.inference._plug_in import has_plain_counts
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Sized
 from discreet.mechanisms.mechanism import require_mechanism
+from discreet.models.categories import Categories
+from discreet.models.model import HasProgram
 from discreet.reading import why_not_exact
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet_papers.exact_sums.simulated_accuracy import simulated_accuracy
@@ -26,7 +28,7 @@ def accuracy(mechanism: Sized, level: float = 0.9, repeats: int = _REPEATS, seed
     """
     tails(level)
     require_mechanism(mechanism, "Accuracy is that")
-    if not mechanism.model.is_table:
+    if not isinstance(mechanism.model, Categories) or isinstance(mechanism.model, HasProgram):
         raise DeclarationError(
             f"accuracy works for counts of Categories; got a {type(mechanism.model).__name__}. For any other model "
             "use discreet.accuracy, which simulates whole studies."

@@ -75,7 +75,7 @@ def distance_accuracy(mechanism: Sized, repeats: int = MOST_STUDIES, seed: int =
         )
     generator, model = np.random.default_rng(seed), mechanism.model
     studies = min(whole(repeats, "repeats", least=2), MOST_STUDIES)
-    found = [mechanism.count_distance(model.made_up(mechanism.size, generator).statistics) for _ in range(studies)]
+    found = [mechanism.count_distance(model.simulate(mechanism.size, generator).statistics) for _ in range(studies)]
     names = {"hellinger": "distance", "hellinger_square": "square", "truth": "truth", "uniform_share": "uniform_share"}
     values = {ours: np.array([getattr(each, theirs).middle for each in found]) for ours, theirs in names.items()}
     errors = {name: float(each.std(ddof=1) / sqrt(studies)) for name, each in values.items()}

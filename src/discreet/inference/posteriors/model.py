@@ -88,7 +88,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         """Return the widths of the intervals that exact counts would give, if they were the expected ones."""
         middle = self.reading.grouped.mean(self.reading.found.points)
         expected = self.reading.target.expected(np.asarray(middle))
-        return None if expected is None else [width for _, width in self.model.known_rows(expected, self.size, level)]
+        return None if expected is None else [width for _, width in self.model.exact(expected, self.size, level)]
 
     def states(self, count: int, seed: int | None = None) -> States:
         """Draw the quantities shown, with the unconstrained parameters behind them."""

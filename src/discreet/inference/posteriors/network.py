@@ -34,7 +34,7 @@ from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.mechanisms import sized
 from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated
 from discreet.models.network import Network
 from discreet.models.network_events import both, levels_of, read_event
 from discreet.reading.counts.states import log_chances
@@ -102,13 +102,13 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             self._known_entries[level] = table_entries(self.model, means, draws, shapes, level, self.mean_errors())
         return self._known_entries[level]
 
-    def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
+    def planned_facts(self, made: Simulated, generator: np.random.Generator) -> dict[str, float]:
         """Return how often new records would be classified correctly, and with exact counts, if there is a class."""
         if self.model.target is None:
             return {}
-        from discreet.models.network_records import known_tables, made_up_records, tables_by_row
+        from discreet.models.network_records import known_tables, simulated_records, tables_by_row
 
-        records = made_up_records(self.model, tables_by_row(self.model, made.truth), _CLASSIFIED, generator)
+        records = simulated_records(self.model, tables_by_row(self.model, made.truth), _CLASSIFIED, generator)
         target, *others = self.model.variables
         found = []
         for tables in (self.mean_tables(), known_tables(self.model, made.statistics, 0.9)[0]):

@@ -29,7 +29,7 @@ from discreet.inference.verdicts import Criticism
 from discreet.kinds import POSTERIORS
 from discreet.mathematics.distributions import Interval
 from discreet.mechanisms.evidence import forced_prior
-from discreet.models.model import MadeUp, ModelT
+from discreet.models.model import ModelT, Simulated, columns_of_levels
 from discreet.notebook import Shown, with_picture
 from discreet.records.columns import Column
 from discreet.releases.release import Release
@@ -99,7 +99,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
 
     @classmethod
     def planned(
-        cls, posteriors: "Sequence[Posterior]", made: Sequence[MadeUp], places: Sequence[int], level: float
+        cls, posteriors: "Sequence[Posterior]", made: Sequence[Simulated], places: Sequence[int], level: float
     ) -> Floats:
         """Return figures of some rows of simulated studies of one model (studies, rows, 4), for a plan.
 
@@ -114,7 +114,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         """Return the same posterior with rows from fewer draws, where rows come from draws: for plans."""
         return self
 
-    def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
+    def planned_facts(self, made: Simulated, generator: np.random.Generator) -> dict[str, float]:
         """Return further figures of a simulated study for a plan, by name: of a classifier, how often it is right."""
         return {}
 
@@ -172,7 +172,7 @@ class Posterior(Shown, ABC, Generic[ModelT]):
         if len(self.releases) == 1:
             return " ".join(filter(None, [self.drawn_line, self.own_line]))
         each = [
-            f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in r.model.declared_columns)})"
+            f"{r.label!r} ({type(r.mechanism).__name__} of {', '.join(c.name for c in columns_of_levels(r.model))})"
             for r in self.releases
         ]
         read = f"Read together, as likelihoods of the same {self.size} records: {'; '.join(each)}."

@@ -24,7 +24,7 @@ from discreet.mathematics.distributions.mixture_batch import MixtureBatch
 from discreet.mathematics.distributions.summaries import end_errors, ends_of, summaries_of
 from discreet.mechanisms import sized
 from discreet.models import Categories, Cell
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
 from discreet.releases import Release
@@ -113,7 +113,7 @@ class TablePosterior(EventPosterior[Categories]):
 
     @classmethod
     def planned(
-        cls, posteriors: Sequence[Posterior], made: Sequence[MadeUp], places: Sequence[int], level: float
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
     ) -> Floats:
         """Return these figures of some cells; the intervals of all studies are found in one search."""
         tables = [each for each in posteriors if isinstance(each, TablePosterior)]

@@ -16,7 +16,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.posteriors.states import States
 from discreet.inference.posteriors.trees import Group, Travelling
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 from discreet.randomness import SeededBits
 from discreet.reading.counts.fits import margins_of
 from discreet.reading.problem import Observed
@@ -138,7 +138,7 @@ def seen_by(release: Release, model: Model, counts: Counts | Floats) -> Counts:
     own = release.mechanism.model
     if own.counted == model.counted:
         return np.asarray(counts)
-    wide = [set(table) for table in model.tables]
-    if not all(any(set(table) <= each for each in wide) for table in own.tables):
+    wide = [set(table) for table in tables_of(model)]
+    if not all(any(set(table) <= each for each in wide) for table in tables_of(own)):
         raise DeclarationError(f"{release.label!r} is about more columns than this reading")
-    return np.asarray(counts @ margins_of(own.tables, model.tables).T)
+    return np.asarray(counts @ margins_of(tables_of(own), tables_of(model)).T)

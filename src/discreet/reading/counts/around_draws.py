@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.mechanisms.evidence import DrawnRows
+from discreet.models.model import conditionals_of
 from discreet.reading.problem import Problem
 
 Start = Callable[[int, np.random.Generator], Sequence[Floats]]
@@ -21,7 +22,7 @@ def around_draws(problem: Problem) -> Start | None:
         rows for each in problem.observed if each.draw is not None and not each.is_margin for rows in each.draw.rows
     ]
     found = {rows.names: rows for rows in parts}
-    tables = [names for names, _ in problem.model.conditionals] or list(found)  # without a graph there is one table
+    tables = [names for names, _ in conditionals_of(problem.model)] or list(found)  # without a graph there is one table
     return _Around([found[names] for names in tables], problem.size) if found and set(tables) <= set(found) else None
 
 

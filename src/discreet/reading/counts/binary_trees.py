@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant, log_prior_windows
+from discreet.noise.noise import MARGIN
 from discreet.reading.counts import splits
 from discreet.reading.counts.contradictions import require_agreement
 from discreet.reading.counts.row_windows import TOO_FAR, RowWindows
@@ -26,7 +28,7 @@ from discreet.reading.counts.splits import split_by_totals
 from discreet.reading.counts.states import represented
 from discreet.reading.counts.table_counts import Split, TableCounts
 from discreet.reading.counts.tree_edges import Edge
-from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
+from discreet.reading.counts.windows import Seen, Windowed
 
 _ENDS = 1e-17  # allowed probability at the end of a node's window
 _ERROR = 1e-11  # allowed relative error of the evidence, in all
@@ -156,7 +158,7 @@ class _Walk:
         kernel = sum((each.log_kernel(both) for each in variable.seen[0]), np.zeros(both.shape))
         no = log_prior_windows(variable.alpha[:1], both[0, -1:], len(counts))[0, ::-1]
         yes = log_prior_windows(variable.alpha[1:], both[1, :1], len(counts))[0]
-        constant = log_prior_constant_of(float(variable.alpha.sum()), np.array(self.size))
+        constant = log_prior_constant(float(variable.alpha.sum()), np.array(self.size))
         return np.asarray(kernel.sum(axis=0) + no + yes + constant)
 
     @cached_property
@@ -291,7 +293,7 @@ def first_settings(variables: Sequence[BinaryTable], size: int) -> _Settings:
         require_agreement(own)
         total = sum(information for _, information, _ in own) or 1.0
         centre = float(np.clip(sum(v * i for v, i, _ in own) / total, 0, size))
-        half = 9 / np.sqrt(total) + 45 / (sum(rate for _, _, rate in own) or 45.0 / size) + 2
+        half = 9 / np.sqrt(total) + MARGIN / (sum(rate for _, _, rate in own) or MARGIN / size) + 2
         windows.append((int(np.clip(centre - half, 0, size)), int(np.clip(np.ceil(centre + half), 0, size))))
         centres.append(centre)
     return _Settings(tuple(windows), tuple(centres))

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
+from discreet.mathematics.dirichlet_multinomial import log_prior_windows
 from discreet.reading.counts.states import States
-from discreet.reading.counts.windows import Windowed, log_prior_windows
+from discreet.reading.counts.windows import Windowed
 
 Bools = NDArray[np.bool_]
 

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Counts, Floats
+from discreet.noise.noise import MARGIN
 from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
 from discreet.reading.counts.contradictions import require_agreement, require_total
 from discreet.reading.counts.row_windows import LogBound, RowWindows
@@ -149,7 +150,7 @@ def class_windows(
     windows = []
     for own, total, middle in zip(news, totals, middles, strict=True):
         centre = np.clip(middle + (size - sum(middles)) / total / spread, 0, size)
-        half = 9 / np.sqrt(total) + (45 + _FACTORS * len(own)) / sum(rate for _, _, rate in own) + 2
+        half = 9 / np.sqrt(total) + (MARGIN + _FACTORS * len(own)) / sum(rate for _, _, rate in own) + 2
         windows.append((int(np.clip(centre - half, 0, size)), int(np.clip(np.ceil(centre + half), 0, size))))
     return windows
 

@@ -21,10 +21,11 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant, log_prior_windows
 from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.states import States, blocks, represented
-from discreet.reading.counts.windows import Windowed, log_prior, log_prior_constant_of, log_prior_windows
+from discreet.reading.counts.windows import Windowed
 
 _NEGLIGIBLE = 41.0
 _KEPT = 4096  # class counts whose radii are kept
@@ -138,7 +139,7 @@ class CubeKernel:
 
     def _log_constant(self, count: int) -> Floats:
         """Return the log of what makes the law of each kind of feature sum to one."""
-        return log_prior_constant_of(self._kinds.sum(axis=1), np.array(count))
+        return log_prior_constant(self._kinds.sum(axis=1), np.array(count))
 
     def _log_tops(self, count: int) -> Floats:
         """Return the log of the largest probability of each kind's law: at an end, or where neighbours are equal."""

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.arrays import Counts, Floats
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant
 from discreet.mathematics.tilting import weights_tilted_to
 from discreet.noise.structure import log_terms
 from discreet.reading.counts.windows import CellWindows
 from discreet.reading.problem import Problem
-from discreet.reading.solvers.tables import log_prior_total
 
 _MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
 _STEEPEST = 0.9  # share of the noise's decay by which weights may be tilted
@@ -60,7 +60,9 @@ class _Bounds:
     def log_bound(self, alpha: Floats) -> float:
         """Return a bound for one prior; infinite where none is found."""
         kinds, own, times = self._kinds(alpha)
-        constant = log_prior_total(alpha, self._size) - sum(m.noise.log_normaliser for m in self._measurements)
+        constant = float(log_prior_constant(alpha.sum(), self._size)) - sum(
+            m.noise.log_normaliser for m in self._measurements
+        )
         for wider in _WIDER:
             if (key := (kinds.tobytes(), wider)) not in self._known:
                 self._known[key] = self._setting(self._noisy[kinds], times, wider * self._margin)

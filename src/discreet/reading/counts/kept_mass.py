@@ -18,11 +18,11 @@ import numpy as np
 from scipy.special import betainc, betaln, gammaln, psi
 
 from discreet.arrays import Floats
+from discreet.noise.noise import MARGIN
 
 _NODES, _FEW_NODES = 64, 24  # points of the last integral; fewer for slopes, which may be rough
 _ADDED_NODES = 40  # points of the integral over one more number
 _POINTS = 40  # points at which the density of a sum is computed
-_FAR = 45.0  # how far below its peak the logarithm of a density is negligible
 _HALVINGS = 40
 _SMALLEST = 1e-290  # below this, differences of distribution functions are not trusted
 _EDGE_NODES = 32
@@ -173,7 +173,7 @@ def _windows(shapes: Floats, rate: Floats, least: float) -> tuple[Floats, Floats
         near, far = peaks, np.full_like(peaks, end)
         for _ in range(_HALVINGS):
             middle = (near + far) / 2
-            out = drop(middle) > _FAR
+            out = drop(middle) > MARGIN
             near, far = np.where(out, near, middle), np.where(out, middle, far)
         ends.append(far)
     return ends[0], peaks, ends[1]
@@ -200,7 +200,7 @@ def _log_edge(a: Floats, b: Floats, near: Floats, far: Floats) -> Floats:
     Its logarithm falls at least as fast as its slope there says, if it is concave.
     """
     slope = np.maximum((a - 1) / near - (b - 1) / (1 - near), 1e-300)
-    wide = np.minimum(near - far, _FAR / slope)
+    wide = np.minimum(near - far, MARGIN / slope)
     points, weights = np.polynomial.legendre.leggauss(_EDGE_NODES)
     at = near - wide * (points[:, None] + 1) / 2
     logs = (a - 1) * np.log(at) + (b - 1) * np.log1p(-at)

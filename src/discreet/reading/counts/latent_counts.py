@@ -14,8 +14,10 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior
+from discreet.noise.noise import MARGIN
 from discreet.reading.counts.pairs import Pairs
-from discreet.reading.counts.windows import MARGIN, CellWindows, LogKernel, log_prior
+from discreet.reading.counts.windows import CellWindows, LogKernel
 from discreet.reading.known_sum import KnownSum, TotalLaw
 from discreet.reading.problem import MOST_NUMBERS
 

@@ -18,13 +18,14 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant
 from discreet.reading.counts import splits
 from discreet.reading.counts.class_reading import Bools, ClassReading, OwnFactor
 from discreet.reading.counts.row_windows import TOO_FAR
 from discreet.reading.counts.splits import split_by_totals
 from discreet.reading.counts.states import States, log_chances, represented
 from discreet.reading.counts.table_counts import Split, TableCounts
-from discreet.reading.counts.windows import Windowed, log_prior_constant_of
+from discreet.reading.counts.windows import Windowed
 from discreet.reading.known_sum import KnownSum, TotalLaw
 
 BEYOND = 1e-14
@@ -81,7 +82,7 @@ class NaiveBayesCounts(TableCounts):
     ) -> None:
         self.alpha, self.size = np.array([each.alpha for each in own]), size
         self.classes, self._row, self.class_chances, self.error = _certified(list(classes), own, size)
-        constant = float(log_prior_constant_of(float(self.alpha.sum()), np.array([size]))[0])
+        constant = float(log_prior_constant(float(self.alpha.sum()), np.array([size]))[0])
         self.log_evidence = float(self._row.log_sums[0]) + constant + log_constant
 
     @cached_property

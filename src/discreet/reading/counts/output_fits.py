@@ -4,7 +4,7 @@ from math import prod
 
 from discreet.mechanisms import sized
 from discreet.mechanisms.evidence import Choice, Normalised
-from discreet.models.model import Model
+from discreet.models.model import Model, tables_of
 from discreet.noise.structure import has_density
 from discreet.reading.counts.choice_fit import ChoiceFit, NearFit
 from discreet.reading.counts.drawn_fit import DrawnFit, drawn_operations, drawn_refusal
@@ -18,19 +18,19 @@ def fit_of(problem: Problem) -> Fit:
     for observed in problem.observed:
         model = observed.mechanism.model if observed.is_margin else problem.model
         found = _fits(observed, model, problem.size)
-        margins = margins_of(model.tables, problem.model.tables) if observed.is_margin else None
+        margins = margins_of(tables_of(model), tables_of(problem.model)) if observed.is_margin else None
         parts += found if margins is None else [MarginFit(each, margins) for each in found]
     return parts[0] if len(parts) == 1 else SummedFit(parts)
 
 
 def _fits(observed: Observed, model: Model, size: int) -> list[Fit]:
     """Return what an output says about the cells of a model's own tables."""
-    cells = sum(prod(len(column.levels) for column in table) for table in model.tables)
+    cells = sum(prod(len(column.levels) for column in table) for table in tables_of(model))
     if (choice := choice_of(observed)) is not None:
         near = choice.near_sums()
         return [ChoiceFit(choice) if near is None else NearFit(choice, near)]
     if observed.draw is not None:
-        return [DrawnFit(rows, model.tables) for rows in observed.draw.rows]
+        return [DrawnFit(rows, tables_of(model)) for rows in observed.draw.rows]
     return [MeasuredFit(observed.measurements, cells)]
 
 

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
-from discreet.reading.counts.windows import MARGIN, CellWindows, Seen, Windowed, log_prior_constant_of
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant
+from discreet.noise.noise import MARGIN
+from discreet.reading.counts.windows import CellWindows, Seen, Windowed
 from discreet.reading.known_sum import KnownSum, TotalLaw
 from discreet.reading.problem import MOST_NUMBERS
 
@@ -100,7 +102,7 @@ class RowWindows:
 
     def log_constants(self, totals: Counts) -> Floats:
         """Return log c(t) of some totals."""
-        return log_prior_constant_of(float(self.alpha.sum()), totals)
+        return log_prior_constant(float(self.alpha.sum()), totals)
 
     @cached_property
     def errors(self) -> Floats:

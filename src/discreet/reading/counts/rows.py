@@ -17,12 +17,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.models.network import Network
 from discreet.reading.consistent_tables import ConsistentTables
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.table_counts import TableCounts
-from discreet.reading.counts.windows import log_prior
 
 _PARTS = 16  # steps per standard deviation in which counts are resolved
 _REACH = 6.0  # standard deviations beyond which no count is tried
@@ -64,7 +63,7 @@ class ApproximateRow:
         """Return the law of the total: uniform beforehand, then weighted by what the row says."""
         middle = len(self._fitted) * (self._step - 1) / 2
         totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step + middle
-        logs = self._rows.log_sums - log_gamma_ratio(totals + 1, float(self._alpha.sum()) - 1)
+        logs = self._rows.log_sums + log_prior_constant(float(self._alpha.sum()), totals)
         within = np.where(totals <= self._size, logs, -np.inf)
         logs = within if np.isfinite(within).any() else logs  # noise may leave no possible total within reach
         return np.exp(logs - logsumexp(logs))

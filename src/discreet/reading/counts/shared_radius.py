@@ -14,9 +14,9 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.table_counts import TableCounts
-from discreet.reading.counts.windows import log_prior, log_prior_constant_of
 
 _KEPT = 1024  # running sums, which many draws share
 NEGLIGIBLE = 41.0  # radii beyond carry less than e^-41 of the sum
@@ -32,9 +32,7 @@ class DistanceRow:
         logs = logs - tilt * steps
         peaks = logs.max(axis=1)
         self._factors = np.exp(logs - peaks[:, None])
-        self.log_scale = (
-            float(peaks.sum()) + tilt * steps + log_prior_constant_of(float(alpha.sum()), np.arange(size + 1))
-        )
+        self.log_scale = float(peaks.sum()) + tilt * steps + log_prior_constant(float(alpha.sum()), np.arange(size + 1))
         self._distances = np.abs(noisy[:, None] - steps)
         self._running_sums = lru_cache(_KEPT)(self._summed_up)
 
@@ -112,7 +110,7 @@ class SharedRadiusCounts(TableCounts):
         self._vectors = np.array(list(compositions(size, classes)), dtype=np.int64).reshape(-1, classes)
         factors = log_prior(class_alpha[:, None], np.arange(size + 1))
         self._log_classes = factors[np.arange(classes), self._vectors].sum(axis=1)
-        self._log_classes += log_prior_constant_of(float(class_alpha.sum()), np.arange(size + 1))[size]
+        self._log_classes += log_prior_constant(float(class_alpha.sum()), np.arange(size + 1))[size]
         self._radius_until_negligible()
         self.log_evidence = log_constant + self._log_total + float(np.log(-np.expm1(-epsilon)))
 

@@ -21,9 +21,9 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.certificates import compositions
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.table_counts import TableCounts
-from discreet.reading.counts.windows import log_prior, log_prior_constant_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class TreeCounts(TableCounts):
         self._rows: dict[int, list[RowCounts]] = {}
         self._wide: dict[int, Floats] = {}  # log messages of the children, for variables that need the whole vector
         self._centres = centres
-        self._constants = [log_prior_constant_of(float(node.alpha.sum()), np.arange(size + 1)) for node in nodes]
+        self._constants = [log_prior_constant(float(node.alpha.sum()), np.arange(size + 1)) for node in nodes]
         self.log_evidence = log_constant + sum(self._up(place) for place, n in enumerate(nodes) if n.parent is None)
         if not np.isfinite(self.log_evidence):
             raise DiscreetError(

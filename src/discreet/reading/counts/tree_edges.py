@@ -21,10 +21,11 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DiscreetError
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant, log_prior_windows
 from discreet.mathematics.tilting import tilted_to
 from discreet.reading.counts.row_counts import groups
 from discreet.reading.counts.row_windows import TOO_FAR
-from discreet.reading.counts.windows import Seen, Windowed, log_prior_constant_of, log_prior_windows
+from discreet.reading.counts.windows import Seen, Windowed
 from discreet.reading.problem import MOST_OPERATIONS
 
 BLOCK = 2_000_000
@@ -119,7 +120,7 @@ class Edge:
         self._length = int(next_fast_len(sum(row.width for row in self._rows) - 1, real=True))
         if self._length * len(above.values) > _MOST_PRODUCTS:
             raise DiscreetError(TOO_FAR)
-        self._constants = np.sum([log_prior_constant_of(float(alpha.sum()), total) for total in totals], axis=0)
+        self._constants = np.sum([log_prior_constant(float(alpha.sum()), total) for total in totals], axis=0)
         self._is_direct = self._rows[0].width * self._rows[1].width <= _DIRECT
         self._tilt = 0.0 if self._is_direct else self._tilted(centre, min(row.steepest for row in self._rows))
         mu = below.values - self._tilt * below.counts

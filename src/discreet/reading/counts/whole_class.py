@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Counts, Floats
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant
 from discreet.reading.counts.class_reading import Bools, ClassReading
 from discreet.reading.counts.row_counts import RowCounts
 from discreet.reading.counts.states import States, represented
-from discreet.reading.counts.windows import Windowed, log_prior_constant_of
+from discreet.reading.counts.windows import Windowed
 
 
 class WholeClass(ClassReading):
@@ -37,7 +38,7 @@ class WholeClass(ClassReading):
         """Return log prod_i sum_k DirichletMultinomial(k | t) prod_x K_ix(k_x) for each class count."""
         pairs = zip(self._rows, self.alpha, strict=True)
         sums = sum(
-            row.log_sums + log_prior_constant_of(float(alpha.sum()), np.arange(self.size + 1)) for row, alpha in pairs
+            row.log_sums + log_prior_constant(float(alpha.sum()), np.arange(self.size + 1)) for row, alpha in pairs
         )
         return Windowed(0, np.asarray(sums + self._log_totals))
 

@@ -16,18 +16,16 @@ from functools import cached_property
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_windows
+from discreet.noise.noise import MARGIN
 
 LogKernel = Callable[[Counts, Counts], Floats]
 """The log kernel of arrays of cells at arrays of counts."""
 
 _LONGEST = 4_000_000  # counts whose prior is summed in one pass
 _TAME = 100.0  # nats between the largest and the smallest prior of a count: products with it lose nothing
-MARGIN = 45.0
-"""How many nats a window at first extends beyond the noisy numbers; it is widened where that is not enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,31 +191,3 @@ def log_series(start: Floats, log_ratio: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         total = start + np.where(np.isneginf(inside), -np.inf, inside - np.log(-np.expm1(inside)))
     return np.where(np.isneginf(start), -np.inf, np.where(log_ratio >= 0, np.inf, total))
-
-
-def log_prior(alpha: Floats, counts: Counts | Floats) -> Floats:
-    """Return log P_a(k) = log Gamma(a + k) / (k! Gamma(a)), which is 0 throughout for a = 1."""
-    if (alpha == 1).all():
-        return np.zeros(np.broadcast(alpha, counts).shape)
-    return np.asarray(log_gamma_ratio(counts + 1.0, alpha - 1) - gammaln(alpha))
-
-
-def log_prior_windows(alpha: Floats, first: Counts, width: int) -> Floats:
-    """Return log P_a(k) at k = first, ..., first + width - 1 for each cell: one anchor, then sums of log1p.
-
-    P_a(k + 1) / P_a(k) = (a + k) / (k + 1) = 1 + (a - 1) / (k + 1).
-
-    >>> log_prior_windows(np.array([1.0, 2.0]), np.array([5, 0]), 3)
-    array([[0.        , 0.        , 0.        ],
-           [0.        , 0.69314718, 1.09861229]])
-    """
-    if (alpha == 1).all():
-        return np.zeros((len(alpha), width))
-    logs = np.log1p((alpha[:, None] - 1) / np.maximum(first[:, None] + np.arange(width), 1))
-    logs[:, 0] = log_prior(alpha, first)
-    return np.asarray(np.cumsum(logs, axis=1, out=logs))
-
-
-def log_prior_constant_of(alpha: float | Floats, totals: Counts) -> Floats:
-    """Return log t! Gamma(a) / Gamma(t + a) for some totals, which makes the prior weights of a total sum to one."""
-    return np.asarray(gammaln(alpha) - log_gamma_ratio(totals + 1.0, alpha - 1))

@@ -10,13 +10,14 @@ from math import log2, sqrt
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.mathematics.dirichlet_multinomial import log_prior
 from discreet.mechanisms.evidence import DrawnRows
 from discreet.models.network import Network
+from discreet.noise.noise import MARGIN
 from discreet.reading.counts.class_reading import OwnFactor
 from discreet.reading.counts.class_windows import KnownRows, RowMemory, WindowedClass, class_windows
 from discreet.reading.counts.naive_bayes import NaiveBayesCounts
 from discreet.reading.counts.whole_class import WholeClass
-from discreet.reading.counts.windows import MARGIN, log_prior
 from discreet.reading.drawn import LINEAR, RowKernel, coarse, until_settled
 from discreet.reading.measured import log_constant, log_noise, measured_tables, own_factors, rough_margins, seen_tables
 from discreet.reading.network_readings import NetworkReading

@@ -5,12 +5,13 @@ from math import ceil, log1p, log2, sqrt
 from typing import Protocol
 
 import numpy as np
-from scipy.special import gammaln
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import log_gamma_ratio, root
+from discreet.mathematics.digits import root
+from discreet.mathematics.dirichlet_multinomial import log_prior_constant
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
+from discreet.noise.noise import MARGIN
 from discreet.noise.structure import preserved, product_of
 from discreet.reading.counts.latent_counts import SPARE, CellWeights, LatentCounts, alike
 from discreet.reading.counts.pair_rows import PairCounts
@@ -22,7 +23,6 @@ from discreet.reading.solvers.enumeration import EnumerationSolver, few_records
 
 _RARE = 46.1  # nats: outputs of a smaller probability than 1e-20 may be refused
 _WAVES = 400.0  # about the most frequencies of many cells that matter
-_FACTORS = 45.0  # a window reaches this many nats beyond a noisy count, and twice as far now and then
 
 
 class TablesSolver(Solver):
@@ -100,13 +100,8 @@ def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableRea
         latent = LatentCounts(
             CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.kinds for kernel in kernels])
         )
-    constant = log_prior_total(alpha, size) + sum(kernel.log_constant for kernel in kernels)
+    constant = float(log_prior_constant(alpha.sum(), size)) + sum(kernel.log_constant for kernel in kernels)
     return TableReading(problem.model, latent, latent.log_sum + constant, method)
-
-
-def log_prior_total(alpha: Floats, size: int) -> float:
-    """Return log Gamma(A) n! / Gamma(A + n), A the sum of the prior's parameters."""
-    return float(gammaln(alpha.sum()) - log_gamma_ratio(np.array(size + 1.0), alpha.sum() - 1))
 
 
 class MeasuredCells:
@@ -169,4 +164,4 @@ def _width(observed: Observed, size: int) -> float:
     if (draw := observed.draw) is not None:
         rows = draw.rows[0]
         return 20 * float(np.sqrt(size / (float(rows.power) * rows.draws))) + 5
-    return max(2 * _FACTORS * float(m.noise.decay_length.max()) + 5 for m in observed.measurements)
+    return max(2 * MARGIN * float(m.noise.decay_length.max()) + 5 for m in observed.measurements)

@@ -13,22 +13,22 @@ Noise of single cells, published beside, is a factor of f.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import lgamma, log
+from math import log
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
 from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
+from discreet.noise.noise import MARGIN
 from discreet.noise.structure import Tree, product_of, tree_of
 from discreet.reading.counts.weighted_tables import WeightedTables
 from discreet.reading.problem import CostEstimate, Problem, Solver
 from discreet.reading.published import Exactness
 from discreet.reading.readings import TableReading
-from discreet.reading.solvers.tables import log_prior_total
 
-_DRAWS, _FACTORS = 4000, 45.0
+_DRAWS = 4000
 _BLOCK = 4_000_000  # weights held at a time while drawing
 
 
@@ -98,7 +98,7 @@ class TreeTablesSolver(Solver):
     @staticmethod
     def _width(problem: Problem, measured: Measurement) -> float:
         reach = float(measured.noise.decay_length.max()) if tree_of(measured.noise.structure) is not None else np.inf
-        return min(problem.size + 1.0, 2 * _FACTORS * reach + 60)
+        return min(problem.size + 1.0, 2 * MARGIN * reach + 60)
 
     def solve(self, problem: Problem) -> TableReading:
         """Return exact evidence and independent draws of the whole table."""
@@ -137,7 +137,9 @@ class _Messages:
         for place in range(len(self._alpha)):
             self._gather(place)
         size, last = problem.size, self.steps[len(self._alpha) - 1][-1]
-        constant = log_prior_total(self._alpha, size) - sum(each.noise.log_normaliser for each in problem.measurements)
+        constant = float(log_prior_constant(self._alpha.sum(), size)) - sum(
+            each.noise.log_normaliser for each in problem.measurements
+        )
         self.log_evidence = log(float(last.at(np.array([size]))[0])) + last.log_scale + constant
 
     def _gather(self, place: int) -> None:
@@ -164,7 +166,7 @@ class _Messages:
         """Return the counts behind an edge that are worth considering, given all outputs."""
         ends = []
         for tree, flows in self._trees:
-            reach = int(_FACTORS / tree.rates[place]) + 30
+            reach = int(MARGIN / tree.rates[place]) + 30
             middle = int(np.clip(flows[place], 0, self._problem.size))
             ends.append((middle - reach, middle + reach))
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
@@ -174,7 +176,7 @@ class _Messages:
         """Return f of one cell between two counts, with the noise of that cell where it was published."""
         counts = np.arange(low, high + 1)
         alpha = self._alpha[place]
-        logs = log_gamma_ratio(counts + 1.0, alpha - 1) - lgamma(alpha)
+        logs = log_prior(alpha, counts)
         for measured in self._cells:
             logs = logs + measured.log_terms(counts, np.full(len(counts), place))
         return _Line.of(low, np.exp(logs - logs.max()), float(logs.max()))

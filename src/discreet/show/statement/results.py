@@ -11,6 +11,7 @@ from discreet.inference.posteriors.row import STAR
 from discreet.inference.posteriors.text_table import text_table
 from discreet.mechanisms import Sized
 from discreet.models.model import Model
+from discreet.records.columns import Column
 from discreet.releases import Release
 from discreet.releases.release import NO_READING
 from discreet.show.statement.markdown import bullets, plain, table
@@ -51,8 +52,10 @@ def _published(release: Release, question: str, columns: Sequence[tuple[str, str
 
 def _columns_of(model: Model) -> list[tuple[str, str]]:
     """Return the columns of a model, with their levels or bounds in words."""
-    summed = [(each.name, bounds_in_words(each)) for each in model.declared_bounds]
-    return [(column.name, levels_in_words(column)) for column in model.declared_columns] + summed
+    return [
+        (each.name, levels_in_words(each) if isinstance(each, Column) else bounds_in_words(each))
+        for each in model.columns
+    ]
 
 
 def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:

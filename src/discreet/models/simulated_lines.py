@@ -10,7 +10,7 @@ from scipy.special import gammaincc, gammainccinv
 
 from discreet.arrays import Floats
 from discreet.models.linear_regression import LinearRegression
-from discreet.models.model import MadeUp
+from discreet.models.model import Simulated, columns_of_levels
 from discreet.models.moments import Wholes
 from discreet.models.number_bounds import Bounds
 
@@ -19,7 +19,7 @@ _ROOM, _LEAST_ROOM = 0.8, 0.2  # the part of the target's range within which mad
 _MOST_NOISE = 0.4  # the largest sigma that is drawn from a prior, in half ranges
 
 
-def made_up_line(model: LinearRegression, size: int, generator: np.random.Generator) -> MadeUp:
+def simulated_line(model: LinearRegression, size: int, generator: np.random.Generator) -> Simulated:
     """Return moments of so many made-up records, and their coefficients in the units of the table."""
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     sigma = _noise(model, generator)
@@ -27,7 +27,7 @@ def made_up_line(model: LinearRegression, size: int, generator: np.random.Genera
     w *= min(1.0, room * np.sqrt(model.dimension) / np.abs(w).sum())
     parts = [min(_BATCH, size - start) for start in range(0, size, _BATCH)]
     moments = np.sum([_moments(model, part, w, sigma, generator) for part in parts], axis=0)
-    return MadeUp(tuple(model.in_units(w).tolist()), moments)
+    return Simulated(tuple(model.in_units(w).tolist()), moments)
 
 
 def _noise(model: LinearRegression, generator: np.random.Generator) -> float:
@@ -45,7 +45,7 @@ def _moments(model: LinearRegression, size: int, w: Floats, sigma: float, genera
     records: dict[str, list[object]] = {
         each.name: _evenly(each, size, generator) for each in model.bounds if each.name != model.target
     }
-    for column in model.declared_columns:
+    for column in columns_of_levels(model):
         codes = generator.integers(len(column.levels), size=size)
         records[column.name] = [column.levels[code] for code in codes]
     target = model.ranges[model.target]

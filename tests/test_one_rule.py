@@ -1,0 +1,84 @@
+"""A rule stands in one place: whoever writes it a second time is found by its mark."""
+
+import ast
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import dirichlet_multinomial
+
+import discreet as dc
+from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant, log_prior_windows
+
+SOURCE = Path(dc.__file__).parent
+MODULES = {
+    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))
+}  # fmt: skip
+
+
+def modules_with(mark: Callable[[ast.AST], bool], *folders: str) -> set[str]:
+    """Return the modules below some folders, or of the whole package, in which a mark is found."""
+    inside = {name: tree for name, tree in MODULES.items() if not folders or name.startswith(folders)}
+    return {name for name, tree in inside.items() if any(mark(node) for node in ast.walk(tree))}
+
+
+def called(node: ast.AST) -> str:
+    """Return the name of the function that is called, if one is."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+
+
+def defined(*names: str) -> Iterator[tuple[str, str]]:
+    """Give every module-level function of these names, with its module."""
+    for module, tree in MODULES.items():
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name.strip("_") in names:
+                yield module, node.name
+
+
+def test_what_is_negligible_is_said_once() -> None:
+    """Windows, kernels and densities end 45 nats below their peak: `noise.MARGIN`."""
+
+    def is_mark(node: ast.AST) -> bool:
+        return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value == 45
+
+    hermite, digits = "reading/counts/record_totals.py", "certificates/network_draw.py"  # other numbers 45
+    found = modules_with(is_mark, "noise/", "reading/", "mechanisms/", "inference/", "models/", "certificates/")
+    assert found == {"noise/noise.py", hermite, digits}
+
+
+def test_the_prior_of_counts_stands_in_one_module() -> None:
+    home = "mathematics/dirichlet_multinomial.py"
+    assert {module for module, _ in defined("log_prior", "log_prior_constant", "log_prior_total", "log_ways")} == {home}
+
+
+@pytest.mark.parametrize("alpha", [(1.0, 1.0, 1.0), (0.3, 2.5, 1.0)])
+def test_the_prior_of_counts_is_the_dirichlet_multinomial_law(alpha: tuple[float, ...]) -> None:
+    size, shape = 6, np.array(alpha)
+    tables = np.array([table for table in product(range(size + 1), repeat=3) if sum(table) == size])
+    logs = log_prior(shape, tables).sum(axis=1) + log_prior_constant(float(shape.sum()), size)
+    slow = dirichlet_multinomial(alpha, np.array(size)).logpmf(tables)
+    assert logs == pytest.approx(slow, abs=1e-12)
+    windows = log_prior_windows(shape, np.zeros(3, dtype=np.int64), size + 1)
+    assert windows == pytest.approx(log_prior(shape[:, None], np.arange(size + 1)), abs=1e-12)
+    assert dc.Categories("x", ("a", "b", "c"), prior=alpha, outside="a").log_evidence(tables) == pytest.approx(logs)
+
+
+def test_what_is_refused_before_a_charge_is_decided_in_one_module() -> None:
+    """Whoever publishes asks `releases/refused`; others may show why a release cannot be read, and charge nothing."""
+    home = "releases/refused.py"
+    publishing = ("study/", "releases/", "serve/publisher", "serve/questions", "serve/slot", "command_line/holding")
+    assert modules_with(lambda node: called(node) == "why_unreadable", *publishing) == {home}
+
+    def decides(node: ast.AST) -> bool:
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        return any(isinstance(side, ast.Attribute) and side.attr == "CLAIMED" for side in sides)
+
+    assert modules_with(decides, *publishing) == {home}
+
+
+def test_the_canonical_text_of_a_question_is_made_in_one_module() -> None:
+    assert modules_with(lambda node: called(node) == "canonical_mechanism") == {"study/questions.py"}
