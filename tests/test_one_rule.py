@@ -82,3 +82,47 @@ def test_what_is_refused_before_a_charge_is_decided_in_one_module() -> None:
 
 def test_the_canonical_text_of_a_question_is_made_in_one_module() -> None:
     assert modules_with(lambda node: called(node) == "canonical_mechanism") == {"study/questions.py"}
+
+
+def formatted(node: ast.AST) -> str:
+    """Return the plain words of a formatted text, with * for every value."""
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    return "".join(str(each.value) if isinstance(each, ast.Constant) else "*" for each in node.values)
+
+
+def test_names_of_quantities_are_made_in_one_module_each() -> None:
+    is_probability: Callable[[ast.AST], bool] = lambda node: formatted(node).startswith("P(*")  # noqa: E731
+    assert modules_with(is_probability) == {"models/events.py"}
+    numbers = modules_with(lambda node: formatted(node) == "* of *" and "'quantity'" in ast.dump(node), "models/")
+    assert numbers == {"models/numbers.py"}
+    assert {module for module, _ in defined("event_name", "level_text")} == {"models/events.py", "records/columns.py"}
+
+
+def test_levels_of_intervals_are_put_in_words_in_one_module() -> None:
+    """`f"{level:.0%}"` would call 99.5 % intervals 100 %."""
+
+    def is_mark(node: ast.AST) -> bool:
+        if not isinstance(node, ast.FormattedValue):
+            return False
+        names = {getattr(each, "id", "") or getattr(each, "attr", "") for each in ast.walk(node.value)}
+        digits = "" if node.format_spec is None else ast.unparse(node.format_spec)
+        is_scaled = any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult) for each in ast.walk(node.value))
+        return "level" in names and (is_scaled or "%" in digits)
+
+    assert modules_with(is_mark) == {"amounts.py"}
+    plan = dc.accuracy(
+        dc.GeometricHistogram(dc.Categories("x", ("a", "b"), outside="a"), 30, 1), level=0.995, studies=2
+    )
+    assert "99.5% intervals" in str(plan)
+
+
+def test_intervals_are_opened_by_one_rule() -> None:
+    """`reaches_end` decides; `ends_of`, `Share` and counts ask it, and papers' tables of widths."""
+    home = "mathematics/distributions/dirichlet.py"
+    assert {module for module, _ in defined("reaches_end")} == {home}
+    assert modules_with(lambda node: called(node) == "reaches_end") == {
+        home,
+        "mathematics/distributions/counts.py",
+        "mathematics/distributions/summaries.py",
+    }

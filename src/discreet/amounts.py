@@ -1,4 +1,4 @@
-"""Amounts of privacy as people read them: short, rounded to the honest side, and marked where they are rounded.
+"""Amounts as people read them: of privacy, short, rounded to the honest side, and marked where they are; and levels.
 
 Documents and JSON keep the exact value (`exact_text`).
 """
@@ -28,6 +28,15 @@ def left_text(number: Fraction) -> str:
     ('4', '3.8174 (rounded down)')
     """
     return _short_text(number) or f"{exact_text(rounded_down(number, _SHOWN))} (rounded down)"
+
+
+def percent_text(level: float, gap: str = " ") -> str:
+    """Return the level of an interval for people; in heads of tables without a gap.
+
+    >>> percent_text(0.9), percent_text(0.995), percent_text(0.95, "")
+    ('90 %', '99.5 %', '95%')
+    """
+    return f"{100 * level:.6g}{gap}%"
 
 
 def _short_text(number: Fraction) -> str | None:

@@ -70,7 +70,7 @@ def asked(mechanism: Any, folder: Path) -> object:
 
 def columns(model: Any) -> Iterator[str]:
     """Give the tables of a study file that declare a model's columns."""
-    for column in getattr(model, "variables", getattr(model, "columns", ())):
+    for column in getattr(model, "variables", model.columns if isinstance(model, dc.Categories) else ()):
         levels = [str(level) for level in column.levels]
         yield f'[columns.{column.name}]\nlevels = {levels}\noutside = "{levels[0]}"\n'
     if isinstance(model, dc.NumberSums | dc.NumberTable):

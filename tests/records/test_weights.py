@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.models.numbers import POPULATION
 from discreet.records import ListSource
 from discreet.records.weights import parts_of
 
@@ -143,7 +144,12 @@ def test_weighted_sums_go_the_whole_road(model: dc.WeightedSums) -> None:
     assert read.unit.description == ("one person" if model.rows else "one record")
     posterior = dc.infer(read)
     found = posterior.rows(0.999)
-    assert [f"{row.quantity} {row.given}".strip() for row in found] == list(model.row_words)
+    assert [f"{row.quantity} {row.given}".strip() for row in found] == [
+        f"{model.row_name(model.quantity_name(ask), of)} {group}".strip()
+        for group in model.groups
+        for ask in model.asks
+        for of in (model.among, POPULATION)
+    ]
     first, _ = model.pairs(model.rehearse(data).astype(float))
     for group, (high, low) in enumerate(first):
         mean, _, total, _ = found[4 * group : 4 * group + 4]

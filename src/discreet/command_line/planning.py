@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from discreet.amounts import percent_text
 from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.epsilons import Epsilons
 from discreet.command_line.ledgers import show_totals
@@ -197,7 +198,7 @@ def _facts(question: Question) -> dict[str, object]:
 
 def _show_rows(title: str, found: Accuracy) -> None:
     rows = found.table()
-    heads = ("quantity", "unit", f"{found.level:.0%} width", "exact", "error (exact)")
+    heads = ("quantity", "unit", f"{percent_text(found.level, '')} width", "exact", "error (exact)")
     show_table(title, heads, rows[:_MOST_ROWS], words=2)
     _say_left_out(found)
 
@@ -211,7 +212,7 @@ def _show_curve(question: Question, named: Epsilons, curve: Curve) -> None:
     """Show the width of every row at each epsilon, beside what exact statistics give."""
     points, last = curve.points, curve.points[-1]
     show_table(
-        f"{question.label}: expected {last.level:.0%} widths by {named.unit}, {last.size} records",
+        f"{question.label}: expected {percent_text(last.level, '')} widths by {named.unit}, {last.size} records",
         ("quantity", *(named.head(each.epsilon) for each in points), "exact"),
         [
             (row.name, *(_figure(each.rows[place].width) for each in points), _figure(row.exact_width))
@@ -227,8 +228,9 @@ def _show_curve(question: Question, named: Epsilons, curve: Curve) -> None:
 
 def _show_sizes(question: Question, curve: Curve) -> None:
     """Show mean widths at other sizes, with exact statistics in brackets."""
+    level = percent_text(curve.points[0].level, "")
     show_table(
-        f"{question.label}: mean {curve.points[0].level:.0%} widths by number of records, exact in brackets",
+        f"{question.label}: mean {level} widths by number of records, exact in brackets",
         tuple(str(each.size) for each in curve.points),
         [tuple(f"{each.width:.4g} ({each.exact_width:.4g})" for each in curve.points)],
         words=0,

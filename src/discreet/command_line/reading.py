@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from discreet.amounts import percent_text
 from discreet.command_line.readings import show_reading, show_rows, show_warnings
 from discreet.command_line.screen import as_json, helpful, patient, require_folder, say, show_json, working
 from discreet.errors import (
@@ -199,7 +200,7 @@ def infer(
     for row in answers["event"]:
         _, low, high = row.texts
         condition = f" given {row.given}" if row.given else ""
-        words = f"{row.text(row.mean)}, {100 * level:.4g}% interval {low} to {high}"
+        words = f"{row.text(row.mean)}, {percent_text(level, '')} interval {low} to {high}"
         say(f"Probability of {row.quantity}{condition}: {words}.")
     say(*(f"Probability that {text}: {chance:.4f}" for text, chance in judged.items()))
     say(*([] if difference is None else [difference.sentence]))

@@ -23,11 +23,11 @@ from discreet.inference.further_records import expected_counts, further_counts
 from discreet.inference.verdicts import Check, Criticism
 from discreet.mechanisms.quantities import Measurement
 from discreet.models.elimination import Tables
+from discreet.models.events import event_name
 from discreet.models.network import Network
 from discreet.randomness import SeededBits
 from discreet.reading.counts.fits import margins_of
 from discreet.reading.problem import CostEstimate
-from discreet.records.columns import level_text
 from discreet.releases import Release
 
 _NUMBER = 5_000.0  # operations to simulate one noisy number
@@ -203,7 +203,7 @@ def _words(unit: _Unit, model: Network, pair: tuple[str, str] | None = None) -> 
     if not all(cells for _, cells in kept) or not unit.is_whole:
         return [f"{_CONTRAST} {' and '.join(name for name, _ in kept)}"] * int(np.prod(sizes))
     return [
-        ", ".join(f"{n}={level_text(columns[n].levels[c])}" for (n, _), c in zip(kept, codes, strict=True))
+        ", ".join(event_name(n, columns[n].levels[c]) for (n, _), c in zip(kept, codes, strict=True))
         for codes in np.ndindex(*sizes)
     ]
 

@@ -14,6 +14,24 @@ Cell = Level | tuple[Level, ...]
 """The name of a cell: a level, or for crossed columns one level of each."""
 
 
+def event_name(column: str, level: Level) -> str:
+    """Return the event that a column has a level, as text.
+
+    >>> event_name("fall", True)
+    'fall=true'
+    """
+    return f"{column}={level_text(level)}"
+
+
+def probability_name(event: str, given: str = "") -> str:
+    """Return the name of the probability of an event, conditional on another one if that is given.
+
+    >>> probability_name("fall=true"), probability_name("fall=true", "ward=A")
+    ('P(fall=true)', 'P(fall=true | ward=A)')
+    """
+    return f"P({event} | {given})" if given else f"P({event})"
+
+
 def places_of(event: object, columns: Sequence[Column], cells: tuple[Cell, ...]) -> Counts:
     """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
     table = {cell: place for place, cell in enumerate(cells)}

@@ -26,7 +26,7 @@ from discreet.mathematics.distributions.dirichlet import tails
 from discreet.models.asked import Asked
 from discreet.models.model import Simulated
 from discreet.models.number_bounds import Bounds
-from discreet.models.numbers import POPULATION, BoundedNumber, asked_of
+from discreet.models.numbers import BoundedNumber, asked_of
 from discreet.models.persons import Persons
 from discreet.records.columns import Column
 from discreet.records.counting import Statistics
@@ -122,13 +122,6 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         gap = ("no value",) if self.leaves_gaps_out else ()
         names = [tuple(f"{end} {g}".strip() for g in self.groups for end in ends) + gap for ends in _ENDS]
         return (*names[0], *names[1])
-
-    @property
-    def row_words(self) -> tuple[str, ...]:
-        """Return the words of every row: of each group, what was asked, among the records and in the population."""
-        among = self.among
-        kept = [(ask, of) for ask in self.asks for of in (among, POPULATION)]
-        return tuple(f"{ask} of {self.quantity} ({of}) {group}".strip() for group in self.groups for ask, of in kept)
 
     def main_rows(self, count: int) -> range:
         """Return the rows about the population of what is asked first: others have other units."""

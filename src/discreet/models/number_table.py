@@ -23,7 +23,7 @@ from discreet.models.asked import Asked
 from discreet.models.contributions import one_for_each
 from discreet.models.model import Placed, Simulated
 from discreet.models.number_bounds import Bounds
-from discreet.models.numbers import POPULATION, BoundedNumber, asked_of, exact_shares
+from discreet.models.numbers import BoundedNumber, asked_of, exact_shares
 from discreet.models.persons import Persons
 from discreet.records.bands import day_text
 from discreet.records.columns import Column
@@ -253,21 +253,20 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
                 yield NumberTable("x", (0, cells), cells, asks=self.asks, quantiles=self.quantiles, missing=missing)
 
     @property
-    def row_words(self) -> tuple[str, ...]:
-        kept = [f"{name} ({of})" for name in self.quantity_words for of in (self.among, POPULATION)]
-        return tuple(f"{words} {group}".strip() for group in self.groups for words in kept)
-
-    @property
     def quantity_words(self) -> tuple[str, ...]:
         """Return what is told of each group."""
         found = []
         if QUANTILES in self.asks:
-            found += [f"{quantile_name(each)} of {self.quantity}" for each in self.quantiles]
+            found += [self.quantity_name(quantile_name(each)) for each in self.quantiles]
         if DISTRIBUTION in self.asks:
-            found += [f"share of {self.quantity} below {self.shown(self.places[place])}" for place in self.shown_edges]
+            found += [self.share_name(place) for place in self.shown_edges]
         if MEAN in self.asks:
-            found.append(f"mean of {self.quantity}")
+            found.append(self.quantity_name(MEAN))
         return tuple(found)
+
+    def share_name(self, edge: int) -> str:
+        """Return the name of the share of values below an edge."""
+        return f"{self.quantity_name('share')} below {self.shown(float(self.places[edge]))}"
 
     @property
     def shown_edges(self) -> tuple[int, ...]:

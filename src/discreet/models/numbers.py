@@ -19,6 +19,7 @@ from scipy.special import betainc
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError, SecretError
 from discreet.exact import Exact, exact, exact_text
+from discreet.models.events import event_name
 from discreet.models.model import Model, ReadAs
 from discreet.models.number_bounds import Bounds, bounds_of, gap_in_words, gaps_in_words, measure_of
 from discreet.models.persons import ONE_PERSON, THESE_PERSONS, Persons
@@ -28,7 +29,6 @@ from discreet.records.columns import Column, is_text
 from discreet.records.counting import Statistics
 from discreet.records.moments import Measure
 from discreet.records.source import Source
-from discreet.records.values import text_of
 
 RECORDS, POPULATION = "these records", "population"
 """The two rows of every quantity, in words."""
@@ -137,7 +137,7 @@ class BoundedNumber(Model[ReadAs]):
     @property
     def groups(self) -> tuple[str, ...]:
         """Return each group in words, such as 'ward=A'; one without words if there are none."""
-        return ("",) if self.by is None else tuple(f"{self.by.name}={text_of(level)}" for level in self.by.levels)
+        return ("",) if self.by is None else tuple(event_name(self.by.name, level) for level in self.by.levels)
 
     @property
     def width(self) -> float:
@@ -190,10 +190,14 @@ class BoundedNumber(Model[ReadAs]):
         """Return the places of a made-up population."""
         return (np.arange(_PLACES) + 0.5) / _PLACES
 
-    @property
-    def row_words(self) -> tuple[str, ...]:
-        """Return the words of every row of a posterior."""
-        raise NotImplementedError
+    def quantity_name(self, told: str) -> str:
+        """Return the name of what is told of the column, such as its mean."""
+        return f"{told} of {self.quantity}"
+
+    @staticmethod
+    def row_name(name: str, of: str) -> str:
+        """Return the name of a row: that of a quantity, and whether it is told of the records or of the population."""
+        return f"{name} ({of})"
 
 
 def _of_persons(persons: Persons, bounds: Bounds, by: Column | None, leaves_out: bool) -> tuple[Bounds, bool]:

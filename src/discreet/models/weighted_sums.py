@@ -45,8 +45,8 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     Either `weights` or `rows` determines how much each unit counts.
 
-    >>> WeightedSums("pay", (0, 100), weights=Weights("w", 50, "fixed by design")).row_words[0]
-    'mean of pay weighted by w (these records)'
+    >>> WeightedSums("pay", (0, 100), weights=Weights("w", 50, "fixed by design")).quantity_name("mean")
+    'mean of pay weighted by w'
     """
 
     weights: Weights | None = None

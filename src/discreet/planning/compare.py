@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.amounts import percent_text
 from discreet.errors import DeclarationError, DiscreetError
 from discreet.exact import Exact, exact_text, positive, probability, whole
 from discreet.guarantees import Evidence
@@ -79,7 +80,7 @@ class Ranking(Shown):
         """Return the headings of `rows`."""
         known = self.best.accuracy
         score = () if known.log_score is None else ("log score",)
-        return "mechanism", *score, f"{known.level:.0%} width", "error"
+        return "mechanism", *score, f"{percent_text(known.level, '')} width", "error"
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table: name, log score where it is known, mean width and error, with Monte Carlo errors."""

@@ -22,6 +22,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.amounts import percent_text
 from discreet.arrays import Counts, Floats
 from discreet.errors import (
     ConvergenceWarning,
@@ -141,9 +142,9 @@ class Accuracy(Shown):
             else f", log score {self.log_score:.2f} ({self.exact_log_score:.2f}) +- {self.log_score_error:.2g}"
         )
         return (
-            f"{self.level:.0%} intervals will be {self.width:.4g} wide on average, +- {self.mc_error:.2g} "
-            f"({self.exact_width:.4g} from exact statistics, {self.unit}); error of a mean {self.error:.3g} "
-            f"({self.exact_error:.3g}){score}"
+            f"{percent_text(self.level, '')} intervals will be {self.width:.4g} wide on average, "
+            f"+- {self.mc_error:.2g} ({self.exact_width:.4g} from exact statistics, {self.unit}); error of a mean "
+            f"{self.error:.3g} ({self.exact_error:.3g}){score}"
         )
 
     def table(self) -> list[tuple[str, ...]]:
@@ -158,7 +159,7 @@ class Accuracy(Shown):
 
     @property
     def _headings(self) -> tuple[str, ...]:
-        return "quantity", "unit", f"{self.level:.0%} width", "exact", "error (exact)"
+        return "quantity", "unit", f"{percent_text(self.level, '')} width", "exact", "error (exact)"
 
     def _repr_html_(self) -> str:
         """Return the figures beside those of exact statistics for a notebook."""

@@ -35,6 +35,7 @@ from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.distributions.sampled import SampledDifference, SampledRatio
 from discreet.mathematics.distributions.summaries import ends_of
 from discreet.models import Cell
+from discreet.models.events import probability_name
 from discreet.reading import Problem
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
@@ -418,7 +419,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         """Warn where its own sums leave a share almost unknown: the noise has then drowned its cells."""
         wide = [row for row in rows if row.high - row.low > _WIDE]
         if wide and self.laws.are_own_sums:
-            first = f"P({event} | {wide[0].given})" if wide[0].given else f"P({event})"
+            first = probability_name(event, wide[0].given)
             which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
             warnings.warn(
                 f"{self.releases[0].label!r} says almost nothing about {which}: the noise has drowned these cells. "

@@ -8,9 +8,9 @@ from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Law, Row
 from discreet.mathematics.distributions import Interval
+from discreet.models.events import event_name
 from discreet.models.model import ModelT
 from discreet.records.columns import Column, Level
-from discreet.records.values import text_of
 
 
 class EventPosterior(Posterior[ModelT]):
@@ -54,7 +54,7 @@ class EventPosterior(Posterior[ModelT]):
 
         A group that may have no records at all is marked by `Row.is_unknown`: nothing is known about its rate.
         """
-        known = [f"{by}={text_of(each)}" for each in column_named(self.columns, by).levels]
+        known = [event_name(by, each) for each in column_named(self.columns, by).levels]
         rows = []
         for group, law, sizes in zip(known, self.rate_laws(event, by), self.group_sizes(by, level), strict=True):
             row = _row(str(event), group, law, level)

@@ -34,6 +34,7 @@ from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.mechanisms import sized
 from discreet.models.elimination import Event, Tables, chance_of, joint_chances, most_probable
+from discreet.models.events import event_name, probability_name
 from discreet.models.model import Simulated
 from discreet.models.network import Network
 from discreet.models.network_events import both, levels_of, read_event
@@ -236,7 +237,9 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         """Return the most probable level of the target for each record, and the probability of every level, by name."""
         name, chances = self._target(target), self.predict_proba(rows, target, unknown)
         levels = next(column.levels for column in self.model.variables if column.name == name)
-        each = {f"P({name}={text_of(known)})": chances[:, place].tolist() for place, known in enumerate(levels)}
+        each = {
+            probability_name(event_name(name, known)): chances[:, place].tolist() for place, known in enumerate(levels)
+        }
         return {name: [levels[place] for place in chances.argmax(axis=1)], **each}
 
     def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:

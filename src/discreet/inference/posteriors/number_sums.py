@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.amounts import percent_text
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.further_numbers import further_sums
@@ -138,7 +139,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         unit = self.unit if ask != VARIANCE else f"{'days' if self.model.bounds.dates else self.unit} squared"
         rows = []
         for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
-            name, sd = f"{ask} of {self.model.quantity} ({of})", (high - low) / (2 * float(ndtri(tails(level)[1])))
+            name = self.model.row_name(self.model.quantity_name(ask), of)
+            sd = (high - low) / (2 * float(ndtri(tails(level)[1])))
             figures = point, point, low, high, sd, due, unit, sd / sqrt(self.reading.draws)
             rows.append(Row(name, self.model.groups[place], *figures))
         return rows[0], rows[1]
@@ -236,7 +238,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         """Say what both rows mean, and how many records have a value."""
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
-            f"Each interval by itself covers the truth in about {100 * level:g} % of releases; "
+            f"Each interval by itself covers the truth in about {percent_text(level)} of releases; "
             f"{self.model.words_about_gaps}.",
         ]
         if SUM in self.model.asks:
@@ -295,7 +297,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
         unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
-            f"Mean of {self.model.quantity} and {100 * level:g} % interval{unseen}",
+            f"Mean of {self.model.quantity} and {percent_text(level)} interval{unseen}",
             tuple(lines),
             heading="mean (interval), size",
             unit=self.unit,

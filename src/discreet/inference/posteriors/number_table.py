@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from discreet.amounts import percent_text
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
@@ -158,7 +159,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
         tests, edges = self.reading.tests[place], self.model.places
-        name, group = f"{quantile_name(share)} of {self.model.quantity}", self.model.groups[place]
+        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[place]
         guess = tests.point(share, edges)
         guess = float(np.floor(guess)) if self.model.is_whole else guess
         found = []
@@ -168,7 +169,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             point = min(max(guess, low), high)
             sd, off = (high - low) / 3.29, self._edge_error
             figures = point, point, low, high, sd, None, self.unit, self._drawn_error(sd, off), off
-            found.append(Row(f"{name} ({of})", group, *figures))
+            found.append(Row(self.model.row_name(name, of), group, *figures))
         return found[0], found[1]
 
     @property
@@ -186,9 +187,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(place, edge, level))
 
     def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
-        at = self.model.shown(float(self.model.places[edge]))
         shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
-        return self._share_rows(f"share of {self.model.quantity} below {at}", place, shares)
+        return self._share_rows(self.model.share_name(edge), place, shares)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values in every cell, among these records and in the population."""
@@ -216,7 +216,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             sd = (share.high - share.low) / 3.29
             drawn = self._drawn_error(sd, share.error)
             figures = share.point, *share[:3], sd, part, PROBABILITY, drawn, share.error
-            found.append(Row(f"{name} ({of})", group, *figures))
+            found.append(Row(self.model.row_name(name, of), group, *figures))
         return found[0], found[1]
 
     def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
@@ -225,7 +225,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         for of in (self.model.among, POPULATION):
             ratio = self.reading.means(place, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio[:3])
-            name = f"mean of {self.model.quantity} ({of})"
+            name = self.model.row_name(self.model.quantity_name(MEAN), of)
             sd = (right - left) / 3.29
             found.append(Row(name, group, point, point, left, right, sd, None, self.unit, self._drawn_error(sd, None)))
         return found
@@ -307,7 +307,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
             lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
         return Intervals(
-            f"{self.model.quantity}: best estimate and {100 * level:g} % interval, in whole cells",
+            f"{self.model.quantity}: best estimate and {percent_text(level)} interval, in whole cells",
             tuple(lines),
             heading="guess (interval)",
             unit=self.unit,
@@ -317,7 +317,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
-            f"Each interval by itself holds the true value in at least {100 * level:g} % of releases; "
+            f"Each interval by itself holds the true value in at least {percent_text(level)} of releases; "
             f"{self.model.words_about_gaps}.",
         ]
         if QUANTILES in self.model.asks:

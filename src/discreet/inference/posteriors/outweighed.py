@@ -16,8 +16,8 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import PriorOutweighsWarning
 from discreet.inference.posteriors.laws import Laws
 from discreet.mathematics.distributions import BetaMixture
+from discreet.models.events import event_name
 from discreet.reading import Problem
-from discreet.records.columns import level_text
 
 if TYPE_CHECKING:
     from discreet.inference.posteriors.table import TablePosterior
@@ -105,4 +105,4 @@ def _levels(posterior: "TablePosterior") -> Iterator[tuple[str, Counts]]:
     for column, own in zip(columns, codes, strict=True):
         order, starts = np.argsort(own, kind="stable"), np.searchsorted(np.sort(own), np.arange(len(column.levels)))
         for level, places in zip(column.levels, np.split(order, starts[1:]), strict=True):
-            yield f"{column.name}={level_text(level)}", places
+            yield event_name(column.name, level), places

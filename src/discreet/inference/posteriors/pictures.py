@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.inference.posteriors.row import PROBABILITY, Row
+from discreet.models.events import event_name
 from discreet.models.network import Network
 from discreet.records.columns import Level
-from discreet.records.values import text_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class TableEntry:
     @classmethod
     def names(cls, variable: str, level: Level, parents: tuple[tuple[str, Level], ...]) -> tuple[str, str]:
         """Return the event and its condition in words, such as 'cancer=yes' and 'smoker=yes'."""
-        return f"{variable}={text_of(level)}", ", ".join(f"{name}={text_of(known)}" for name, known in parents)
+        return event_name(variable, level), ", ".join(event_name(name, known) for name, known in parents)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discreet.amounts import percent_text
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
@@ -187,7 +188,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
                 lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
             f"Change in {target} when a column goes from its lower to its upper bound, or from the reference level: "
-            f"mean and {100 * level:g} % interval. {self.model.missing_in_words}",
+            f"mean and {percent_text(level)} interval. {self.model.missing_in_words}",
             tuple(lines),
             reference=(0.0, ""),
             heading="coefficient (interval)",

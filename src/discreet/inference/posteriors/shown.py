@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from discreet.amounts import percent_text
 from discreet.exact import exact_text
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.row import PROBABILITY, Row
@@ -16,7 +17,7 @@ MOST_IN_A_NOTEBOOK = 60
 
 def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
     """Return the rows to be drawn: on one axis, or on one per unit if there are several."""
-    what = f"mean and {100 * level:g} % interval"
+    what = f"mean and {percent_text(level)} interval"
     units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
     only = rows[0].unit if len(units) == 1 else None
     alone = only is not None and len(quantities) == 1 and len(rows) > 1  # one quantity under many conditions

@@ -24,6 +24,7 @@ from discreet.mathematics.distributions.mixture_batch import MixtureBatch
 from discreet.mathematics.distributions.summaries import end_errors, ends_of, summaries_of
 from discreet.mechanisms import sized
 from discreet.models import Categories, Cell
+from discreet.models.events import event_name
 from discreet.models.model import Simulated
 from discreet.reading.readings import TableReading
 from discreet.records.columns import Level, level_text
@@ -140,10 +141,9 @@ class TablePosterior(EventPosterior[Categories]):
 
     def event_of(self, cell: Cell) -> str:
         """Return the text of a cell, such as 'ward=A, fall=yes'; for a single column, only the level."""
-        levels = [level_text(level) for level in levels_of(cell)]
-        names = [column.name for column in self.model.columns]
-        words = [f"{name}={known}" for name, known in zip(names, levels, strict=True)]
-        return levels[0] if len(names) == 1 else ", ".join(words)
+        names, levels = [column.name for column in self.model.columns], levels_of(cell)
+        words = [event_name(name, known) for name, known in zip(names, levels, strict=True)]
+        return level_text(levels[0]) if len(names) == 1 else ", ".join(words)
 
     @cached_property
     def joint_means(self) -> Floats:

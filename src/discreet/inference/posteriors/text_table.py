@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from discreet.amounts import percent_text
 from discreet.inference.posteriors.row import UNKNOWN, Row
 
 
@@ -27,7 +28,7 @@ def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None 
         *(["records"] if has_records else []),
         *([] if truth is None else ["truth"]),
         "mean",
-        f"{100 * level:.4g}% interval",
+        f"{percent_text(level, '')} interval",
     ]
     lines = []
     for place, row in enumerate(rows):

@@ -15,9 +15,9 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.models.events import event_name
 from discreet.models.programs.program import chosen
 from discreet.records.columns import Column
-from discreet.records.values import text_of
 
 _NAME = r"[^\s~+:*|()=]+(?: [^\s~+:*|()=]+)*"
 Term = tuple[str, ...]
@@ -144,4 +144,4 @@ def effects(columns: Sequence[Column], codes: Counts) -> tuple[Floats, list[str]
 
 def level_name(column: Column, place: int) -> str:
     """Return the name of a level as formulas write it."""
-    return f"{column.name}={text_of(column.levels[place])}"
+    return event_name(column.name, column.levels[place])

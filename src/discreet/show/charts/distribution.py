@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from discreet.amounts import percent_text
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Distribution
 from discreet.show.charts.drawing import (
@@ -43,7 +44,7 @@ def _band(picture: Distribution, title: str, points: list[tuple[float, tuple[flo
     x = measured(
         "edge",
         axis=_axis(
-            f"{picture.column}; pale: {100 * level:g} % intervals in the population, dark: {picture.among}",
+            f"{picture.column}; pale: {percent_text(level)} intervals in the population, dark: {picture.among}",
             picture.dates,
         ),
     )
@@ -83,7 +84,9 @@ def _bars(
     x = measured(
         "from",
         scale={"zero": False},
-        axis=_axis(f"{picture.column}; lines: {100 * level:g} % intervals in the population{smooth}", picture.dates),
+        axis=_axis(
+            f"{picture.column}; lines: {percent_text(level)} intervals in the population{smooth}", picture.dates
+        ),
     )
     words = title if equal else f"{title}, per 1 of {picture.column}"
     y = measured("share", axis={"title": lines_of(words, 30), "format": "%" if equal else ".1e", "tickCount": 5})

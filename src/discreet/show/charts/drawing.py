@@ -12,7 +12,6 @@ from typing import Any
 from discreet.amounts import spent_text
 from discreet.errors import DiscreetError
 from discreet.inference import Posterior
-from discreet.records.values import text_of
 from discreet.show.charts.svg_room import with_room
 from discreet.show.theme import CONFIG
 
@@ -138,8 +137,3 @@ def lines_of(text: str, widest: int = 34, most: int = 3) -> Lines:
     """Return a text as lines of at most so many letters, cut off if there are too many, without control characters."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     return wrap(shown, widest, max_lines=most, placeholder=" …", break_on_hyphens=False) or [""]
-
-
-def level_text(level: str | int) -> str:
-    """Return the one text of a level."""
-    return str(text_of(level))

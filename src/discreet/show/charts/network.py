@@ -9,19 +9,20 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import atan2, cos, degrees, sin
 
+from discreet.amounts import percent_text
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Graph, TableEntry
 from discreet.inference.posteriors.row import Row
 from discreet.markup import one_line
 from discreet.models import Network
-from discreet.records.columns import Column
+from discreet.models.events import probability_name
+from discreet.records.columns import Column, level_text
 from discreet.show.charts.drawing import (
     Lines,
     Spec,
     chart,
     layer,
-    level_text,
     lines_of,
     measured,
     reading_title,
@@ -93,7 +94,7 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
         for parent in above:
             _draw_arrow(marks, placed.path(parent, child), placed.sideways, network.is_tree)
         _draw_box(marks, child, heads[child], placed.boxes[child], contents.get(child, []))
-    bars = f"dots: probabilities given the parents; lines: {100 * level:g} % intervals, privacy noise included"
+    bars = f"dots: probabilities given the parents; lines: {percent_text(level)} intervals, privacy noise included"
     title["subtitle"] += [bars if marks.bars else "arrows lead from a variable to those that depend on it"]
     return chart(marks.boxes, title, _picture(marks, placed))
 
@@ -131,7 +132,7 @@ def _table_lines(entries: Sequence[TableEntry]) -> list[_Line]:
         return _few([_Bar(entry, level_text(entry.level)) for entry in entries])
     if len(rows[0]) == 2:
         event = _cut(level_text(rows[0][1].level), _LABEL)
-        head = f"P({event}), given {_cut(', '.join(parents), _NOTE - 13 - len(event))} ="
+        head = f"{probability_name(event)}, given {_cut(', '.join(parents), _NOTE - 13 - len(event))} ="
         return _few([head, *(_Bar(row[1], ", ".join(level_text(a) for _, a in row[1].parents)) for row in rows)])
     lines: list[_Line] = []
     for row in rows:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from discreet.amounts import percent_text
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
 from discreet.planning import Audit, Ranking
@@ -36,7 +37,7 @@ def ranking_chart(ranking: Ranking) -> Spec:
     ]
     names = [lines_of(entry.name, 40) for entry in ranking.entries]
     y = named_rows(names)
-    title = "expected log score, nats" if is_scored else f"expected {best.level:.0%} width, {best.unit}"
+    title = "expected log score, nats" if is_scored else f"expected {percent_text(best.level, '')} width, {best.unit}"
     x = measured("figure", axis={"title": title, "tickCount": 6})
     at = {"x": {"datum": known, "type": "quantitative"}}
     exact = {**at, "y": {"value": 0}, "text": {"value": "exact statistics"}}
@@ -49,7 +50,7 @@ def ranking_chart(ranking: Ranking) -> Spec:
     stated = f"epsilon = {exact_text(ranking.epsilon)}, delta = {exact_text(ranking.delta)}"
     heading = {
         "text": f"{ranking.size:,} records at {stated}",
-        "subtitle": [f"on the right: mean width of {best.level:.0%} intervals"],
+        "subtitle": [f"on the right: mean width of {percent_text(best.level, '')} intervals"],
     }
     return chart(rows, heading, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 

@@ -4,12 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from discreet.amounts import percent_text
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
 from discreet.inference.posteriors.row import DAYS, NOTHING_KNOWN, PROBABILITY, Row
 from discreet.inference.posteriors.shown import intervals_of
+from discreet.models.events import probability_name
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
     WIDTH,
@@ -71,7 +73,7 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
         )
     mean = posterior.chance(event).mean
     overall = (mean, f"overall {100 * mean:.1f} %")
-    axis = f"P({event} | {by}): mean and {100 * level:g} % interval"
+    axis = f"{probability_name(event, by)}: mean and {percent_text(level)} interval"
     who = posterior.releases[0].model.protects.removeprefix("one ")
     picture = Intervals(axis, tuple(lines), reference=overall, heading=f"rate (interval)  ·  {who}s in the group")
     return _drawn(picture, reading_title(posterior), level, by)
@@ -208,7 +210,7 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     """Return lines and dots for both readings, side by side in each row, with one legend for all."""
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
-        AWARE: f"Noise-aware: mean and {100 * level:g} % interval, privacy noise taken into account",
+        AWARE: f"Noise-aware: mean and {percent_text(level)} interval, privacy noise taken into account",
         PLUG_IN: "Plug-in: the published values taken as if they were true; for comparison only",
     }
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}

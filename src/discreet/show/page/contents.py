@@ -17,6 +17,7 @@ from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.markup import one_line
+from discreet.models.events import event_name
 from discreet.records.columns import Column
 from discreet.records.values import text_of
 from discreet.show.charts import posterior_chart
@@ -158,7 +159,7 @@ def _questions(posterior: Posterior, asked: Sequence[Question]) -> Iterator[Ques
         if left < 0:
             return
         for level in of.levels[1 if len(of.levels) == 2 else 0 :]:
-            event = f"{of.name}={text_of(level)}"
+            event = event_name(of.name, level)
             if (event, by.name) not in asked:
                 yield event, by.name
 

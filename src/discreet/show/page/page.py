@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from discreet.amounts import spent_text
+from discreet.amounts import percent_text, spent_text
 from discreet.errors import DiscreetError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior
@@ -101,7 +101,7 @@ def _facts(posterior: Posterior) -> str:
 
 def _estimates(posterior: Posterior, contents: dict[str, object]) -> str:
     options = "".join(
-        f'<option value="{level:g}"{" selected" if level == SHOWN_FIRST else ""}>{100 * level:g} %</option>'
+        f'<option value="{level:g}"{" selected" if level == SHOWN_FIRST else ""}>{percent_text(level)}</option>'
         for level in LEVELS
     )
     rows = posterior.rows(SHOWN_FIRST)
