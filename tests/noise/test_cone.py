@@ -13,6 +13,7 @@ import discreet as dc
 from cone_twin import density, laplace_by_integration
 from discreet.noise import Cone, MomentBody
 from discreet.noise.moment_body import LazyMatrix, is_positive
+from discreet.noise.noise import simulated_noise
 from discreet.randomness.lazy import LazyUniforms, decided, rounded
 
 Floats = NDArray[np.float64]
@@ -169,7 +170,7 @@ def test_exact_draws_follow_the_generator_that_readers_use(coordinates: int, dra
     """Every number by itself, and jointly: the distance in units of the spread, and some directions."""
     law = usual(coordinates)
     exact = law.sample(draws, dc.SeededBits(seed)) / GRID**2
-    floats = law.simulate(8000, np.random.default_rng(seed)) / GRID**2
+    floats = simulated_noise(law, 8000, np.random.default_rng(seed)) / GRID**2
     directions = np.random.default_rng(1).normal(size=(exact.shape[1], 8))
     both = [np.column_stack([each, each @ directions, np.abs(each).max(axis=1), (each**2).sum(axis=1)])
             for each in (exact, floats)]  # fmt: skip
@@ -184,7 +185,7 @@ def test_drawn_matrices_keep_the_cuts_and_normals_that_break_them_are_impossible
     both = [law.body.keeps_cuts(law.body.from_normals(half)) for half in np.split(normals[:, :-1], 2, axis=1)]
     assert (np.isnan(noise).any(axis=1) == ~(both[0] & both[1])).all()
     assert 0.5 < both[0].mean() < 0.68  # .59 by the specification
-    assert np.isfinite(law.simulate(500, generator)).all()
+    assert np.isfinite(simulated_noise(law, 500, generator)).all()
 
 
 def test_cuts_of_floats_are_those_of_the_definition() -> None:

@@ -25,7 +25,7 @@ from discreet.noise import (
     ZeroSumGaussian,
     ZeroSumLaplace,
 )
-from discreet.noise.noise import pieces_of
+from discreet.noise.noise import pieces_of, simulated_noise
 from discreet.noise.structure import epsilon_weights, generator_of, log_terms, preserved, product_of, rho_weights
 from discreet.randomness import SeededBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
@@ -213,7 +213,7 @@ def test_a_law_that_is_no_product_says_so() -> None:
     with pytest.raises(DeclarationError, match="does not factor"):
         log_terms(LAWS["Cube"].structure, [1, 2, 3])
     with pytest.raises(DeclarationError, match="generator"):
-        LAWS["SharedRadiusLaplace"].simulate(5, np.random.default_rng(1))
+        simulated_noise(LAWS["SharedRadiusLaplace"], 5, np.random.default_rng(1))
 
 
 @named
@@ -237,7 +237,7 @@ def test_real_noise_from_normal_numbers_has_the_density_of_the_kernel(name: str)
     made = generator_of(law.structure)
     assert made is not None
     rows = made.from_normals(made.draw_normals(20_000, generator))
-    other = law.simulate(20_000, generator)
+    other = simulated_noise(law, 20_000, generator)
     assert rows.shape == other.shape == (20_000, law.length)
     for place in range(law.length):
         assert kstest(rows[:, place], other[:, place]).pvalue > 1e-4

@@ -25,6 +25,7 @@ from discreet.mechanisms.additive import Additive, within_bounds
 from discreet.mechanisms.moments import Moments
 from discreet.models.linear_regression import LinearRegression
 from discreet.noise import Cube
+from discreet.noise.noise import simulated_noise
 
 Wholes = NDArray[np.int64]
 LEAST_RATE = Fraction(1, 2**44)
@@ -76,7 +77,7 @@ class NoisyMoments(Additive[LinearRegression]):
 
     def real_noise(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of real numbers with the kernel as density: for a reader's sampler, never for publishing."""
-        return self.noise.simulate(rows, generator)
+        return simulated_noise(self.noise, rows, generator)
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -284,6 +284,7 @@ class HellingerMechanism(Sized[Categories]):
         return self.tables.all if self.is_listed and self.candidates <= most else None
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+        """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         logs = -self.scales(tables)[:, None] * self.tables.distances(tables) - self.log_normalisers(tables)[:, None]
         return np.asarray(logs[:, self.tables.places(outputs)])
 

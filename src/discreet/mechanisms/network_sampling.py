@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 from math import exp, inf, log, prod
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,12 +31,11 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_down, rounded_up, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, computed, converted, frozen, optional
 from discreet.mathematics.distributions.certified import CertifiedBeta
-from discreet.mechanisms.draw_costs import DrawCosts
-from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.evidence import broken_sticks
-from discreet.mechanisms.mechanism import Sized, accepted
+from discreet.mechanisms.mechanism import accepted
 from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.posterior_curves import SLACK, least_fitting
+from discreet.mechanisms.posterior_draws import PosteriorDraws
 from discreet.mechanisms.posterior_grid import MOST_GRID_BITS, GridLaw, grid_points, stick_laws
 from discreet.mechanisms.posterior_sampling import GRID_BITS
 from discreet.mechanisms.posterior_search import least_probability, nearest
@@ -49,7 +47,7 @@ _LARGEST_CLAIM = 1000  # e^-500 is still a float
 
 
 @frozen(repr=False)
-class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="NetworkSampling", version=2):
+class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2):
     """Draws of all tables from the posterior of a network: (epsilon, delta)-DP, or pure epsilon-DP with a `least`.
 
     The output holds, for each draw, each variable and each row of its table, the sticks of that row (stick-breaking) as
@@ -62,7 +60,6 @@ class NetworkSampling(DrawCosts, DrawnProbabilities, Sized[Network], kind="Netwo
     0.377540669
     """
 
-    most_tables: ClassVar[int] = 40
     why_private = "curves of all nodes, composed"
 
     model: Checked[Network] = computed(accepted(Network, "draws the tables of a Network; got a"))

@@ -7,16 +7,12 @@ from discreet.arrays import Counts
 from discreet.errors import DocumentError
 
 
-def _anything(output: Counts) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class OutputSpace:
     """`length` whole numbers; `refusal` says in words why some of them are no output, or nothing if they are one."""
 
     length: int
-    refusal: Callable[[Counts], str | None] = _anything
+    refusal: Callable[[Counts], str | None]
     noun: str = "numbers"
 
     def check(self, output: Counts) -> None:

@@ -134,6 +134,7 @@ class PosteriorChoice(Sized[ModelT]):
         return OutputSpace(sum(self._row_levels), self._why_impossible)
 
     def listed_candidates(self) -> Counts:
+        """Return all candidates, one row each."""
         return self.candidates
 
     def evidence(self, output: Counts) -> Choice:

@@ -25,8 +25,6 @@ from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, exact_text, positive, probability, whole
 from discreet.fields import Checked, Number, OptionalNumber, Whole, converted, frozen, optional
 from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedDistribution
-from discreet.mechanisms.draw_costs import DrawCosts
-from discreet.mechanisms.drawn_probabilities import DrawnProbabilities
 from discreet.mechanisms.evidence import broken_sticks
 from discreet.mechanisms.mechanism import Sized, with_fields
 from discreet.mechanisms.output_space import OutputSpace
@@ -42,6 +40,7 @@ from discreet.mechanisms.posterior_curves import (
     least_epsilon,
     short_decimal,
 )
+from discreet.mechanisms.posterior_draws import PosteriorDraws
 from discreet.mechanisms.posterior_grid import (
     FARTHEST,
     MOST_GRID_BITS,
@@ -74,7 +73,7 @@ _LEAST_RANGE = "least is a probability for Categories: it must be above 0 and be
 
 
 @frozen(repr=False)
-class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSampling", version=2):
+class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
     """Draws from a posterior, on a grid: (epsilon, delta)-DP, or pure epsilon-DP if probabilities have a `least`.
 
     `power` is the exponent of the likelihood, `draws` the number of draws that are published together. `strength` is
@@ -93,7 +92,6 @@ class PosteriorSampling(DrawCosts, DrawnProbabilities, Sized, kind="PosteriorSam
     calibrated_to: ClassVar[tuple[str, ...]] = ("model", "size", "epsilon", "delta", "draws")
     free_parameter = "power"
     why_private = "exact curve of a posterior draw"
-    most_tables: ClassVar[int] = 40
     model: Checked[Drawable] = converted(lambda model, _: check_model(model))
     size: Whole = converted(whole)
     epsilon: Number = converted(positive)

@@ -123,6 +123,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return OutputSpace(2, self._why_impossible, "counts")
 
     def listed_candidates(self) -> Counts:
+        """Return all tables of the size."""
         first = np.arange(self.size + 1)
         return np.stack([first, self.size - first], axis=1)
 

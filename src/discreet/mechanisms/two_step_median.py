@@ -140,6 +140,7 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         return np.take_along_axis(wide, np.broadcast_to(edges, shape)[..., None] - 1, axis=-1)[..., 0]
 
     def measured(self, counts: Counts) -> Counts:
+        """Return the table, and how many records lie below the edge that it leads to itself."""
         rows = np.asarray(counts)
         return np.concatenate([rows, self._below(rows, self.edges_of(rows))[..., None]], axis=-1)
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
-from discreet.noise.noise import Noise, Operations
+from discreet.noise.noise import Noise, Operations, simulated_noise
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Averaged:
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of noise, those of each release by itself."""
-        return self.of([law.simulate(rows, generator) for law in self.laws])
+        return self.of([simulated_noise(law, rows, generator) for law in self.laws])
 
     def log_prob(self, noise: ArrayLike) -> Floats:
         """Refuse: several rows of noise have the same average."""

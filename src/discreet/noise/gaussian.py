@@ -158,6 +158,7 @@ class Gaussian(ProductGaussian):
         return concentrated_loss(self._rho(change))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
+        """Draw rows by seeded floats, for readers."""
         return self.from_normals(generator.standard_normal((rows, self.length)))
 
     def from_normals(self, normals: ArrayLike) -> Floats:

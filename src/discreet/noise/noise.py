@@ -105,13 +105,6 @@ class Noise(ABC):
     def information(self) -> Floats:
         """Return about how much Fisher information each number has about its location, for a sampler's metric."""
 
-    def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
-        """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
-        made = generator_of(self.structure)
-        if made is None:
-            raise DeclarationError(f"{type(self).__name__} noise is read through its density, not through a generator.")
-        return made.from_normals(made.draw_normals(rows, generator))
-
     def privacy_loss(self, change: ArrayLike) -> "ChangeLoss":
         """Return what it costs if the measured numbers move by `change`; nothing is computed until it is asked for."""
         return ChangeLoss(self, np.asarray(change))
@@ -197,3 +190,20 @@ def pieces_of(noise: Noise, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
     if isinstance(noise, Divisible):
         return noise.pieces(lengths)
     return (noise,) if tuple(lengths) == (noise.length,) else None
+
+
+@runtime_checkable
+class Simulated(Protocol):
+    """Noise that draws itself by seeded floats."""
+
+    def simulate(self, rows: int, generator: np.random.Generator, /) -> Floats:
+        """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
+
+
+def simulated_noise(noise: Noise | Simulated, rows: int, generator: np.random.Generator) -> Floats:
+    """Draw rows of noise by seeded floats, by itself or by its generator: for readers, never for publishing."""
+    if isinstance(noise, Simulated):
+        return noise.simulate(rows, generator)
+    if (made := generator_of(noise.structure)) is not None:
+        return made.from_normals(made.draw_normals(rows, generator))
+    raise DeclarationError(f"{type(noise).__name__} noise is read through its density, not through a generator.")

@@ -13,7 +13,7 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import added, atoms_of
-from discreet.noise.noise import Noise, pieces_of
+from discreet.noise.noise import Noise, pieces_of, simulated_noise
 from discreet.noise.structure import Independent, Structure
 from discreet.randomness import RandomBits
 
@@ -69,7 +69,8 @@ class SideBySide(Noise):
         return np.concatenate([law.slope(own) for law, own in self._parts(noise)], axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
-        return np.concatenate([law.simulate(rows, generator) for law in self.laws], axis=1)
+        """Draw rows by seeded floats, for readers."""
+        return np.concatenate([simulated_noise(law, rows, generator) for law in self.laws], axis=1)
 
     def _epsilon(self, change: Counts) -> Fraction | float:
         return sum((law.privacy_loss(own).epsilon for law, own in self._parts(change)), Fraction(0))

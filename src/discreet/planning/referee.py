@@ -30,6 +30,7 @@ from discreet.exact import exact_text
 from discreet.guarantees.guarantee import rho_delta
 from discreet.mechanisms import Sized
 from discreet.mechanisms.proof_assumption import HasProofAssumption, ProofAssumption
+from discreet.noise.noise import simulated_noise
 from discreet.noise.structure import has_density
 from discreet.planning.twins import Twin, small_twins
 from discreet.randomness import SeededBits
@@ -123,7 +124,7 @@ def _generated(mechanism: Sized, record: Counts) -> str:
     table, measurement = record * mechanism.size, Problem.before(mechanism).measurements[0]
     drawn = np.asarray(mechanism.sample(np.tile(table, (_DRAWS // 2, 1)), SeededBits(_SEED)), dtype=np.int64)
     noise = drawn - _measuring(mechanism).measured(table)
-    own = np.rint(measurement.noise.simulate(_SIMULATED, np.random.default_rng(_SEED)))
+    own = np.rint(simulated_noise(measurement.noise, _SIMULATED, np.random.default_rng(_SEED)))
     for observed, simulated in ((noise, own), (np.abs(noise), np.abs(own))):
         middle = np.median(simulated, axis=0)
         hits, chances = (observed <= middle).sum(axis=0), (simulated <= middle).mean(axis=0)

@@ -40,6 +40,7 @@ from discreet.models import Categories, LinearRegression, Network, NumberSums, N
 from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells, suitable_path_cells
 from discreet.models.programs.program import Program
+from discreet.noise.noise import simulated_noise
 from discreet.notebook import Shown
 from discreet.planning.competitors import competitors, free_parameter
 from discreet.reading import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
@@ -211,7 +212,7 @@ def _effect_spread(mechanism: NoisyMoments) -> float:
     model, size, problem = mechanism.model, mechanism.size, Problem.before(mechanism)
     generator, layout = np.random.default_rng(0), model.layout
     inverse = np.linalg.inv(layout.unpack(layout.typical(size), size).squares)
-    noise = layout.unpack(problem.measurements[0].noise.simulate(_DRAWS, generator), 0)
+    noise = layout.unpack(simulated_noise(problem.measurements[0].noise, _DRAWS, generator), 0)
     weights = generator.standard_normal((_DRAWS, model.dimension)) / np.sqrt(float(model.prior_precision))
     moved = (noise.products - np.einsum("nij,nj->ni", noise.squares, weights)) @ inverse
     spread = model.typical_variance * inverse + moved.T @ moved / _DRAWS

@@ -10,6 +10,7 @@ from discreet.models.number_table import NumberTable
 from discreet.noise import Noise
 from discreet.noise.averaged import Averaged
 from discreet.noise.cut import HasPrefixSums
+from discreet.noise.noise import simulated_noise
 from discreet.reading.number_tests import DrawnTests, EdgeTests, ExactTests
 from discreet.reading.ratios import Quantiles, Ratio
 
@@ -21,7 +22,7 @@ MOST_FOR_CUTS = 1.2e10
 @lru_cache(maxsize=8)
 def drawn_noise(noise: Noise | Averaged, draws: int = DRAWS) -> Floats:
     """Return draws of all noise: they are public and the same for every release with this noise law."""
-    return noise.simulate(draws, np.random.default_rng(_SEED))
+    return simulated_noise(noise, draws, np.random.default_rng(_SEED))
 
 
 @dataclass(frozen=True, eq=False)

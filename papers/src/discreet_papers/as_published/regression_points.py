@@ -7,6 +7,7 @@ import numpy as np
 
 from discreet.errors import DeclarationError
 from discreet.models.moments import Moments
+from discreet.noise.noise import simulated_noise
 from discreet.reading.moments import MomentTarget, coefficients_given, eliminated
 from discreet.reading.problem import Problem
 from discreet.reading.solvers.moments import MomentsSolver
@@ -50,7 +51,7 @@ def adaptive_ridge(release: Release, failure: float = 0.05) -> dict[str, float]:
     """
     target, model = _target(release), release.model
     layout = model.layout
-    noise = layout.unpack(target.measured[0].noise.simulate(2000, np.random.default_rng(0)), 0)
+    noise = layout.unpack(simulated_noise(target.measured[0].noise, 2000, np.random.default_rng(0)), 0)
     reach = float(np.quantile(np.abs(np.linalg.eigvalsh(noise.squares)).max(axis=-1), 1 - failure))
     moments = layout.unpack(release.counts, target.size)
     lowest = float(np.linalg.eigvalsh(moments.squares)[0])

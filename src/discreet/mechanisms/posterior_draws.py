@@ -1,28 +1,45 @@
-"""What readers need to know about draws from a posterior: which rows were drawn, and the cost of their likelihood."""
+"""What draws of rows of probabilities from a posterior share: their privacy cost, and what readers need to know.
 
+The cost is the smallest epsilon that is proved for the power in use. The power of the likelihood is at most 1. If even
+that costs less than the stated epsilon, or if a smaller power was chosen, the charge is what the draws cost, rounded
+up, and not the stated epsilon.
+"""
+
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
+from discreet.exact import rounded_up
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.evidence import Draw, DrawnRows
+from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.parts import Cost
 from discreet.mechanisms.posterior_grid import coarser
 from discreet.mechanisms.truncation import MOST_SUMMED_BITS
-from discreet.models.model import Model, Parameters
+from discreet.models.model import Model, ModelT, Parameters
 from discreet.models.readable_family import ReadableFamily
 
 _STICK = 5e5  # operations of the certified mass of one cell of the grid
 _SUMMED = 3000.0  # operations for each cell over which a truncated row is summed
 
 
-class DrawnProbabilities:
-    """Draws rows of probabilities from Dirichlet(alpha + power * counts), by stick-breaking in each row."""
+class PosteriorDraws(Sized[ModelT]):
+    """Draws rows of probabilities from Dirichlet(alpha + power * counts), by stick-breaking in each row.
 
-    model: Model
-    size: int
+    The guarantee of `draws` draws is pure if probabilities have a `least`, else it has a delta.
+    """
+
+    most_tables: ClassVar[int] = 40
+    why_private: ClassVar[str]
+    """Why the guarantee of draws that are not truncated holds."""
+    epsilon: Fraction
+    delta: Fraction
     power: Fraction
     draws: int
     grid_bits: int
@@ -30,9 +47,51 @@ class DrawnProbabilities:
     strength: Fraction | None
 
     @property
-    def drawn_under(self) -> Model:
+    @abstractmethod
+    def loss_range(self) -> Fraction:
+        """Return q tau R, the cost of truncated draws, rounded up."""
+
+    @property
+    @abstractmethod
+    def least_epsilon(self) -> Fraction:
+        """Return the least certified epsilon at the stated delta, of draws that are not truncated."""
+
+    @property
+    def gaussian_rho(self) -> Fraction | None:
+        """Return the zCDP parameter if the draws follow normal laws of one variance; else None."""
+        return None
+
+    @property
+    def cost(self) -> Fraction:
+        """Return the epsilon that is charged: the stated one, or less if the draws do not use all of it."""
+        return min(self.epsilon, rounded_up(self.loss_range, 6)) if self.least else self.least_epsilon
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what the draws cost at the stated delta."""
+        why = "bounded likelihood ratio of a truncated posterior" if self.least else self.why_private
+        return Guarantee(self.cost, self.delta, reason=f"{why}, {self.draws} drawn")
+
+    @property
+    def rho(self) -> Fraction:
+        """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, q mu^2 / 2 for draws of a normal law.
+
+        For all others it is the rho of epsilon, up to delta: (epsilon, delta)-DP is pure except on an event of
+        probability delta (Kairouz, Oh and Viswanath, 2015).
+        """
+        if not self.least:
+            return self.gaussian_rho or pure_rho(self.cost)
+        each = self.cost / self.draws
+        return self.draws * min(each**2 / 8, pure_rho(each))
+
+    def rho_delta(self) -> Fraction:
+        """Return delta for draws that are neither truncated nor normal; for these rho holds without one."""
+        return self.delta if not self.least and self.gaussian_rho is None else Fraction(0)
+
+    @property
+    @abstractmethod
+    def drawn_under(self) -> ModelT:
         """Return the model under the prior that draws are made from, which need not be the reader's."""
-        raise NotImplementedError
 
     @property
     def unsaid(self) -> Collection[str]:
@@ -48,25 +107,21 @@ class DrawnProbabilities:
             f"a prior of {number} everywhere" if self.drawn_tables() else f"the model's prior, {number} times as strong"
         )
 
+    @abstractmethod
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
         """Return for each drawn table its columns, the prior of a row, and the number of rows; may be empty."""
-        raise NotImplementedError
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield the alternatives for a twin: coarser grids."""
         return coarser(self.grid_bits, self.draws)
 
+    @abstractmethod
     def first_draw(self, output: Counts) -> Parameters:
         """Return the parameters of the first draw that an output holds."""
-        raise NotImplementedError
 
     def evidence(self, output: Counts) -> Draw:
         """Return the cells of the grid that were drawn."""
         return Draw(np.asarray(output), self)
-
-    def log_prob(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either."""
-        raise NotImplementedError
 
     def drawn_rows(self, output: Counts) -> tuple[DrawnRows, ...]:
         """Return the rows of each table that is drawn."""
