@@ -19,7 +19,7 @@ LARGEST = 1_500_000
 """A picture of more bytes is left out: it would make the notebook slow to open."""
 
 
-class Shown:
+class NotebookRepr:
     """What a notebook, or a terminal of IPython, shows as `print` does where it cannot show tables and pictures."""
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -10,6 +10,7 @@ import pytest
 import discreet as dc
 from all_data_sets import AllDataSets
 from discreet.inference import NetworkPosterior
+from discreet.inference.posteriors.report import sources_line
 from discreet.models.network import Network
 from discreet.reading import Problem
 from discreet.reading.counts.sampled import SampledTables
@@ -133,7 +134,7 @@ def test_a_margin_is_read_together_with_the_tables_around_it() -> None:
     for (name, table), own_errors in zip(posterior.mean_tables().items(), errors.values(), strict=True):
         places = np.split(wanted, [2, 4])[["a", "b", "c"].index(name)]
         assert (np.abs(table.ravel() - places) <= 4 * own_errors.ravel() + 1e-6).all()
-    assert "GeometricHistogram of b, c" in posterior.combined
+    assert "GeometricHistogram of b, c" in sources_line(posterior)
     assert "FamilyHistograms of a, b, c" in str(posterior)
 
 

@@ -14,7 +14,7 @@ from scipy.stats import beta as beta_law
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.errors import PriorOutweighsWarning
-from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
 from discreet.mathematics.distributions import Share
 from discreet.mechanisms import NoisyCounts, sized
 from discreet.noise.structure import log_terms
@@ -236,7 +236,7 @@ def test_two_readings_are_two_objects(posterior: dc.inference.CategoriesPosterio
     table = posterior.table
     assert table is not posterior
     assert table.table is table
-    assert isinstance(posterior.laws, OwnLaws)
+    assert isinstance(posterior.laws, GroupwiseDistributions)
     assert table.mean == posterior.mean
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     parts = [table.probability(cell).mean for cell in table.model.cells]
@@ -284,12 +284,12 @@ def test_a_prior_that_was_declared_or_given_answers_everything() -> None:
     declared = dc.infer(release)
     assert id(declared.table) == id(declared)
     assert list(declared.readings[0].model.prior) == [3, 1, 2, 1, 1, 1]
-    assert "under the declared prior" in declared.reading_line
+    assert "under the declared prior" in declared.text.estimation
     own = dc.infer(release, prior=2)
     assert id(own.table) == id(own)
-    assert "under the reader's own prior" in own.reading_line
+    assert "under the reader's own prior" in own.text.estimation
     none = dc.infer(release, prior="none")
-    assert isinstance(none.laws, OwnLaws)
+    assert isinstance(none.laws, GroupwiseDistributions)
     assert dc.infer(release, prior="declared").mean == declared.mean
     with pytest.raises(dc.DeclarationError, match="published without a prior"):
         dc.infer(released(dc.GeometricHistogram(table_of(3), 9, 1), (3, 3, 3)), prior="declared")

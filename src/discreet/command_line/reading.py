@@ -21,6 +21,7 @@ from discreet.errors import (
 )
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.inference.posteriors.protocols import ANSWERS
 from discreet.reading import why_unreadable
 from discreet.records.values import text_of
 from discreet.releases import Release
@@ -40,7 +41,7 @@ _ANSWERED_BY = {
     "--bif": "to_bif",
     "--synthesize": "synthesize",
 }
-"""The method of a posterior that answers each option, if it is among the posterior's `answers`."""
+"""The method of a posterior that answers each option, if the posterior has its protocol."""
 _file = click.Path(path_type=Path)
 
 
@@ -278,11 +279,15 @@ def _check_options(
 
 def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
     """Return the method that answers each option; refuse options that this posterior cannot answer."""
-    able = {option: getattr(posterior, name) for option, name in _ANSWERED_BY.items() if name in posterior.answers}
+    able = {
+        option: getattr(posterior, name)
+        for option, name in _ANSWERED_BY.items()
+        if isinstance(posterior, ANSWERS[name])
+    }
     for option in options:
         if option not in able:
             raise DeclarationError(
-                f"{option} is not available for {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it supports "
+                f"{option} is not available for {posterior.text.subject}. Of {', '.join(_ANSWERED_BY)} it supports "
                 f"{', '.join(able) or 'none'}. Nothing was written."
             )
     return able

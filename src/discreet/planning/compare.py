@@ -19,7 +19,7 @@ from discreet.mechanisms import Sized
 from discreet.models.model import Model
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.readable_family import ReadableFamily
-from discreet.notebook import Shown, with_picture
+from discreet.notebook import NotebookRepr, with_picture
 from discreet.planning.plan import POINT, Accuracy, accuracy, work_of_study
 from discreet.progress import shown
 
@@ -43,7 +43,7 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Ranking(Shown):
+class Ranking(NotebookRepr):
     """Mechanisms for one model, size and guarantee, the best one first. `left_out` says why others are not here."""
 
     size: int

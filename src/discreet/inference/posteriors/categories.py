@@ -19,13 +19,13 @@ from discreet.exact import whole
 from discreet.inference._plug_in import plug_in
 from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.pooling import PooledRates
-from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import column_named
-from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
 from discreet.inference.posteriors.outweighed import watch_rates, watch_share
 from discreet.inference.posteriors.pictures import Intervals, Line
+from discreet.inference.posteriors.report import ReportText, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.inference.posteriors.table import TablePosterior, levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
 from discreet.inference.statements import Statement
@@ -52,10 +52,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
     """
-
-    subject = "a table of categories"
-    is_information_at_hand = True
-    answers = TablePosterior.answers | {"differ", "probability_that", "pooled", "margin"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
@@ -90,8 +86,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return margin_of(self, columns)
 
     @property
-    def reading_line(self) -> str:
-        whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
+    def _has_holders_prior(self) -> bool:
+        return bool(self.model == self.releases[0].mechanism.model)
+
+    @property
+    def _estimation(self) -> str:
+        whose = "the declared prior" if self._has_holders_prior else "the reader's own prior"
         whose = "the prior and own records" if self.own_records else whose
         together = "from all cells together, " + (
             f"under {whose}" if self.model.is_prior_declared else f"with a learnt prior strength ({self._learnt})"
@@ -101,14 +101,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         if self.laws is not self.joint:
             return "Means and intervals: from both shares together, with a uniform prior."
         return f"Means and intervals: {together}."
-
-    @property
-    def why_starred(self) -> str:
-        """Say that all cells read together contradict a cell's own noisy sum."""
-        return (
-            "Read together with all cells, this mean lies outside the interval from its own noisy count: the prior "
-            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here. Trust the interval."
-        )
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -142,10 +134,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         """Say how many exactly known records would tell as much."""
         return (f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would.",)
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         cells, crossed = len(self.model.cells), len(self.model.columns) > 1
         what = f"{cells} combinations of the levels" if crossed else f"{cells} levels"
-        return Account(
+        return ReportText(
+            subject="a table of categories",
             question=f"how often does each of the {what} of {' and '.join(c.name for c in self.model.columns)} occur?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
@@ -153,6 +147,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             "of the noise. Together they tell about as much as "
             f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
             prior=self._prior_in_words(),
+            estimation=self._estimation,
+            outside_interval=(
+                "Read together with all cells, this mean lies outside the interval from its own noisy count: the prior "
+                f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here. Trust the interval."
+            ),
+            has_holders_prior=self._has_holders_prior,
         )
 
     @property
@@ -396,9 +396,9 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
 
     @cached_property
-    def own_laws(self) -> OwnLaws | None:
+    def own_laws(self) -> GroupwiseDistributions | None:
         sums = OwnSums(Problem.of(self.releases))
-        return OwnLaws(sums, self.size) if sums.refusal is None else None
+        return GroupwiseDistributions(sums, self.size) if sums.refusal is None else None
 
     @cached_property
     def cell_laws(self) -> MixtureBatch:
@@ -427,16 +427,17 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
                 stacklevel=4,
             )
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw counts and probabilities given them, independently."""
         counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
-        return States({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
-        theta = states.parameters["theta"]
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw counts of as many further records."""
+        theta = sample.parameters["theta"]
         return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Draw probabilities from the prior; if its strength was learnt, all candidate strengths are equally likely."""
         models = [reading.model for reading in self.joint.readings]
         if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
@@ -444,7 +445,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         if len(models) != len(self.joint.log_evidences):
             raise DeclarationError("some strengths of the prior were dropped, because no draw had them")
         shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
-        return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
+        return PosteriorSample({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 
     def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
         """Return whether the rate of an event differs between the levels of a column: a probability and a sentence.

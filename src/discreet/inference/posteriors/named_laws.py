@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from discreet.errors import DeclarationError
+from discreet.inference.posteriors.row import SHOWN_LEVEL
 from discreet.mathematics.distributions import Interval
-
-SHOWN_LEVEL = 0.9
 
 
 class OfOneNumber(Protocol):

@@ -12,11 +12,11 @@ from scipy.special import ndtri
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.further_numbers import further_sums
-from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.report import ReportText, intervals_of, levels_in_words
 from discreet.inference.posteriors.row import DAYS, Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
@@ -75,7 +75,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     Intervals cover the truth in about the stated share of releases, for any records. Those of means use no prior.
     """
 
-    subject = "sums of a number"
+    is_rough = False
     information = None
     log_evidence = None
 
@@ -90,9 +90,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def method(self) -> str:
         return self.reading.method
 
-    @property
-    def roughly(self) -> Self:
-        """Return the same reading by fewer draws of noise."""
+    def with_fewer_draws(self) -> Self:
+        """Return the same posterior by fewer draws of noise."""
         found = type(self)(self.model, self.releases, [replace(self.reading, draws=_FOR_PLANS)])
         found.is_rough = True
         return found
@@ -181,14 +180,14 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw all ends behind the release, and the quantities that follow from them."""
         if len(self.releases) > 1 or count * len(self.releases[0].output) > _MOST_NUMBERS:
-            return super().states(count, seed)
+            return PosteriorSample(self.draws(count, seed))
         bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
         parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
         hidden = np.concatenate(parts, axis=1)
-        return States(self._quantities(hidden), hidden)
+        return PosteriorSample(self._quantities(hidden), hidden)
 
     @property
     def _measurements(self) -> Sequence[Measurement]:
@@ -211,24 +210,24 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         }
         return {ask: np.asarray(found[ask]) for ask in model.asks}
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
         if len(self.releases) > 1:
             raise DeclarationError(
                 "several releases of the same sums are read from their average, which has no likelihood of its own"
             )
-        parts, first = np.zeros(states.count), 0
+        parts, first = np.zeros(sample.count), 0
         for each in self._measurements:
-            own = states.behind[:, first : first + len(each.values)]
+            own = sample.behind[:, first : first + len(each.values)]
             parts += each.noise.log_prob(each.values - own)
             first += len(each.values)
         return [parts]
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw all ends of as many further records, taking the drawn ones as their population."""
-        return further_sums(self.model, states.behind, self.size, generator)
+        return further_sums(self.model, sample.behind, self.size, generator)
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Refuse: there is no prior, as intervals for the records hold for any records."""
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
@@ -252,7 +251,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         who = self.model.among.removeprefix("these ")
         return [f"About {self.known['all']:,.0f} of {self.size:,} {who} have a value."]
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the column with its bounds, and what its groups are."""
         model = self.model
         low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
@@ -261,7 +261,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         ]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
-        return Account(
+        return ReportText(
+            subject="sums of a number",
             question=f"what is the {' and the '.join(model.asks)} of {model.quantity}"
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
@@ -275,12 +276,13 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
                 "estimated from noisy squares."
             ),
             public=("the bounds",),
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
         )
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the means of all groups, for the records and the population, with about how many records each has."""
         if MEAN not in self.model.asks:
-            return super().intervals(level)
+            return intervals_of(self.rows(level), level)
         every = [row for row in self.rows(level) if row.quantity.startswith("mean")]
         hidden = {row.given for row in every if row.high - row.low >= (1 - 1e-9) * self.model.width}
         hidden = set() if len(hidden) == len(self.model.groups) else hidden  # all alike: nothing else sets the scale

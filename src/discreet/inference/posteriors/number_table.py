@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -15,12 +16,12 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
 from discreet.inference.further_numbers import further_cells
-from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.density import smooth_density
 from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.report import ReportText, intervals_of, levels_in_words
 from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mathematics.distributions.dirichlet import ROUNDED
 from discreet.mechanisms import sized
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
@@ -91,7 +92,7 @@ def _noise_of(problem: Problem) -> Noise | Averaged:
 class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     """Quantiles and shares of a column of numbers, each with an interval for the records and for the population."""
 
-    subject = "a table of numbers"
+    is_rough = False
     information = None
     log_evidence = None
 
@@ -112,13 +113,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         reading = replace(self.reading, are_cuts_worked_out=False)
         return NumberTablePosterior(self.model, self.releases, [reading])
 
-    @property
-    def roughly(self) -> "NumberTablePosterior":
-        """Return the same reading by few draws of noise, where its own tests take longer: for plans."""
+    def with_fewer_draws(self) -> Self:
+        """Return the same reading by few draws of noise, where its own tests take longer."""
         if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
             return self
         reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
-        found = NumberTablePosterior(self.model, self.releases, [reading])
+        found = type(self)(self.model, self.releases, [reading])
         found.is_rough = True
         return found
 
@@ -243,9 +243,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""
-        return dict(self.states(count, seed).parameters)
+        return dict(self.sample(count, seed).parameters)
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the shares, with all counts that they come from."""
         chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
         hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
@@ -253,22 +253,22 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
         shares = np.clip(below / total[:, :, None], 0, 1)
         falling = np.minimum.accumulate(shares[:, :, ::-1], axis=2)[:, :, ::-1]
-        return States({"share_below": (np.maximum.accumulate(shares, axis=2) + falling) / 2}, hidden)
+        return PosteriorSample({"share_below": (np.maximum.accumulate(shares, axis=2) + falling) / 2}, hidden)
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
         noise = self.reading.noise
         if isinstance(noise, Averaged) or not has_density(noise.structure):
             raise DeclarationError(
                 f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
             )
-        return [noise.log_prob(self.reading.values - states.behind)]
+        return [noise.log_prob(self.reading.values - sample.behind)]
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the counts of as many further records, taking the drawn ones as their population."""
-        return further_cells(states.behind, self.size, generator)
+        return further_cells(sample.behind, self.size, generator)
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Refuse: there is no prior, as quantities are read by tests that hold for any records."""
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
@@ -299,7 +299,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the quantiles, each with its intervals for the records and for the population."""
         if self.model.asks != (QUANTILES,):
-            return super().intervals(level)
+            return intervals_of(self.rows(level), level)
         lines = []
         for row in self.rows(level):
             name, _, of = row.quantity.removesuffix(")").rpartition(" (")
@@ -345,14 +345,16 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         beyond = ["An interval that reaches a bound includes everything beyond that bound."]
         return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the column with its bounds and cells."""
         model = self.model
         ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
         columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
-        return Account(
+        return ReportText(
+            subject="a table of numbers",
             question=f"how is {model.quantity} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
@@ -364,4 +366,5 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             ),
             prior="The intervals of quantiles use no prior. Shares in the population have a uniform prior.",
             public=("the bounds", "the edges of the cells"),
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
         )

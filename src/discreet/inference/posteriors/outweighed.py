@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import PriorOutweighsWarning
-from discreet.inference.posteriors.laws import Laws
+from discreet.inference.posteriors.group_distributions import GroupDistributions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.reading import Problem
 from discreet.records.columns import level_text
@@ -59,7 +59,7 @@ def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, C
     _tell(outweighed(name, mean, law, float(posterior.mean_prior.sum())), calls)
 
 
-def _watched(posterior: "TablePosterior") -> Laws | None:
+def _watched(posterior: "TablePosterior") -> GroupDistributions | None:
     """Return the laws of own sums if answers come from a joint reading; nothing if they are own sums themselves."""
     is_joint = posterior.laws is posterior.joint and not posterior.is_uniform_pair
     return posterior.own_laws if is_joint else None
