@@ -11,6 +11,7 @@ import discreet as dc
 from all_data_sets import AllDataSets
 from discreet.inference import NetworkPosterior
 from discreet.inference.posteriors.report import sources_line
+from discreet.mathematics.distributions import BetaMixture
 from discreet.models.network import Network
 from discreet.reading import Problem
 from discreet.reading.counts.sampled import SampledTables
@@ -239,7 +240,7 @@ def test_the_reading_says_how_it_was_found(posterior: NetworkPosterior) -> None:
 def test_questions_to_a_loop_follow_from_its_draws(posterior: NetworkPosterior) -> None:
     row = posterior.conditional("D=1", given="C=1, B=0")
     assert row.mean == pytest.approx(posterior.mean_tables()["D"][0, 1, 1], abs=0.01)  # parents in the order B, C
-    assert isinstance(row, dc.mathematics.distributions.BetaMixture)
+    assert isinstance(row, BetaMixture)
     joint = posterior.marginal("D", "A", given="B=1")
     assert joint.shape == (2, 2)
     assert joint.sum() == pytest.approx(1)

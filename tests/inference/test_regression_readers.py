@@ -50,9 +50,9 @@ def test_a_reading_repeats_and_draws_have_the_right_shape() -> None:
     assert first.mean == second.mean
     assert (first.draws(50, seed=1)["coefficient"] == second.draws(50, seed=1)["coefficient"]).all()
     assert first.draws(50, seed=1)["coefficient"].shape == (50, 4)
-    level = first.interval(0.5)["a"].width
-    assert 0 < level < first.interval(0.95)["a"].width
-    with pytest.raises(dc.DeclarationError, match="no coefficient 'z'"):
+    level = first.interval("a", 0.5).width
+    assert 0 < level < first.interval("a", 0.95).width
+    with pytest.raises(dc.DeclarationError, match="no quantity 'z'"):
         first.coefficient("z")
 
 

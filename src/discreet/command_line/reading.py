@@ -21,6 +21,7 @@ from discreet.errors import (
 )
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.inference.posteriors.comparisons import PosteriorProbability
 from discreet.inference.posteriors.protocols import ANSWERS
 from discreet.reading import why_unreadable
 from discreet.records.values import text_of
@@ -202,10 +203,15 @@ def infer(
         condition = f" given {row.given}" if row.given else ""
         words = f"{row.text(row.mean)}, {100 * level:.4g}% interval {low} to {high}"
         say(f"Probability of {row.quantity}{condition}: {words}.")
-    say(*(f"Probability that {text}: {chance:.4f}" for text, chance in judged.items()))
+    say(*(f"Probability that {text}: {chance:.4f}{_drawn(chance)}" for text, chance in judged.items()))
     say(*([] if difference is None else [difference.sentence]))
     say(*(f"Wrote {path}." for path in files))
     return None
+
+
+def _drawn(chance: PosteriorProbability) -> str:
+    error = chance.monte_carlo_error
+    return "" if error is None else f" (Monte Carlo error {error:.1g})"
 
 
 def prior_of(text: str | None) -> object:

@@ -134,11 +134,15 @@ class PooledRates(Posterior[Categories]):
         """Return the names of the groups."""
         return tuple(group.name for group in self._groups)
 
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the groups."""
+        return self.groups
+
     @cached_property
-    def mean(self) -> dict[str, float]:
+    def mean(self) -> Mapping[str, float]:
         """Return the expected rate of every group, summed exactly over counts and over the grid."""
         means = sum(share * self._means(point) for share, point in zip(self._shares, self._points, strict=True))
-        return {name: float(value) for name, value in zip(self.groups, np.asarray(means), strict=True)}
+        return self._by_key(np.asarray(means).tolist())
 
     @property
     def overall(self) -> float:
@@ -153,23 +157,7 @@ class PooledRates(Posterior[Categories]):
 
     def rate(self, group: object) -> Sampled:
         """Return the distribution of one group's rate, by exact draws."""
-        return Sampled(self._sampled[:, self._place(group)])
-
-    def interval(self, level: float = 0.9) -> dict[str, Interval]:
-        """Return the equal-tailed interval of every group's rate, by exact draws."""
-        return {
-            name: Sampled(column).interval(level) for name, column in zip(self.groups, self._sampled.T, strict=True)
-        }
-
-    def chance_that_greater(self, first: object, second: object) -> float:
-        """Return the probability that one group's rate is greater than another's."""
-        one, two = self._sampled[:, self._place(first)], self._sampled[:, self._place(second)]
-        return float((one > two).mean())
-
-    def _place(self, group: object) -> int:
-        if str(group) not in self.groups:
-            raise DeclarationError(f"{group!r} is not one of the groups {', '.join(self.groups)}.")
-        return self.groups.index(str(group))
+        return Sampled(self._sampled[:, self._place(str(group))])
 
     @cached_property
     def _sampled(self) -> Floats:

@@ -47,10 +47,10 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         return little_information(self)
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        low, high = self.interval(level)
+        low, high = self._interval(level)
         name, median, unit = f"{self._kind} {self.model.column.name}", self.quantile(0.5), f"parameter of {self._kind}"
         share, off = self.privacy_share(level), self.numerical_error(level)
-        return (Row(name, "", self.mean, median, low, high, self.sd, share, unit, None, off),)
+        return (Row(name, "", self._mean, median, low, high, self._sd, share, unit, None, off),)
 
     def numerical_error(self, level: float = 0.9) -> float:
         """Return an estimate, on the safe side, of the error of the mean and of both ends of the interval.
@@ -65,14 +65,14 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         edges, weights = self.reading.thirds
         rough, heights = np.append(0.0, np.cumsum(weights)), np.log(np.maximum(self._heights, 1e-300))
         off = self.reading.weight_error
-        errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self.mean) / 4 + off * self.sd]
+        errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self._mean) / 4 + off * self._sd]
         for tail in tails(level):
             cell = int(np.clip(np.searchsorted(self._cumulative, tail) - 1, 1, len(heights) - 2))
             near = np.clip(cell // 3 + np.arange(2), 0, len(rough) - 1)
             below = float(np.abs(rough[near] - self._cumulative[3 * near]).max()) / 4 + off
             bent = float(np.diff(self._edges)[cell]) / 16 * abs(float(heights[cell + 1] - heights[cell - 1]))
             errors.append(below * exp(-heights[cell]) + bent)
-        return max(errors) + 1e-9 * self.sd
+        return max(errors) + 1e-9 * self._sd
 
     @property
     def _heights(self) -> Floats:
@@ -127,15 +127,17 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
             has_holders_prior=bool(self.prior == self.model.posterior_given_total(Fraction(0), 0)),
         )
 
+    def keys(self) -> tuple[str]:
+        """Return the one key, 'parameter'."""
+        return ("parameter",)
+
     @property
-    def mean(self) -> float:
-        """Return the expected parameter."""
+    def _mean(self) -> float:
         return float(self._weights @ self._middles)
 
     @property
-    def sd(self) -> float:
-        """Return the standard deviation of the parameter."""
-        return float(np.sqrt(self._weights @ (self._middles - self.mean) ** 2))
+    def _sd(self) -> float:
+        return float(np.sqrt(self._weights @ (self._middles - self._mean) ** 2))
 
     @cached_property
     def _cumulative(self) -> Floats:
@@ -164,8 +166,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
             raise DeclarationError("A probability must lie between 0 and 1.")
         return _one_or_several(np.interp(asked, self._cumulative, self._edges))
 
-    def interval(self, level: float = 0.9) -> Interval:
-        """Return the equal-tailed interval of this probability: sampling and privacy together."""
+    def _interval(self, level: float) -> Interval:
         low, high = self.quantile(tails(level))
         return Interval(float(low), float(high))
 
@@ -221,7 +222,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return the share of the interval's width that is due to privacy, which the exact total would save."""
         low, high = tails(level)
         known = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
-        width = self.interval(level).width
+        width = self._interval(level).width
         return max(0.0, 1 - (known.guess(high) - known.guess(low)) / width) if width > 0 else 0.0
 
 

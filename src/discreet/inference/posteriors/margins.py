@@ -60,7 +60,7 @@ class MarginPosterior(CategoriesPosterior):
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the levels, without a plug-in reading: their counts were not published."""
-        laws = list(zip(self.joint_means.tolist(), self.interval(level).values(), strict=True))
+        laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
         return Intervals(title, self._lines(laws), ())
 

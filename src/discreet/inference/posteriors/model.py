@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.posteriors.named_laws import NamedLaws
 from discreet.inference.posteriors.posterior import Posterior, little_information
 from discreet.inference.posteriors.report import ReportText, levels_in_words
 from discreet.inference.posteriors.row import SHOWN_LEVEL, Row
@@ -25,7 +24,7 @@ SCALED = (0.8, 1.25)
 _SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
-class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=ModelReading):
+class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
     """The posterior of the parameters of a program, with the noise of the release accounted for."""
 
     def __init__(
@@ -48,10 +47,28 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
 
     def quantity(self, name: str) -> WeightedDraws:
         """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
-        return self._law(name)
+        return self.laws[self.names[self._place(name)]]
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of all quantities."""
+        return self.names
+
+    @property
+    def mean(self) -> Mapping[str, float]:
+        return self._by_key(law.mean for law in self.laws.values())
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        return self._by_key(law.sd for law in self.laws.values())
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws the posterior's own are worth; no limit where it is computed on a grid."""
+        return inf if self.reading.is_exact else self.reading.effective_size
 
     @cached_property
     def laws(self) -> dict[str, WeightedDraws]:
+        """Return the distribution of every quantity."""
         return {name: self.reading.law(place) for place, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:

@@ -7,7 +7,7 @@ probabilities integrated out; `method` says how these were found.
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from typing import Any, Self
 from zlib import crc32
 
@@ -142,6 +142,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             error = self.readings[0].counts.log_evidence_error
             known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws chains are worth; no limit where draws are independent."""
+        found = [reading.counts.reached for reading in self.readings]
+        return min((float(each.effective_size) for each in found if each is not None), default=inf)
 
     def mean_errors(self) -> dict[str, Floats] | None:
         """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""

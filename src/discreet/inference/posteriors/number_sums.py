@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.further_numbers import further_sums
+from discreet.inference.posteriors.comparisons import QuantityKey, number_keys
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.report import ReportText, intervals_of, levels_in_words
@@ -25,7 +26,7 @@ from discreet.models.numbers import POPULATION
 from discreet.noise.structure import epsilon_weights
 from discreet.randomness import SeededBits
 from discreet.reading import CostEstimate, Problem, Solver
-from discreet.reading.number_sums import NumberSumsReading
+from discreet.reading.number_sums import NumberSumsReading, sampled_variances
 from discreet.reading.problem import Observed
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
@@ -162,13 +163,52 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         return {"group": tuple(group or "all" for group in self.model.groups)}
 
+    def keys(self) -> tuple[QuantityKey, ...]:
+        """Return statistics, levels of groups, or both: plain of the population, with one part more of the records."""
+        levels = None if self.model.by is None else self.model.by.levels
+        return number_keys(self.model.asks, levels, self.model.among)
+
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw quantities of the records behind the release: what was published, minus drawn noise."""
-        chosen = np.random.default_rng(seed).integers(self.reading.draws, size=count)
-        found: dict[str, Floats] = {}
+        return dict(self.sample(count, seed).parameters)
+
+    def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
+        """Return joint draws of all quantities, of the records and of the population that these were sampled from.
+
+        What the population adds is drawn as its intervals have it: a Student number for a mean, a normal one for a sum,
+        and for a variance one of the two ends of Clopper and Pearson, at random.
+        """
+        generator = np.random.default_rng(None if seed is None else [seed, 1])
+        drawn = self.draws(count, seed)
+        columns = []
+        for place in range(len(self.model.groups)):
+            for ask in self.model.asks:
+                own = drawn[ask][:, place]
+                columns += [own, self._of_population(ask, place, own, generator)]
+        return dict(zip(self.keys(), columns, strict=True))
+
+    def _of_population(self, ask: str, place: int, records: Floats, generator: np.random.Generator) -> Floats:
+        model, reading, known = self.model, self.reading, self.reading.known(place)
+        if ask == VARIANCE:
+            middle, counts = np.full(len(records), reading.point(place)), np.full(len(records), known)
+            ends = sampled_variances(middle, records / model.width**2, counts, generator)
+            return np.where(generator.random(len(records)) < 0.5, *ends) * model.width**2
+        if ask == SUM and model.ends > 2:
+            variance = float(np.median(reading.sum_variances(place, reading.free_sums(place))))
+            return reading.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
+        spread = sqrt(reading.spread(place).at(reading.point(place))) / known * model.width
+        student = generator.choice(reading.student(max(known - 1, 1.0)), len(records))
+        several = self.size if ask == SUM else 1
+        far = several * spread * student * generator.standard_normal(len(records))
+        return np.clip(records + far, several * float(model.bounds.low), several * float(model.bounds.high))
+
+    def _drawn_apart(self, count: int, seed: int | None) -> dict[str, Floats]:
+        """Draw quantities group by group, with independent noise: that of many groups is almost so."""
+        generator, found = np.random.default_rng(seed), dict[str, Floats]()
+        chosen = generator.integers(self.reading.draws, size=(len(self.model.groups), count))
         for ask in self.model.asks:
             columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]
-            found[ask] = np.stack([own[chosen % len(own)] for own in columns], axis=1)
+            found[ask] = np.stack([own[at % len(own)] for own, at in zip(columns, chosen, strict=True)], axis=1)
         return found
 
     def _drawn(self, ask: str, group: int) -> Floats:
@@ -181,13 +221,20 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
-        """Draw all ends behind the release, and the quantities that follow from them."""
-        if len(self.releases) > 1 or count * len(self.releases[0].output) > _MOST_NUMBERS:
-            return PosteriorSample(self.draws(count, seed))
+        """Draw all ends behind the releases, and the quantities that follow from them."""
+        if count * sum(len(release.output) for release in self.releases) > _MOST_NUMBERS:
+            return PosteriorSample(self._drawn_apart(count, seed))
         bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
-        parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
-        hidden = np.concatenate(parts, axis=1)
-        return PosteriorSample(self._quantities(hidden), hidden)
+        ends = [
+            [each.values - each.noise.sample(count, bits) for each in observed.measurements]
+            for observed in Problem.of(self.releases).observed
+        ]
+        if len(ends) == 1:
+            hidden = np.concatenate(ends[0], axis=1)
+            return PosteriorSample(self._quantities(hidden), hidden)
+        weights = [self.reading.weights(number) for number in range(len(ends[0]))]  # as in the average that was read
+        parts = [np.tensordot(own, [each[n] for each in ends], axes=1) for n, own in enumerate(weights)]
+        return PosteriorSample(self._quantities(np.concatenate(parts, axis=1)))
 
     @property
     def _measurements(self) -> Sequence[Measurement]:

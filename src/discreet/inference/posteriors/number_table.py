@@ -16,6 +16,7 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
 from discreet.inference.further_numbers import further_cells
+from discreet.inference.posteriors.comparisons import QuantityKey, number_keys
 from discreet.inference.posteriors.density import smooth_density
 from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
@@ -240,6 +241,55 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         """Return the groups and the edges."""
         edges = tuple(self.model.shown(float(edge)) for edge in self.model.places[1:-1])
         return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
+
+    def keys(self) -> tuple[QuantityKey, ...]:
+        """Return statistics, levels of groups, or both: plain of the population, with one part more of the records."""
+        levels = None if self.model.by is None else self.model.by.levels
+        return number_keys(self._statistics, levels, self.model.among)
+
+    @property
+    def _statistics(self) -> list[str]:
+        model, found = self.model, list[str]()
+        found += [quantile_name(share) for share in model.quantiles] if QUANTILES in model.asks else []
+        if DISTRIBUTION in model.asks:
+            found += [f"share below {model.shown(float(model.places[edge]))}" for edge in model.shown_edges]
+        return found + ([MEAN] if MEAN in model.asks else [])
+
+    def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
+        """Return joint draws of all quantities, of the records and of the population that these were sampled from.
+
+        Shares of cells in the population have a Dirichlet law given those of the records. As a table does not tell
+        where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records together
+        for a mean.
+        """
+        generator = np.random.default_rng(None if seed is None else [seed, 1])
+        below, columns = self.draws(count, seed)["share_below"], list[Floats]()
+        for group in range(len(self.model.groups)):
+            records = np.pad(below[:, group], ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
+            shape = np.diff(records, axis=1) * max(1.0, self.reading.tests[group].total) + 2 / self.model.count
+            cells = generator.standard_gamma(np.maximum(shape, 1e-9)) + 1e-300
+            sampled = np.cumsum(cells / cells.sum(axis=1, keepdims=True), axis=1)
+            population = np.concatenate([np.zeros((count, 1)), sampled], axis=1)
+            pairs = zip(*(self._of_shares(each, generator) for each in (records, population)), strict=True)
+            columns += [own for pair in pairs for own in pair]
+        return dict(zip(self.keys(), columns, strict=True))
+
+    def _of_shares(self, below: Floats, generator: np.random.Generator) -> list[Floats]:
+        """Return every statistic of one group, for draws of the shares below all edges, from 0 to 1."""
+        model, found, count = self.model, list[Floats](), len(below)
+        edges = model.places
+        widths = np.diff(edges) - (1.0 if model.is_whole else 0.0)
+        if QUANTILES in model.asks:
+            for share in model.quantiles:
+                cells = np.clip((below[:, 1:] < float(share)).sum(axis=1), 0, model.count - 1)
+                places = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
+                found.append(np.floor(places) if model.is_whole else places)
+        if DISTRIBUTION in model.asks:
+            found += [below[:, edge] for edge in model.shown_edges]
+        if MEAN in model.asks:
+            shares = np.diff(below, axis=1)
+            found.append(shares @ edges[:-1] + generator.random(count) * (shares @ widths))
+        return found
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""

@@ -37,11 +37,14 @@ def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> Prio
     )
 
 
-def watch_share(posterior: "TablePosterior", name: str, places: Counts) -> None:
-    """Warn if what all cells read together say about an event is far from its own noisy sum."""
+def watch_share(posterior: "TablePosterior", name: str, places: Counts, calls: int = 4) -> None:
+    """Warn if what all cells read together say about an event is far from its own noisy sum.
+
+    The question was asked `calls` levels up the stack.
+    """
     if (own := _watched(posterior)) is not None and 0 < len(places) < len(posterior.model.cells):
         mean = float(posterior.joint_means[places].sum())
-        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())))
+        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())), calls)
 
 
 def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, Counts]], calls: int = 4) -> None:

@@ -5,20 +5,38 @@ What only some posteriors can do is a protocol (`protocols`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from math import sqrt
 from pathlib import Path
 from typing import Any, ClassVar, Generic
+
+import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError, LittleInformationWarning
 from discreet.inference.posteriors.arviz_export import arviz_export, data_tree, write_netcdf
+from discreet.inference.posteriors.comparisons import (
+    ByKey,
+    Comparison,
+    PosteriorProbability,
+    QuantityKey,
+    Side,
+    Statement,
+    difference_unit,
+    key_text,
+    require_one_comparison,
+    truths,
+    unknown_key,
+)
+from discreet.inference.posteriors.protocols import HasEffectiveSize
 from discreet.inference.posteriors.report import ReportText, notebook, screen
 from discreet.inference.posteriors.row import SHOWN_LEVEL, Row, frame_of
 from discreet.kinds import POSTERIORS
+from discreet.mathematics.distributions import Interval, Sampled
 from discreet.models.model import ModelT
-from discreet.notebook import NotebookRepr
+from discreet.notebook import NotebookRepr, Picture
 from discreet.releases.release import Release
 
 _DRAWS = 4_000
@@ -123,6 +141,116 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
         """Return what the reader should be warned of, as `infer` does."""
         return ()
 
+    def keys(self) -> tuple[QuantityKey, ...]:
+        """Return the key of every quantity, in the order of `rows`: levels as declared, tuples of them, or names."""
+        return tuple(map(_named, self.rows()))
+
+    @property
+    def mean(self) -> Mapping[Any, float]:
+        """Return the posterior mean of every quantity, by its key."""
+        return self._by_key(row.mean for row in self.rows())
+
+    @property
+    def sd(self) -> Mapping[Any, float]:
+        """Return the posterior standard deviation of every quantity, by its key."""
+        return self._by_key(row.sd for row in self.rows())
+
+    def _by_key(self, values: Iterable[float]) -> ByKey:
+        return ByKey(zip(self.keys(), values, strict=True))
+
+    def interval(self, key: QuantityKey, level: float = SHOWN_LEVEL) -> Interval:
+        """Return the equal-tailed interval of one quantity: sampling and privacy together."""
+        row = self._row(key, level)
+        return Interval(row.low, row.high)
+
+    def _row(self, key: QuantityKey, level: float) -> Row:
+        return self.rows(level)[self._place(key)]
+
+    def _place(self, key: QuantityKey) -> int:
+        """Return the position of a quantity; refuse an unknown key in words."""
+        keys = self.keys()
+        if key not in keys:
+            raise unknown_key(key, keys)
+        return keys.index(key)
+
+    def draws_by_key(self, count: int, seed: int | None = None) -> dict[Any, Floats]:
+        """Return joint draws of all quantities, by key."""
+        keys, drawn = self.keys(), self.draws(count, seed).values()
+        columns = np.concatenate([array.reshape(len(array), -1) for array in drawn], axis=1).T
+        return dict(zip(keys, columns, strict=False))  # what is drawn besides, such as noise around a line, is last
+
+    def _worth(self, count: int) -> float:
+        """Return how many independent draws this number of draws is worth."""
+        return min(float(count), self.effective_size) if isinstance(self, HasEffectiveSize) else float(count)
+
+    def difference(
+        self, first: Any, second: Any, level: float = SHOWN_LEVEL, draws: int = _DRAWS, seed: int = 0
+    ) -> Comparison:
+        """Return the first quantity minus the second: mean, interval, and the probability that it is above 0.
+
+        It comes from joint draws, and `monte_carlo_error` is that of its mean.
+        """
+        rows = [self._row(key, level) for key in (first, second)]
+        drawn = self.draws_by_key(draws, seed)
+        minus = Sampled(np.asarray(drawn[first] - drawn[second]))
+        count = len(minus.draws)
+        return Comparison(
+            f"{_named(rows[0])} minus {_named(rows[1])}",
+            "",
+            *minus.summary(level),
+            difference_unit(rows[0].unit, rows[1].unit),
+            minus.sd / sqrt(self._worth(count)),
+            probability_above_zero=PosteriorProbability(float((minus.draws > 0).mean()), self._worth(count)),
+        )
+
+    def probability_that(
+        self,
+        what: Any,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        greater_than: Any = None,
+        draws: int = _DRAWS,
+        seed: int = 0,
+    ) -> PosteriorProbability:
+        """Return the probability that a quantity is above or below a number, or greater than another one.
+
+        `what` is a key with one comparison, `probability_that(key, above=0.3)`; a statement in words, 'key > 2 *
+        other'; or a function of joint draws, which takes arrays by key and returns True or False for each draw. Without
+        an exact formula it is computed from draws, and has a `monte_carlo_error`.
+        """
+        drawn = self.draws_by_key(draws, seed)
+        if callable(what):
+            true = truths(what, drawn)
+        else:
+            larger, smaller = (_side(side, drawn) for side in self._sides(what, above, below, greater_than))
+            true = np.asarray(larger > smaller, dtype=float)
+        return PosteriorProbability(float(true.mean()), self._worth(len(next(iter(drawn.values())))))
+
+    def _sides(
+        self, what: Any, above: float | None, below: float | None, greater_than: Any
+    ) -> tuple[Side[Any], Side[Any]]:
+        """Return both sides of a comparison, the larger one first."""
+        keys = self.keys()
+        if above is below is greater_than is None and isinstance(what, str) and what not in keys:
+            texts = {key_text(key): key for key in keys}
+            example = f"quantities and numbers, such as '{key_text(keys[0])} > 0.3'"
+            stated: Statement[Any] = Statement.read(what, texts.get, example)
+        else:
+            require_one_comparison(above, below, greater_than)
+            for key in (what, *([] if greater_than is None else [greater_than])):
+                self._place(key)
+            stated = Statement.about(what, above, below, greater_than)
+        return stated.larger, stated.smaller
+
+    def plot(self, path: str | Path | None = None, level: float = SHOWN_LEVEL) -> Picture:
+        """Return the posterior's picture, which a notebook shows; and write it to a .png, .svg or .json file."""
+        charts = import_module("discreet.show.charts")  # which stands above: see `discreet.notebook`
+        picture = Picture(charts.posterior_chart(self, level))
+        if path is not None:
+            charts.render(picture, path)
+        return picture
+
     def to_frame(self, backend: str | None = None, level: float = SHOWN_LEVEL) -> Any:
         """Return the rows as a data frame: 'pandas', 'polars' or 'pyarrow', by default the first that is installed."""
         return frame_of(self.rows(level), backend)
@@ -146,3 +274,11 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
 
     def _repr_html_(self) -> str:
         return notebook(self)
+
+
+def _named(row: Row) -> str:
+    return f"{row.quantity} | {row.given}" if row.given else row.quantity
+
+
+def _side(side: Side[Any], drawn: Mapping[Any, Floats]) -> Floats | float:
+    return side.factor if side.what is None else np.asarray(side.factor * drawn[side.what])

@@ -63,7 +63,7 @@ class HasGroupComparison(Protocol):
 class HasStatements(Protocol):
     """A statement in words has a probability."""
 
-    def probability_that(self, statement: str) -> float:
+    def probability_that(self, what: Any) -> float:
         """Return the probability of a statement such as 'current > 0.3'."""
 
 
@@ -216,6 +216,15 @@ class HasPlannedFacts(Protocol):
 
     def planned_facts(self, made: MadeUp, generator: np.random.Generator) -> dict[str, float]:
         """Return further figures of a simulated study for a plan, by name."""
+
+
+@runtime_checkable
+class HasEffectiveSize(Protocol):
+    """Draws are not independent, or have weights."""
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws the posterior's own are worth, for the worst of all quantities."""
 
 
 @runtime_checkable

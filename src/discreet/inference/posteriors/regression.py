@@ -18,12 +18,12 @@ from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, units_of
 from discreet.inference.new_targets import new_targets
-from discreet.inference.posteriors.named_laws import NamedLaws
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.report import ReportText, bounds_in_words, levels_in_words
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.sample import PosteriorSample
+from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.mechanisms import sized
@@ -45,10 +45,8 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression], shows=MomentReading):
+class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
-
-    called = "coefficient", "coefficients"
 
     def __init__(
         self,
@@ -65,7 +63,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each coefficient, the intercept first, each in its own unit."""
-        units, shares, intervals = units_of(self.model), self.privacy_share(level), self.interval(level)
+        units, shares, intervals = units_of(self.model), self.privacy_share(level), self._intervals(level)
         return tuple(
             Row(
                 name, "", self.mean[name], self.coefficient(name).median, *intervals[name], self.sd[name],
@@ -210,14 +208,36 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     @cached_property
     def laws(self) -> dict[str, NormalMixture]:
+        """Return the distribution of every coefficient."""
         return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the coefficients."""
+        return self.model.names
+
+    @property
+    def mean(self) -> Mapping[str, float]:
+        return self._by_key(self.laws[name].mean for name in self.model.names)
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        return self._by_key(self.laws[name].sd for name in self.model.names)
+
+    def _intervals(self, level: float) -> dict[str, Interval]:
+        if level not in self._known_intervals:
+            self._known_intervals[level] = {name: law.interval(level) for name, law in self.laws.items()}
+        return self._known_intervals[level]
+
+    @cached_property
+    def _known_intervals(self) -> dict[float, dict[str, Interval]]:
+        return {}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
         """Return roughly the share of each interval's width that is due to privacy, which exact moments would save.
 
         Given the moments, a coefficient is Gaussian; the mean width of these intervals is due to sampling alone.
         """
-        widths = {name: interval.width for name, interval in self.interval(level).items()}
+        widths = {name: interval.width for name, interval in self._intervals(level).items()}
         return {
             name: max(0.0, 1 - law.known_width(level) / widths[name]) if widths[name] > 0 else 0.0
             for name, law in self.laws.items()
@@ -225,7 +245,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
-        return self._law(name)
+        return self.laws[self.model.names[self._place(name)]]
 
     @property
     def noise(self) -> WeightedDraws:
