@@ -86,16 +86,16 @@ def each(function: Callable[[Value], object], values: Iterable[Value]) -> list[o
 
 
 def read_intervals(published: dc.Release[dc.Categories]) -> object:
-    return dc.infer(published).interval()
+    return dc.infer(published).rows()
 
 
 def intervals() -> None:
     for prior, words in ((1.0, "declared prior"), (None, "own sums")):
         posterior = dc.infer(release(1000, 100_000, "1", prior))
-        posterior.interval(0.9)  # warm-up
+        posterior.rows(0.9)  # warm-up
         laws = [posterior.cell_laws.row(place) for place in range(0, 1000, 20)]
         slow = 20 * cpu(partial(each, lambda law: law.interval(0.9), laws))
-        line(f"1,000 intervals, {words}", cpu(partial(posterior.interval, 0.9)), "(goal 0.2)", slow)
+        line(f"1,000 intervals, {words}", cpu(partial(posterior._intervals, 0.9)), "(goal 0.2)", slow)
 
 
 def large_tables() -> None:

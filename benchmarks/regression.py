@@ -49,7 +49,7 @@ def fitted(features: int, size: int, repeat: int) -> tuple[dict[str, list[float]
         mechanism = dc.Mechanism.registered()[kind](model, size, EPSILON, **more)  # type: ignore[call-arg]
         posterior = dc.infer(dc.simulate(mechanism, moments, dc.SeededBits(1000 * size + 3 * repeat + place)))
         found[kind] = [posterior.mean[name] for name in names]
-        intervals = [posterior.interval(LEVEL)[name] for name in names]
+        intervals = [posterior.interval(name, LEVEL) for name in names]
         held[kind] = sum(low <= slope <= high for slope, (low, high) in zip(truth, intervals, strict=True))
     design, generator = np.column_stack([np.ones(size), x]), np.random.default_rng([9, size, repeat, features])
     unit = 1 / np.sqrt(features + 1)

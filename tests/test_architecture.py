@@ -102,6 +102,14 @@ def test_rooms_can_be_asked_for(room: str) -> None:
     assert room in dir(dc)
 
 
+def test_the_front_door_shows_what_users_need_and_nothing_internal() -> None:
+    rooms = {"errors", "guarantees", "inference", "mechanisms", "models", "noise", "planning"}
+    assert set(dir(dc)) == {*dc.__all__, *rooms}
+    assert set(dir(dc.inference)) == set(dc.inference.__all__)
+    assert isinstance(dc.mathematics, ModuleType)  # type: ignore[attr-defined]  # there, but not shown
+    assert "mathematics" not in dir(dc)
+
+
 def test_every_name_that_the_front_door_imports_is_listed() -> None:
     stub = ast.parse((ROOT / "__init__.pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module != "discreet"]

@@ -60,8 +60,8 @@ def test_coefficients_are_in_the_users_units() -> None:
     np.testing.assert_allclose(model.coef_, [0.2, -0.5], atol=0.06)
     assert model.intercept_ == pytest.approx(3, abs=1)
     assert type(model.release_.mechanism).__name__ == "ConeMoments"
-    intervals = model.posterior_.interval(0.999)
-    assert intervals["feature 0"].low < 0.2 < intervals["feature 0"].high
+    low, high = model.posterior_.interval("feature 0", 0.999)
+    assert low < 0.2 < high
 
 
 def test_predictions_are_the_line_of_the_coefficients_within_the_bounds() -> None:

@@ -13,6 +13,7 @@ import pytest
 import discreet as dc
 from api_pages import front_door, own_names, pages, public_names, rooms
 from check_links import problems
+from discreet.randomness import SystemBits
 from docstrings import as_restructured_text, escaped, summary
 from page_examples import written_anew
 
@@ -141,6 +142,6 @@ def test_a_page_is_drawn_by_the_seed_of_its_name_and_the_library_by_secure_bits(
     assert first == written_anew(pages[0])
     assert str(dc.SeededBits(zlib.crc32(b"one.md")).words(4)) in first
     assert first != second
-    outside = dc.randomness.SystemBits().words(4)
+    outside = SystemBits().words(4)
     assert (outside != dc.SeededBits(zlib.crc32(b"one.md")).words(4)).all()
-    assert (outside != dc.randomness.SystemBits().words(4)).all()
+    assert (outside != SystemBits().words(4)).all()

@@ -160,7 +160,7 @@ def test_a_study_publishes_all_its_questions_as_one_plan(study: dc.Study) -> Non
     releases = study.publish_all()
     assert [release.label for release in releases] == ["smoking-2026", "Falls by age"]
     assert study.publish_all() == releases
-    assert study.ledger().spent == dc.Budget(study.plan().guarantee.epsilon, study.plan().guarantee.delta)
+    assert study.ledger().spent == dc.Budget(study.batch().guarantee.epsilon, study.batch().guarantee.delta)
 
 
 def test_a_plan_is_charged_once_in_whichever_order_it_is_written(study: dc.Study) -> None:
@@ -171,7 +171,7 @@ def test_a_plan_is_charged_once_in_whichever_order_it_is_written(study: dc.Study
     again = dc.Study(study.path)
     assert [question.label for question in again.questions.values()] == ["Age and falls", "smoking-2026"]
     assert again.publish_all() == releases[::-1]  # as they were recorded, in the order of the file
-    assert again.ledger().spent == dc.Budget(study.plan().guarantee.epsilon, study.plan().guarantee.delta)
+    assert again.ledger().spent == dc.Budget(study.batch().guarantee.epsilon, study.batch().guarantee.delta)
     study.path.write_text(STUDY.replace("epsilon = 0.1", "epsilon = 0.2"))
     assert dc.Study(study.path).publish_all() != releases  # another plan, with a charge of its own
 
@@ -255,3 +255,56 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
     assert declared.question("opinions").refusal is None
     assert "a sum over all candidates" in str(declared.question("opinions").no_posterior)
     assert declared.publish("opinions").reading == "none"
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.LittleInformationWarning")
+def test_a_study_publishes_plans_and_infers_in_python(study: dc.Study) -> None:
+    with pytest.raises(dc.DeclarationError, match=r"Publish the question first: study.publish\('smoking-2026'\)"):
+        study.infer("smoking-2026")
+    planned = study.plan("smoking-2026", studies=20)
+    assert planned == dc.accuracy(study.question("smoking-2026").mechanism, studies=20)
+    assert not study.has_ledger
+    release = study.publish("smoking-2026")
+    assert dc.Release.from_json(study.release_path("smoking-2026").read_bytes()) == release
+    posterior = study.infer("smoking-2026")
+    assert posterior.mean == dc.infer(release).mean
+    assert study.infer("smoking-2026", prior=5).mean != posterior.mean
+    for ask in (study.publish, study.plan, study.infer):
+        with pytest.raises(dc.DeclarationError, match=r"has no question 'smoking-2027'.*Did you mean 'smoking-2026'"):
+            ask("smoking-2027")
+
+
+def test_records_in_a_frame_are_published_like_those_in_the_file(study: dc.Study) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(study.data_paths[0])
+    study.data_paths[0].unlink()
+    with pytest.raises(dc.PublishError, match=r"do not have the 6 records .* nothing was charged"):
+        study.publish("smoking-2026", frame.head(5))
+    assert not study.has_ledger
+    assert not study.release_path("smoking-2026").exists()
+    release = study.publish("smoking-2026", frame)
+    assert study.ledger().spent.epsilon == Fraction(1, 2)
+    assert study.publish("smoking-2026", frame) == release
+    assert study.ledger().spent.epsilon == Fraction(1, 2)
+    assert dc.verify(release, ledger=study.ledger()).epsilon == 0.5
+
+
+def test_a_signed_release_is_not_written_over_by_the_same_one(study: dc.Study) -> None:
+    release, path = study.publish("smoking-2026"), study.release_path("smoking-2026")
+    path.write_text(release.to_json() + "\n\n")
+    assert study.publish("smoking-2026") == release
+    assert path.read_text().endswith("\n\n")
+    path.write_text("spoilt")
+    study.publish("smoking-2026")
+    assert dc.Release.from_json(path.read_bytes()) == release
+
+
+def test_a_release_that_cannot_be_written_can_be_published_again_for_free(study: dc.Study) -> None:
+    path = study.release_path("smoking-2026")
+    path.mkdir()
+    with pytest.raises(dc.PublishError, match=r"was published and charged, but cannot be written .* charges nothing"):
+        study.publish("smoking-2026")
+    path.rmdir()
+    study.publish("smoking-2026")
+    assert study.ledger().spent.epsilon == Fraction(1, 2)
+    assert path.exists()

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.command_line.main import main
+from discreet.inference.posteriors.report import remarks
 
 HEAD = """
 [data]
@@ -76,7 +77,7 @@ def test_one_value_for_each_person_and_persons_without_rows_are_left_out(
     row, _ = dc.infer(asked.publish("q")).rows(0.999)
     values = sorted(function(own) for own in costs(folder).values())  # type: ignore[operator]
     assert row.low <= values[len(values) // 2] <= row.high
-    assert "persons without a value are left out" in " ".join(dc.infer(asked.publish("q")).remarks())
+    assert "persons without a value are left out" in " ".join(remarks(dc.infer(asked.publish("q"))))
 
 
 @pytest.mark.parametrize(

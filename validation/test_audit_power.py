@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.planning.audit import audit
+from discreet.randomness import RandomBits
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
 from discreet_papers.as_published.published_laplace import RoundedLaplace
@@ -34,9 +35,7 @@ class Planted:
 
     honest: Any
     claimed: str
-    fault: Callable[[Any, Counts, dc.randomness.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(
-        counts, bits
-    )
+    fault: Callable[[Any, Counts, RandomBits], Counts] = lambda honest, counts, bits: honest.sample(counts, bits)
 
     @property
     def model(self) -> Any:
@@ -50,21 +49,21 @@ class Planted:
     def guarantee(self) -> dc.Guarantee:
         return dc.Guarantee(self.claimed)
 
-    def sample(self, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         return self.fault(self.honest, counts, bits)
 
 
-def reused(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def reused(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     """Give all cells the noise of the first."""
     return np.asarray(counts + (honest.sample(counts, bits) - counts)[..., :1])
 
 
-def clamped(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def clamped(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     """Clamp the noise to +-3 before it is added, instead of the sum afterwards."""
     return np.asarray(counts + np.clip(honest.sample(counts, bits) - counts, -3, 3))
 
 
-def redrawn(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def redrawn(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     """Draw again until no count is negative."""
     outputs = honest.sample(counts, bits)
     while (late := np.flatnonzero((outputs < 0).any(axis=-1))).size:
@@ -72,12 +71,12 @@ def redrawn(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Coun
     return np.asarray(outputs)
 
 
-def even(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def even(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     """Add noise that is always even: the parity of a count is published as it is."""
     return np.asarray(counts + 2 * (honest.sample(counts, bits) - counts))
 
 
-def reseeded(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def reseeded(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     """Start the same noise anew in every call."""
     return np.asarray(honest.sample(counts, dc.SeededBits(5)))
 

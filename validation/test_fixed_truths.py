@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 import discreet as dc
-from discreet.inference.posteriors.laws import Laws, OwnLaws
-from discreet.inference.posteriors.table import JointLaws
+from discreet.inference.posteriors.group_distributions import GroupDistributions, GroupwiseDistributions, JointPosterior
 from discreet.mechanisms import sized
 from discreet.reading import Problem, solve
 from discreet.reading.own_sums import OwnSums
@@ -130,7 +129,7 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
     size, output = sized(release.mechanism).size, release.counts
     return {
-        "own": partial(covers_opened, OwnLaws(OwnSums(Problem.of([release])), size)),
+        "own": partial(covers_opened, GroupwiseDistributions(OwnSums(Problem.of([release])), size)),
         "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
     }
 
@@ -141,12 +140,12 @@ def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     tables: Any = read_learnt(problem)
     one: Any = [solve(replace(problem, model=problem.model.with_prior(1)))]
     return {
-        "D1": partial(covers, JointLaws(one), None),
-        "learnt": partial(covers, JointLaws(tables), sized(release.mechanism).size),
+        "D1": partial(covers, JointPosterior(one), None),
+        "learnt": partial(covers, JointPosterior(tables), sized(release.mechanism).size),
     }
 
 
-def covers_opened(laws: Laws, places: Counts, share: float) -> bool:
+def covers_opened(laws: GroupDistributions, places: Counts, share: float) -> bool:
     """Tell whether the interval holds a share: equal tails do, or else it is the interval as it is opened that may."""
     law = laws.share(places)
     return TAIL <= float(law.cdf(share)) <= 1 - TAIL or holds(law.interval(LEVEL), share)
@@ -163,7 +162,7 @@ def taken_for_true(total: int, size: int) -> tuple[float, float]:
     return (0.0 if count == 0 else low, 1.0 if count == size else high)
 
 
-def covers(laws: Laws, opened: int | None, places: Counts, share: float) -> bool:
+def covers(laws: GroupDistributions, opened: int | None, places: Counts, share: float) -> bool:
     """Tell whether a 90 % interval with equal tails, opened to 0 and to 1 (all of so many), holds a true share."""
     below = float(laws.share(places).cdf(share))
     if TAIL <= below <= 1 - TAIL:
@@ -171,7 +170,7 @@ def covers(laws: Laws, opened: int | None, places: Counts, share: float) -> bool
     return opened is not None and is_opened(laws, places, 0 if below < TAIL else opened)
 
 
-def is_opened(laws: Laws, places: Counts, end: int) -> bool:
+def is_opened(laws: GroupDistributions, places: Counts, end: int) -> bool:
     """Tell whether the likeliest counts that hold 90 % hold this one, so that an interval is opened to 0 or 1."""
     law = laws.count(places)
     if not law.first <= end < law.first + len(law.probabilities):

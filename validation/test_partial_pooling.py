@@ -29,7 +29,7 @@ def test_pooling_lowers_the_error_by_a_quarter_and_its_intervals_cover() -> None
         for column, estimate in enumerate((flat, list(pooled.mean.values()), known)):
             errors[repeat, column] = np.mean((np.asarray(estimate) - rates) ** 2)
         covered[repeat] = np.mean(
-            [low <= rate <= high for (low, high), rate in zip(pooled.interval(0.9).values(), rates, strict=True)]
+            [low <= rate <= high for (low, high), rate in zip(map(pooled.interval, pooled.keys()), rates, strict=True)]
         )
     flat_error, pooled_error, known_error = np.sqrt(errors.mean(axis=0))
     spread = covered.std(ddof=1) / np.sqrt(REPEATS)

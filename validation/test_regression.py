@@ -71,7 +71,7 @@ def read_once(setting: Setting, number: int) -> dict[str, list[float]]:
     posterior, naive = read_regression(release, seed=number), plug_in_regression(release)
     found: dict[str, list[float]] = {"aware": [], "plug-in": [], "errors": []}
     for name, truth in zip(NAMES, w / np.sqrt(3), strict=True):
-        (low, high), (mean, sd) = posterior.interval(0.9)[name], naive[name]
+        (low, high), (mean, sd) = posterior.interval(name, 0.9), naive[name]
         found["aware"].append(float(low <= truth <= high))
         found["plug-in"].append(float(abs(mean - truth) <= 1.6449 * sd))
         found["errors"].append(float(np.sqrt(3) * (posterior.mean[name] - truth)))

@@ -222,7 +222,7 @@ def rate_batch(setting: Rates, number: int) -> dict[str, Found]:
             "share of the cell": posterior.probability("ward=B, fall=yes"),
             "count of the cell": posterior.true_count("ward=B, fall=yes"),
             "difference of rates": posterior.risk_difference("fall=yes", "ward=B", "ward=A", DRAWS),
-            "difference of shares": posterior.difference("ward=B, fall=yes", "ward=A, fall=yes", DRAWS),
+            "difference of shares": posterior.difference_distribution("ward=B, fall=yes", "ward=A, fall=yes", DRAWS),
             "ratio of rates": posterior.risk_ratio("fall=yes", "ward=B", "ward=A", DRAWS),
             "odds ratio": posterior.odds_ratio("fall=yes", "ward=B", "ward=A", DRAWS),
         }

@@ -55,7 +55,9 @@ CONDITIONAL: Question = (
 )
 DIFFERENCE: Question = (
     ("a=0", "a=1"),
-    lambda posterior, shares: rank(shares[0] - shares[1], posterior.difference("a=0", "a=1", DRAWS, seed=1).draws),
+    lambda posterior, shares: rank(
+        shares[0] - shares[1], posterior.difference_distribution("a=0", "a=1", DRAWS, seed=1).draws
+    ),
     lambda shares: shares[..., 0] - shares[..., 1],
 )
 RISKS: Question = (

@@ -9,7 +9,7 @@ from successes import Successes
 
 from discreet.arrays import Floats
 from discreet.inference import Posterior, Row
-from discreet.inference.posteriors.account import Account
+from discreet.inference.posteriors.report import ReportText
 from discreet.inference.posteriors.row import PROBABILITY
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import sized
@@ -56,7 +56,6 @@ class SuccessesSolver(Solver):
 class SuccessesPosterior(Posterior[Successes], shows=SuccessesReading):
     """What a reader knows about the probability of a success."""
 
-    subject = "a probability of success"
     dims: Mapping[str, tuple[str, ...]] = {"p": ()}
     coords: Mapping[str, tuple[str, ...]] = {}
     information = None
@@ -86,13 +85,16 @@ class SuccessesPosterior(Posterior[Successes], shows=SuccessesReading):
         """Draw probabilities."""
         return {"p": self.law.sample(count, np.random.default_rng(seed))}
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the question and the prior in words."""
         model = self.model
-        return Account(
+        return ReportText(
+            subject="a probability of success",
             question=f"how likely is one of {model.tries} tries of {model.column} to succeed?",
             columns=((model.column, f"(0 to {model.tries} successes; anything else counts as none)"),),
             hidden="totals",
             meaning="The estimated probability, with the uncertainty of sampling and of the noise together.",
             prior=f"The prior is a Beta distribution with parameters {model.a:g} and {model.b:g}.",
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
         )

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.divergences import kullback_leibler
 from discreet_papers import as_published
 from discreet_papers.bounds_004 import (
     Pair,
@@ -110,9 +112,9 @@ def test_quadrature_gives_the_mean_in_closed_form(count: float, size: float, sca
 
 def test_the_divergence_is_that_of_the_library() -> None:
     for prior, counts, size in list(settings())[::17]:
-        expected = dc.mathematics.divergences.kullback_leibler(
-            dc.mathematics.distributions.Dirichlet((prior[0] + counts[0], prior[1] + counts[1])),
-            dc.mathematics.distributions.Dirichlet((prior[0] + 3, prior[1] + size)),
+        expected = kullback_leibler(
+            Dirichlet((prior[0] + counts[0], prior[1] + counts[1])),
+            Dirichlet((prior[0] + 3, prior[1] + size)),
         )
         assert float(divergence(prior, counts, 3, size)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 

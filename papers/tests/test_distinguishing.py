@@ -10,18 +10,20 @@ from scipy.stats import beta, binom, norm
 import discreet as dc
 from discreet.certificates.lipschitz import categories_lipschitz
 from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.divergences import kullback_leibler
 from discreet_papers.distinguish import draws_needed, published_distance
 
 
 def test_divergence_is_that_of_the_two_betas() -> None:
     for s, t in ((1.0, 1.0), (2.5, 7.0), (20.0, 119.0)):
         one, two = (
-            dc.mathematics.distributions.Dirichlet((s, t + 1)),
-            dc.mathematics.distributions.Dirichlet((s + 1, t)),
+            Dirichlet((s, t + 1)),
+            Dirichlet((s + 1, t)),
         )
         both = (
-            dc.mathematics.divergences.kullback_leibler(one, two),
-            dc.mathematics.divergences.kullback_leibler(two, one),
+            kullback_leibler(one, two),
+            kullback_leibler(two, one),
         )
         assert neighbour_divergence(s, t) == pytest.approx(max(both), rel=1e-10)
 

@@ -14,6 +14,7 @@ import discreet as dc
 from discreet.certificates import compositions
 from discreet.inference._plug_in import plain_counts
 from discreet.mathematics.distributions import BetaMixture
+from discreet.mathematics.divergences import hellinger, kullback_leibler
 from discreet.mechanisms import with_fields
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
@@ -178,8 +179,8 @@ def test_distances_and_divergences_are_plain_sums(mechanism: Any) -> None:
             plain, true = as_published.plug_in(release), model.posterior(table)
             each = np.array(
                 [
-                    dc.mathematics.divergences.hellinger(true, plain),
-                    dc.mathematics.divergences.kullback_leibler(true, plain),
+                    hellinger(true, plain),
+                    kullback_leibler(true, plain),
                 ]
             )
             sums += float(np.exp(model.log_evidence(table))) * chance * each

@@ -5,7 +5,7 @@ from math import exp, log, log1p
 import numpy as np
 import pytest
 
-import discreet as dc
+from discreet.mathematics.divergences import hellinger, hockey_stick
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity
 from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.paper_003 import (
@@ -73,7 +73,7 @@ def test_noise_of_the_right_scale_wins_from_six_records_on() -> None:
 
 def test_the_captions_of_figure_4() -> None:
     assert {size: digits(gamma_with_n(size)) for size in PRINTED_GAMMA} == PRINTED_GAMMA
-    assert digits(dc.mathematics.divergences.hellinger((7, 4, 5), (8, 3, 5))) == PRINTED_GLOBAL
+    assert digits(hellinger((7, 4, 5), (8, 3, 5))) == PRINTED_GLOBAL
     assert digits(global_sensitivity(np.array([7.0, 4.0, 5.0]), 100)) == "0.233629480709"
 
 
@@ -158,8 +158,8 @@ def test_the_argument_of_lemma_2_3_would_prove_too_much() -> None:
         weights = np.repeat(np.exp(-epsilon / 2 * np.array(scores[name]) / scale), (many, few))
         laws[name] = weights / weights.sum()
     found = max(
-        dc.mathematics.divergences.hockey_stick(laws["x"], laws["y"], 1),
-        dc.mathematics.divergences.hockey_stick(laws["y"], laws["x"], 1),
+        hockey_stick(laws["x"], laws["y"], 1),
+        hockey_stick(laws["y"], laws["x"], 1),
     )
     assert found == pytest.approx(9.715534388073e-05, rel=1e-6)
     assert found > 9000 * delta
@@ -204,8 +204,5 @@ def test_laplace_laws_are_those_of_draws() -> None:
     noise = np.floor(generator.laplace(scale=2.5, size=(4000, 2))).astype(int)
     noisy = np.clip(np.array([4, 5]) + noise, 0, 12)
     last = np.maximum(12 - noisy.sum(axis=1), 0)
-    draws = [
-        dc.mathematics.divergences.hellinger((5, 7, 6), (1 + a, 2 + b, 3 + c))
-        for (a, b), c in zip(noisy, last, strict=True)
-    ]
+    draws = [hellinger((5, 7, 6), (1 + a, 2 + b, 3 + c)) for (a, b), c in zip(noisy, last, strict=True)]
     assert laplace_law(mechanism, (4, 5, 3)).mean == pytest.approx(np.mean(draws), abs=4 * float(np.std(draws)) / 63)

@@ -30,7 +30,7 @@ def read_one_by_one(mechanism: Any, level: float) -> float:
         release = dc.Release(mechanism, tuple(int(value) for value in outputs[place]), "twin", simulated=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            widths = [interval.width for interval in dc.infer(release).interval(level).values()]
+            widths = [row.high - row.low for row in dc.infer(release).rows(level)]
         found += chances[place] * float(np.mean(widths))
     return found
 

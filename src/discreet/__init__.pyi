@@ -1,16 +1,12 @@
 # `__all__` is the front door: what a newcomer needs. The rest is in rooms, such as `discreet.mechanisms`, which come
 # first.
-from discreet import certificates as certificates
 from discreet import errors as errors
 from discreet import guarantees as guarantees
 from discreet import inference as inference
-from discreet import mathematics as mathematics
 from discreet import mechanisms as mechanisms
 from discreet import models as models
 from discreet import noise as noise
 from discreet import planning as planning
-from discreet import randomness as randomness
-from discreet import records as records
 from discreet.client import Client
 from discreet.errors import (
     BudgetError,

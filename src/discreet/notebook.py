@@ -10,6 +10,7 @@ from base64 import b64encode
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from discreet.errors import DiscreetError
 from discreet.markup import one_line
@@ -19,11 +20,24 @@ LARGEST = 1_500_000
 """A picture of more bytes is left out: it would make the notebook slow to open."""
 
 
-class Shown:
+class NotebookRepr:
     """What a notebook, or a terminal of IPython, shows as `print` does where it cannot show tables and pictures."""
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": str(self)}
+
+
+class Picture(dict[str, Any]):
+    """A Vega-Lite chart, which a notebook shows as a picture; it is a dictionary that any Vega viewer takes."""
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
+        if find_spec("vl_convert") is None:
+            return {"application/vnd.vegalite.v5+json": dict(self), "text/plain": repr(self)}
+        drawn: bytes = import_module("vl_convert").vegalite_to_png(dict(self), scale=_SCALE)
+        return {"image/png": b64encode(drawn).decode(), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return "<chart: plot('chart.png') writes it to a file>"
 
 
 def with_picture(page: str, chart: str, *drawn: object) -> str:

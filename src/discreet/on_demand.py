@@ -90,7 +90,7 @@ def names_on_demand(package: str, file: str) -> tuple[Callable[[str], object], C
     """Return `__getattr__`, `__dir__` and `__all__` of a package whose names are imported in its `__init__.pyi`.
 
     Its rooms, which are imported there as well, and other modules inside the package can be asked for as if they had
-    been imported; the rooms are shown beside the names.
+    been imported. `dir` and tab completion show the names and the rooms, and nothing else.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
@@ -109,6 +109,6 @@ def names_on_demand(package: str, file: str) -> tuple[Callable[[str], object], C
         return found
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *listed, *rooms})
+        return sorted({*listed, *rooms})
 
     return load, names, listed

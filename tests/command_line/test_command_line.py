@@ -323,12 +323,15 @@ def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path)
     assert "read on a grid of 600 values" in shown
     (row,) = as_json("infer", "r.json")["rows"]
     (written,) = csv.DictReader((folder / "f.csv").read_text("utf-8-sig").splitlines())
-    assert float(written["mean"]) == row["mean"] == dc.infer(release).mean
+    assert float(written["mean"]) == row["mean"] == dc.infer(release).mean["parameter"]
     assert float(written["numerical_error"]) == row["numerical_error"] > 0
     assert "| Poisson falls | parameter of Poisson |" in (folder / "f.md").read_text()
     assert (folder / "f.nc").stat().st_size > 10_000
     assert "<svg" in (folder / "f.svg").read_text()
-    for words in (("--that", "x > 1"), ("--event", "falls=1"), ("--bif", "x.bif"), ("--synthesize", "3", "--out", "x")):
+    assert "Probability that parameter > 0.1: 1.0000 (Monte Carlo error" in run(
+        "infer", "r.json", "--that", "parameter > 0.1"
+    ).output.replace("\n", " ")
+    for words in (("--event", "falls=1"), ("--bif", "x.bif"), ("--synthesize", "3", "--out", "x")):
         refused = run("infer", "r.json", *words, code=1).stderr
         assert f"{words[0]} is not available for a family with one parameter" in " ".join(refused.split())
 

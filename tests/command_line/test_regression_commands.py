@@ -171,7 +171,7 @@ def test_a_batch_publishes_tables_and_regressions_together(folder: Path) -> None
     assert as_json("publish", "study.toml", "--batch")["already_published"]
 
 
-@pytest.mark.parametrize("words", [("--that", "age > 0"), ("--event", "age=1"), ("--bif", "x.bif")])
+@pytest.mark.parametrize("words", [("--event", "age=1"), ("--bif", "x.bif")])
 def test_questions_about_probabilities_are_refused(words: tuple[str, str]) -> None:
     run("publish", "study.toml", "--ask", "pay")
     assert f"{words[0]} is not available for a regression" in run("infer", "pay.release.json", *words, code=1).stderr

@@ -10,6 +10,8 @@ import pytest
 import discreet as dc
 from all_data_sets import AllDataSets
 from discreet.inference import NetworkPosterior
+from discreet.inference.posteriors.report import sources_line
+from discreet.mathematics.distributions import BetaMixture
 from discreet.models.network import Network
 from discreet.reading import Problem
 from discreet.reading.counts.output_fits import fit_of
@@ -134,7 +136,7 @@ def test_a_margin_is_read_together_with_the_tables_around_it() -> None:
     for (name, table), own_errors in zip(posterior.mean_tables().items(), errors.values(), strict=True):
         places = np.split(wanted, [2, 4])[["a", "b", "c"].index(name)]
         assert (np.abs(table.ravel() - places) <= 4 * own_errors.ravel() + 1e-6).all()
-    assert "GeometricHistogram of b, c" in posterior.combined
+    assert "GeometricHistogram of b, c" in sources_line(posterior)
     assert "FamilyHistograms of a, b, c" in str(posterior)
 
 
@@ -239,7 +241,7 @@ def test_the_reading_says_how_it_was_found(posterior: NetworkPosterior) -> None:
 def test_questions_to_a_loop_follow_from_its_draws(posterior: NetworkPosterior) -> None:
     row = posterior.conditional("D=1", given="C=1, B=0")
     assert row.mean == pytest.approx(posterior.mean_tables()["D"][0, 1, 1], abs=0.01)  # parents in the order B, C
-    assert isinstance(row, dc.mathematics.distributions.BetaMixture)
+    assert isinstance(row, BetaMixture)
     joint = posterior.marginal("D", "A", given="B=1")
     assert joint.shape == (2, 2)
     assert joint.sum() == pytest.approx(1)

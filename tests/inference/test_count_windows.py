@@ -214,10 +214,10 @@ def test_cells_that_share_a_noisy_count_are_read_as_if_they_did_not() -> None:
     for twin in twins:
         np.testing.assert_allclose(counts.marginals[twin], counts.marginals[twin[:1]].repeat(len(twin), 0), atol=1e-12)
     posterior = dc.infer(release, prior="none")
-    together = posterior.interval(0.9)
+    together = posterior.rows(0.9)
     for cell in range(60):
         law = posterior.probability(cell)
-        assert tuple(together[cell]) == pytest.approx(tuple(law.interval(0.9)), abs=1e-12)
+        assert (together[cell].low, together[cell].high) == pytest.approx(tuple(law.interval(0.9)), abs=1e-12)
         assert posterior.cell_laws.row(cell).mean == pytest.approx(law.mean, abs=1e-12)
 
 

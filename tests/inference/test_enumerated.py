@@ -85,7 +85,7 @@ def test_a_posterior_can_be_made_of_it() -> None:
     posterior = CategoriesPosterior(MODEL, [release], [TableReading(MODEL, counts, counts.log_sum)])
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     assert posterior.log_evidence == pytest.approx(counts.log_sum, abs=1e-12)
-    assert posterior.interval(0.9)["a"].width > 0
+    assert posterior.interval("a", 0.9).width > 0
     assert posterior.ratio("a", "b").median > 0
     assert posterior.true_count("c").mean == pytest.approx(float(counts.marginals[2] @ np.arange(13)), abs=1e-9)
     assert posterior.draws(10, seed=1)["theta"].shape == (10, 3)

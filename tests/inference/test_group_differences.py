@@ -223,7 +223,7 @@ def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> No
     assert strengths == pytest.approx([(1 / 6) ** (1 - step / 3) for step in range(4)])
     assert {reading.model.prior[0] for reading in posterior.readings} == {(1.0, 1.0)}
     assert sum(posterior.strength_probabilities) == pytest.approx(1)
-    assert "learnt" in posterior.account().prior
+    assert "learnt" in posterior.text.prior
     assert not dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")}).is_prior_open
     assert wide.proposals(False)[0].prior[1] == (0.5,) * 12
 

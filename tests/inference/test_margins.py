@@ -56,7 +56,7 @@ def test_under_a_declared_prior_the_margin_is_the_sum_of_the_joint_reading(prior
         for cell, mean in margin.mean.items():
             event = f"ward={cell[0]}, sex={cell[1]}"
             assert mean == pytest.approx(whole.probability(event).mean, rel=1e-9)
-            low, high = margin.interval(0.9)[cell]
+            low, high = margin.interval(cell, 0.9)
             assert (low, high) == pytest.approx(tuple(whole.probability(event).interval(0.9)), rel=1e-7)
         assert margin.true_count(("A", "f")).mean == pytest.approx(whole.true_count("ward=A, sex=f").mean)
     assert margin.table is margin
@@ -114,4 +114,4 @@ def test_margins_of_draws_and_of_two_releases_are_read() -> None:
     margin = drawn.margin("fall")
     assert sum(margin.mean.values()) == pytest.approx(1)
     own = drawn.probability("fall=yes").interval(0.9)
-    assert tuple(margin.interval(0.9)["yes"]) == pytest.approx(tuple(own), rel=1e-6)
+    assert tuple(margin.interval("yes", 0.9)) == pytest.approx(tuple(own), rel=1e-6)

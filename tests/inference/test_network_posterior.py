@@ -11,6 +11,7 @@ from scipy.special import gammaln, logsumexp
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.inference import NetworkPosterior
+from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanisms import sized
 from discreet.mechanisms.cube_counts import CubeCounts
 from discreet.mechanisms.family_gaussians import FamilyGaussians
@@ -185,7 +186,7 @@ def posterior() -> NetworkPosterior:
 
 def test_a_child_given_its_parent_is_a_mixture_of_betas(posterior: NetworkPosterior) -> None:
     law = posterior.conditional("cancer=yes", given="smoker=yes")
-    assert isinstance(law, dc.mathematics.distributions.BetaMixture)
+    assert isinstance(law, BetaMixture)
     assert law.mean == pytest.approx(160 / 280, abs=0.05)
     assert law.mean == pytest.approx(posterior.mean_tables()["cancer"][1, 1], abs=0.003)
     low, high = law.interval(0.9)

@@ -71,21 +71,23 @@ def test_differences_reach_what_follows_where_a_rate_may_be_zero_or_one() -> Non
 def test_differences_of_shares_reach_what_follows_too() -> None:
     posterior = read((228, 12, 59, 1))
     other = posterior.probability("ward=A, fall=yes").interval(0.9)
-    assert posterior.difference("ward=B, fall=yes", "ward=A, fall=yes").interval(0.9).low == -other.high
-    assert posterior.difference("ward=B", "ward=B, fall=no").interval(0.9).low == 0  # P(ward=B, fall=yes)
-    assert read((298, 1, 1, 0)).difference("fall=yes", "fall=no").interval(0.9).low == -1  # one rate and its complement
+    assert posterior.difference_distribution("ward=B, fall=yes", "ward=A, fall=yes").interval(0.9).low == -other.high
+    assert posterior.difference_distribution("ward=B", "ward=B, fall=no").interval(0.9).low == 0  # P(ward=B, fall=yes)
+    assert (
+        read((298, 1, 1, 0)).difference_distribution("fall=yes", "fall=no").interval(0.9).low == -1
+    )  # one rate and its complement
 
 
 def test_differences_of_the_same_are_certain_and_ordinary_ones_are_not_extended() -> None:
     posterior = read((150, 90, 20, 40))
     for law in (
-        posterior.difference("ward=B", "ward=B"),
+        posterior.difference_distribution("ward=B", "ward=B"),
         read((228, 12, 59, 1)).risk_difference("fall=yes", "ward=B", "ward=B"),
     ):
         assert law.interval(0.9) == pytest.approx((0, 0), abs=1e-12)
     for law in (
         posterior.risk_difference("fall=yes", "ward=B", "ward=A"),
-        posterior.difference("ward=B, fall=yes", "ward=A, fall=yes"),
+        posterior.difference_distribution("ward=B, fall=yes", "ward=A, fall=yes"),
     ):
         for level in (0.5, 0.9, 0.95):
             assert law.interval(level) == Sampled(law.draws).interval(level)

@@ -14,7 +14,7 @@ from scipy.stats import beta as beta_law
 import discreet as dc
 from discreet.certificates import compositions
 from discreet.errors import PriorOutweighsWarning
-from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
 from discreet.mathematics.distributions import Share
 from discreet.mechanisms import NoisyCounts, sized
 from discreet.noise.structure import log_terms
@@ -145,8 +145,9 @@ def test_two_levels_are_read_as_uniform_shares_and_only_opened_ends_differ(
     assert found.mean == before.mean
     assert found.log_evidence == before.log_evidence
     assert found.true_count(1).probabilities.tolist() == before.true_count(1).probabilities.tolist()
-    for cell, (low, high) in found.interval(0.9).items():
-        old = before.interval(0.9)[cell]
+    for cell in found.mean:
+        low, high = found.interval(cell, 0.9)
+        old = before.interval(cell, 0.9)
         assert low in (0.0, old.low)
         assert high in (1.0, old.high)
 
@@ -236,7 +237,7 @@ def test_two_readings_are_two_objects(posterior: dc.inference.CategoriesPosterio
     table = posterior.table
     assert table is not posterior
     assert table.table is table
-    assert isinstance(posterior.laws, OwnLaws)
+    assert isinstance(posterior.laws, GroupwiseDistributions)
     assert table.mean == posterior.mean
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     parts = [table.probability(cell).mean for cell in table.model.cells]
@@ -248,7 +249,7 @@ def test_two_readings_are_two_objects(posterior: dc.inference.CategoriesPosterio
     learnt_line = r"Means and intervals: from all cells together, with a learnt prior strength \((.*)\)\."
     assert re.sub(learnt_line, r"\1", str(table).splitlines()[0]).endswith(" records in all, of 2 to 6")
     learnt = dc.infer(*posterior.releases, prior="learnt")
-    assert learnt.interval(0.9) == table.interval(0.9)
+    assert learnt.rows(0.9) == table.rows(0.9)
 
 
 def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.inference.CategoriesPosterior) -> None:
@@ -267,11 +268,11 @@ def test_every_question_agrees_with_draws_of_its_own_parts(posterior: dc.inferen
     other = posterior.conditional("fall=yes", given="ward=A")
     assert effect.mean == pytest.approx(rate.mean - other.mean, abs=0.01)  # three parts, five parts: priors differ
     assert low < rate.mean < high
-    difference = posterior.difference("ward=B", "ward=A", draws=40_000)
+    difference = posterior.difference_distribution("ward=B", "ward=A", draws=40_000)
     assert difference.mean == pytest.approx(
         posterior.probability("ward=B").mean - posterior.probability("ward=A").mean, abs=0.01
     )
-    overlap = posterior.difference("ward=B", "fall=yes", draws=4_000)  # the common cell cancels
+    overlap = posterior.difference_distribution("ward=B", "fall=yes", draws=4_000)  # the common cell cancels
     assert -1 < overlap.mean < 1
     assert posterior.probability_that("ward=B > ward=A") == pytest.approx(difference.probability_above(0), abs=0.02)
     assert posterior.true_count("fall=yes").mean == pytest.approx(110, abs=40)
@@ -284,12 +285,12 @@ def test_a_prior_that_was_declared_or_given_answers_everything() -> None:
     declared = dc.infer(release)
     assert id(declared.table) == id(declared)
     assert list(declared.readings[0].model.prior) == [3, 1, 2, 1, 1, 1]
-    assert "under the declared prior" in declared.reading_line
+    assert "under the declared prior" in declared.text.estimation
     own = dc.infer(release, prior=2)
     assert id(own.table) == id(own)
-    assert "under the reader's own prior" in own.reading_line
+    assert "under the reader's own prior" in own.text.estimation
     none = dc.infer(release, prior="none")
-    assert isinstance(none.laws, OwnLaws)
+    assert isinstance(none.laws, GroupwiseDistributions)
     assert dc.infer(release, prior="declared").mean == declared.mean
     with pytest.raises(dc.DeclarationError, match="published without a prior"):
         dc.infer(released(dc.GeometricHistogram(table_of(3), 9, 1), (3, 3, 3)), prior="declared")
@@ -316,7 +317,7 @@ QUESTIONS: dict[str, Callable[[dc.inference.CategoriesPosterior], object]] = {
     "true count": lambda posterior: posterior.true_count("fall=yes"),
     "statement": lambda posterior: posterior.probability_that("fall=yes > 0.2"),
     "multiple": lambda posterior: posterior.probability_that("fall=no > 2 * fall=yes"),
-    "difference": lambda posterior: posterior.difference("fall=yes", "fall=no", draws=9),
+    "difference": lambda posterior: posterior.difference_distribution("fall=yes", "fall=no", draws=9),
     "conditional": lambda posterior: posterior.conditional("fall=yes", "ward=A"),
     "chance": lambda posterior: posterior.chance("fall=yes", "ward=A"),
     "rates": lambda posterior: posterior.rates("fall=yes", "ward"),

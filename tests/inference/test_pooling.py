@@ -168,8 +168,8 @@ def test_draws_follow_the_exact_means() -> None:
     assert (np.abs(draws.mean(axis=0) - np.array(list(pooled.mean.values()))) < errors).all()
     assert pooled.rate("A").mean == pytest.approx(pooled.mean["A"], abs=0.02)
     assert 0 < pooled.likeness < 1
-    assert pooled.chance_that_greater("C", "B") > 0.9
-    low, high = pooled.interval(0.9)["B"]
+    assert pooled.probability_that("C", greater_than="B") > 0.9
+    low, high = pooled.interval("B", 0.9)
     assert low < pooled.mean["B"] < high
 
 
@@ -217,5 +217,5 @@ def test_what_cannot_be_pooled_is_refused_in_words() -> None:
         posterior.pooled("ward=A", "fall")
     with pytest.raises(dc.DeclarationError, match="neither certain nor impossible"):
         posterior.pooled("ward=A", "ward")
-    with pytest.raises(dc.DeclarationError, match="not one of the groups"):
+    with pytest.raises(dc.DeclarationError, match="no quantity"):
         posterior.pooled("fall=yes", "ward").rate("Z")

@@ -9,6 +9,7 @@ from scipy.stats import betabinom
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.mathematics.distributions import Dirichlet
 from discreet.mechanisms.posterior_sampling import PosteriorSampling
 
 COIN = dc.Categories("x", levels=("no", "yes"), prior=(2, 1), outside="no")
@@ -59,7 +60,7 @@ def test_two_cells_are_covered_exactly() -> None:
         inside = betainc(1 + counts, 1 + size - counts, high) - betainc(1 + counts, 1 + size - counts, low)
         covered += float(joint @ inside)
         taken = (cell + 0.5) / 64 * size  # as if the draw were an exact share of the records
-        low, high = dc.mathematics.distributions.Dirichlet((1 + taken, 1 + size - taken)).marginal(0).interval(0.9)
+        low, high = Dirichlet((1 + taken, 1 + size - taken)).marginal(0).interval(0.9)
         inside = betainc(1 + counts, 1 + size - counts, high) - betainc(1 + counts, 1 + size - counts, low)
         naive += float(joint @ inside)
     assert covered == pytest.approx(0.9, abs=1e-6)

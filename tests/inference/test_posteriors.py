@@ -15,9 +15,8 @@ import vl_convert
 
 import discreet as dc
 from discreet.inference import Posterior, Row, regression
-from discreet.inference.posteriors.account import Account
+from discreet.inference.posteriors.report import ReportText, text_table
 from discreet.inference.posteriors.row import PROBABILITY, decimals_of
-from discreet.inference.posteriors.text_table import text_table
 from discreet.show import charts
 from discreet.show.statement import statement, statement_html
 from discreet.show.tables import document_of, write_csv
@@ -63,7 +62,6 @@ def line(epsilon: int = 20) -> dc.inference.RegressionPosterior:
 class Coin(Posterior[dc.Categories]):
     """A posterior that no file of the library knows: two quantities in two units, each Gaussian."""
 
-    subject = "a coin"
     laws: Mapping[str, tuple[float, float, str]] = {"weight": (6.0, 0.5, "g"), NASTY: (20.0, 2.0, "mm of <i>")}
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
@@ -80,8 +78,10 @@ class Coin(Posterior[dc.Categories]):
     information = None
     log_evidence = None
 
-    def account(self) -> Account:
-        return Account(f"how heavy is {NASTY}?", ((NASTY, f"is {NASTY}"),), "weights", NASTY, f"Prior {NASTY}.")
+    @property
+    def text(self) -> ReportText:
+        columns = ((NASTY, f"is {NASTY}"),)
+        return ReportText("a coin", f"how heavy is {NASTY}?", columns, "weights", NASTY, f"Prior {NASTY}.", True)
 
 
 def coin() -> Coin:
@@ -229,7 +229,7 @@ def test_what_other_packages_are_needed_is_said_in_words(monkeypatch: pytest.Mon
     posterior = coin()
     with pytest.raises(dc.DeclarationError, match="'pyarrow'; got 'excel'"):
         posterior.to_frame("excel")
-    monkeypatch.setattr("discreet.inference.posteriors.frames.find_spec", lambda name: None)
+    monkeypatch.setattr("discreet.inference.posteriors.row.find_spec", lambda name: None)
     with pytest.raises(dc.DiscreetError, match="none is installed: pip install polars"):
         posterior.to_frame()
     with pytest.raises(dc.DiscreetError, match="pip install polars"):

@@ -51,7 +51,7 @@ def test_a_rate_is_read_as_a_slow_sum_over_rates_says() -> None:
     assert posterior.sd["rate"] == pytest.approx(np.sqrt(weights @ (rates - mean) ** 2 / weights.sum()), abs=1e-5)
     assert posterior.log_evidence == pytest.approx(float(np.log(weights.sum() * 0.01) + slow.max()), abs=1e-5)
     inside = np.cumsum(weights) / weights.sum()
-    low, high = posterior.interval()["rate"]
+    low, high = posterior.interval("rate")
     assert (low, high) == pytest.approx((np.interp(0.05, inside, rates), np.interp(0.95, inside, rates)), abs=0.01)
     assert "grid" in posterior.method
 
@@ -72,7 +72,7 @@ def test_one_table_of_two_cells_is_the_beta_posterior_of_exact_counts() -> None:
     release = simulated(dc.Categories(FALLS), [70, 30], epsilon=10_000)
     posterior: Any = dc.infer(release, model=model)
     assert posterior.mean["p"] == pytest.approx(beta(32, 73).mean(), abs=1e-5)
-    assert posterior.interval()["p"] == pytest.approx(beta(32, 73).interval(0.9), abs=1e-4)
+    assert posterior.interval("p") == pytest.approx(beta(32, 73).interval(0.9), abs=1e-4)
     odds = posterior.of(lambda given: given["p"] / (1 - given["p"]))
     assert odds.mean == pytest.approx(32 / 72, abs=1e-3)
     (row,) = posterior.rows()

@@ -50,9 +50,9 @@ def test_a_reading_repeats_and_draws_have_the_right_shape() -> None:
     assert first.mean == second.mean
     assert (first.draws(50, seed=1)["coefficient"] == second.draws(50, seed=1)["coefficient"]).all()
     assert first.draws(50, seed=1)["coefficient"].shape == (50, 4)
-    level = first.interval(0.5)["a"].width
-    assert 0 < level < first.interval(0.95)["a"].width
-    with pytest.raises(dc.DeclarationError, match="no coefficient 'z'"):
+    level = first.interval("a", 0.5).width
+    assert 0 < level < first.interval("a", 0.95).width
+    with pytest.raises(dc.DeclarationError, match="no quantity 'z'"):
         first.coefficient("z")
 
 
@@ -94,7 +94,7 @@ def test_infer_takes_a_readers_prior_in_every_form() -> None:
     release = dc.simulate(BoxMoments(known, size, 2), known.rehearse(data), dc.SeededBits(15))
     firm = dc.infer(release, prior=1000)
     assert firm.mean == read_regression(release, model=pinned_model(prior_precision=1000)).mean
-    assert not firm.has_declared_prior
+    assert not firm.text.has_holders_prior
     assert dc.infer(release.with_prior(1000)).mean == firm.mean
     assert dc.infer(release, prior={"precision": 1000}).mean == firm.mean
     wide = dc.infer(release, prior={"noise": 0.4})

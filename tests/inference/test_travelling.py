@@ -11,7 +11,8 @@ from scipy.special import logsumexp
 
 import discreet as dc
 from discreet.inference.new_targets import new_targets
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.arviz_export import log_likelihoods_of
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.models.network_records import counts_of, simulated_records, simulated_tables
 
 pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
@@ -85,7 +86,7 @@ def test_chains_stay_chains_and_other_draws_are_independent() -> None:
     assert tree.attrs["r_hat"] == reached.r_hat
     assert tree.attrs["effective_size"] == reached.effective_size
     kept = posterior.readings[0].counts.by_chain(700)
-    states = posterior.states(700, seed=3)
+    states = posterior.sample(700, seed=3)
     own = kept[[variable.name for variable in LOOP.variables].index("d")]
     whole = LOOP.split(states.hidden.reshape(128, 5, -1)[7, 2])[[f[-1] for f in LOOP.maximal_families].index("d")]
     np.testing.assert_array_equal(whole.ravel(), own[7, 2].ravel())
@@ -99,7 +100,7 @@ def test_chains_stay_chains_and_other_draws_are_independent() -> None:
 @pytest.mark.parametrize("kind", [table, pair, loop])
 def test_log_likelihoods_are_those_of_the_mechanism_at_the_counts_of_each_draw(kind: Any) -> None:
     posterior = kind()
-    states, (release,) = posterior.states(300, seed=3), posterior.releases
+    states, (release,) = posterior.sample(300, seed=3), posterior.releases
     slow = [float(release.mechanism.log_prob(np.array(release.output), row)) for row in states.hidden]
     found = tree_of(posterior, draws=300)["log_likelihood"]
     np.testing.assert_allclose(next(iter(found.data_vars.values())).values.ravel(), slow, atol=1e-9)
@@ -109,9 +110,9 @@ def test_log_likelihoods_are_those_of_the_mechanism_at_the_counts_of_each_draw(k
 def test_the_prior_and_the_likelihoods_give_the_evidence(kind: Any) -> None:
     """P(release) = E[P(release | counts)] over the prior: 20,000 draws, within 4 of their standard errors."""
     posterior, generator = kind(), np.random.default_rng(4)
-    prior = posterior.prior_states(20_000, generator)
-    hidden = None if kind is family else posterior.further(prior, generator)
-    logs = posterior.log_likelihoods(States(prior.parameters, hidden))[0]
+    prior = posterior.prior_sample(20_000, generator)
+    hidden = None if kind is family else posterior.replicate(prior, generator)
+    logs = log_likelihoods_of(posterior, PosteriorSample(prior.parameters, hidden))[0]
     chances = np.exp(logs - logs.max())
     error = chances.std() / np.sqrt(len(chances)) / chances.mean()
     assert error < 0.1
@@ -165,7 +166,7 @@ def test_margins_that_are_read_along_have_likelihoods_and_predictions_of_their_o
     both = type(posterior)(posterior.model, (wide, own), posterior.readings)
     tree = tree_of(both)
     assert set(tree["log_likelihood"].data_vars) == {"loop (1)", "loop (2)"}
-    states = both.states(200, seed=3)
+    states = both.sample(200, seed=3)
     ones = LOOP.split(states.hidden)[0].sum(axis=2)
     slow = own.mechanism.log_prob(np.array(own.output), ones)
     np.testing.assert_allclose(tree["log_likelihood"]["loop (2)"].values.ravel(), slow, atol=1e-9)
@@ -188,7 +189,7 @@ def test_a_file_holds_what_the_tree_holds(tmp_path: Path) -> None:
 
 
 def test_what_takes_too_long_is_left_out_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.inference.posteriors.travelling._OPERATIONS", 10.0)
+    monkeypatch.setattr("discreet.inference.posteriors.arviz_export._OPERATIONS", 10.0)
     tree = tree_of(table())
     assert set(tree.children) == {"posterior", "prior", "observed_data", "sample_stats"}
     assert "fewer draws need fewer" in tree.attrs["left_out"]
@@ -216,7 +217,7 @@ def test_sums_of_numbers_travel_with_likelihoods_and_further_records() -> None:
     model, posterior = sums()
     tree, (release,) = tree_of(posterior, draws=1_000), posterior.releases
     assert set(tree.children) == {*ALL, "observed_data"} - {"prior", "prior_predictive"}
-    states = posterior.states(1_000, seed=3)
+    states = posterior.sample(1_000, seed=3)
     slow = [float(release.mechanism.log_prob(np.array(release.output), row)) for row in states.hidden[:50]]
     np.testing.assert_allclose(tree["log_likelihood"]["ages"].values[0, :50], slow, atol=1e-6)
     for name, drawn in posterior.draws(4_000, seed=1).items():
@@ -243,7 +244,7 @@ def pooled() -> Any:
 
 def test_pooled_rates_travel_with_every_group(pooled: Any) -> None:
     """Likelihoods are the mechanism's own at the cells of each draw; predicted tables are those of 200 records."""
-    tree, states, (release,) = tree_of(pooled, draws=1_000), pooled.states(1_000, seed=3), pooled.releases
+    tree, states, (release,) = tree_of(pooled, draws=1_000), pooled.sample(1_000, seed=3), pooled.releases
     assert set(tree.children) == {*ALL, "observed_data"}
     cells = states.hidden.reshape(-1, 4, 2)[:, :, ::-1].reshape(-1, 8)  # the event is the second level
     slow = release.mechanism.log_prob(np.array(release.output), cells)

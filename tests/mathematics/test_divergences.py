@@ -33,7 +33,7 @@ GOLDEN = [
 
 @pytest.mark.parametrize(("first", "second", "distance"), GOLDEN)
 def test_hellinger_has_all_digits(first: tuple[float, ...], second: tuple[float, ...], distance: float) -> None:
-    assert dc.mathematics.divergences.hellinger(first, second) == pytest.approx(distance, rel=1e-15)
+    assert hellinger(first, second) == pytest.approx(distance, rel=1e-15)
     assert float(hellinger_rows(first, second)) == pytest.approx(distance, rel=4e-15)
 
 

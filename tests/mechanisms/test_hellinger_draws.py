@@ -12,6 +12,7 @@ from scipy.stats import chisquare, kstest
 import discreet as dc
 from discreet.certificates.enumeration import enumerate_neighbours
 from discreet.certificates.posterior_distances import Tables
+from discreet.mathematics.divergences import hellinger
 from discreet.mechanisms import hellinger_draws
 from discreet.mechanisms.hellinger_draws import TABLE_BITS, ExactDraws
 from discreet.mechanisms.hellinger_envelope import Envelope
@@ -202,7 +203,7 @@ def test_likelihoods_of_large_tables_are_pointwise() -> None:
     logs = mechanism.log_prob(tables[0], tables)
     assert logs[0] == pytest.approx(-mechanism.moments(tables[0]).log_normaliser.middle, abs=1e-10)
     for table, found in zip(tables, logs, strict=True):
-        distance = dc.mathematics.divergences.hellinger(1.0 + tables[0], 1.0 + table)
+        distance = hellinger(1.0 + tables[0], 1.0 + table)
         scale = float(mechanism.scales(table[None])[0])
         assert found == pytest.approx(-scale * distance - mechanism.moments(table).log_normaliser.middle, abs=1e-9)
     assert mechanism.log_prob(tables[0] + 1, tables[0]) == -np.inf
@@ -244,7 +245,7 @@ def test_simulations_of_large_tables_agree_with_published_draws() -> None:
     rehearsed = simulate_draws(mechanism, np.tile(table, (4_000, 1)), np.random.default_rng(8))
     published = mechanism.sample(np.tile(table, (400, 1)), dc.SeededBits(8))
     for rows in (rehearsed, published):
-        distances = np.array([dc.mathematics.divergences.hellinger(1.0 + table, 1.0 + row) for row in rows[:400]])
+        distances = np.array([hellinger(1.0 + table, 1.0 + row) for row in rows[:400]])
         assert abs(distances.mean() - bounds.middle) < 4 * distances.std() / np.sqrt(len(distances))
 
 

@@ -96,7 +96,7 @@ def test_the_reading_is_the_sum_over_all_tables(model: Any) -> None:
     logs = logs + gammaln(5) - gammaln(tables + 1).sum(axis=1) + mechanism.log_prob(release.counts, tables)
     weights = logsumexp(logs, axis=1) + model.posterior_given_total(Fraction(0), 0).log_mass(edges[:-1], edges[1:])
     shares = np.exp(weights - logsumexp(weights))
-    assert posterior.mean == pytest.approx(float(shares @ middles), rel=1e-3)
+    assert posterior.mean["parameter"] == pytest.approx(float(shares @ middles), rel=1e-3)
     assert posterior.log_evidence == pytest.approx(float(logsumexp(weights)), abs=1e-3)
 
 

@@ -14,6 +14,7 @@ from discreet.mechanisms import truncation as module
 from discreet.mechanisms.posterior_grid import stick_laws
 from discreet.mechanisms.truncated_dirichlet import Proposal, TruncatedDirichlet
 from discreet.mechanisms.truncation import Truncation
+from discreet.randomness import RandomBits
 
 F = Fraction
 
@@ -78,7 +79,7 @@ def test_draws_end_soon_for_all_data(
     least, tries = F(1 / (cells - 1 + exp(epsilon / 2))).limit_denominator(10**12), 0
     propose = TruncatedDirichlet.propose
 
-    def counted(self: TruncatedDirichlet, bits: dc.randomness.RandomBits) -> Proposal:
+    def counted(self: TruncatedDirichlet, bits: RandomBits) -> Proposal:
         nonlocal tries
         tries += 1
         assert tries < 1000

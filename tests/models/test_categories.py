@@ -5,6 +5,7 @@ import pytest
 
 import discreet as dc
 from discreet.certificates import compositions
+from discreet.mathematics.distributions import Dirichlet
 
 
 def test_levels_priors_and_cells_are_as_declared() -> None:
@@ -67,7 +68,7 @@ def test_the_law_of_counts_sums_to_one() -> None:
 
 def test_the_posterior_of_known_counts_is_conjugate() -> None:
     model = dc.Categories("x", levels=("a", "b"), prior=(1, 2), outside="a")
-    assert model.posterior((3, 4)) == dc.mathematics.distributions.Dirichlet((4, 6))
+    assert model.posterior((3, 4)) == Dirichlet((4, 6))
 
 
 EVENTS: list[tuple[Any, list[int]]] = [

@@ -173,7 +173,7 @@ def test_a_curve_and_an_interaction_are_learnt_in_units() -> None:
     assert forecast.mean == pytest.approx(40 - 30 + 20 + 7, abs=1)
     units = {row.quantity: row.unit for row in posterior.rows()}
     assert units["age^2"] == "y per 1 of age^2"
-    assert ("age^2", "computed from the columns above, record by record") in posterior.account().columns
+    assert ("age^2", "computed from the columns above, record by record") in posterior.text.columns
 
 
 def test_an_intercept_alone_is_a_private_mean() -> None:

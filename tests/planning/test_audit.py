@@ -12,6 +12,7 @@ from scipy.stats import binom
 import discreet as dc
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
+from discreet.randomness import RandomBits
 from discreet.show.charts import audit_chart
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
@@ -28,9 +29,7 @@ HEAVY = dc.Categories("x", levels=("a", "b", "c"), prior=20, outside="a")
 class Planted:
     honest: Any
     claimed: str
-    fault: Callable[[Any, Counts, dc.randomness.RandomBits], Counts] = lambda honest, counts, bits: honest.sample(
-        counts, bits
-    )
+    fault: Callable[[Any, Counts, RandomBits], Counts] = lambda honest, counts, bits: honest.sample(counts, bits)
 
     @property
     def model(self) -> Any:
@@ -44,23 +43,23 @@ class Planted:
     def guarantee(self) -> dc.Guarantee:
         return dc.Guarantee(self.claimed)
 
-    def sample(self, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         return self.fault(self.honest, counts, bits)
 
 
-def reused(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def reused(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     return np.asarray(counts + (honest.sample(counts, bits) - counts)[..., :1])
 
 
-def clamped(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def clamped(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     return np.asarray(counts + np.clip(honest.sample(counts, bits) - counts, -3, 3))
 
 
-def even(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def even(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     return np.asarray(counts + 2 * (honest.sample(counts, bits) - counts))
 
 
-def reseeded(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+def reseeded(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
     return np.asarray(honest.sample(counts, dc.SeededBits(5)))
 
 
@@ -112,7 +111,7 @@ def test_the_worst_pair_and_event_are_found() -> None:
 def test_delta_is_taken_off() -> None:
     """A mechanism that shows the data with probability 0.01 is (0, 0.01)-private; a claim of delta = 0.002 is false."""
 
-    def sometimes(honest: Any, counts: Counts, bits: dc.randomness.RandomBits) -> Counts:
+    def sometimes(honest: Any, counts: Counts, bits: RandomBits) -> Counts:
         shown = bits.words(len(counts)) < np.uint64(int(0.01 * 2.0**64))
         return np.asarray(np.where(shown[:, None], counts, 0))
 

@@ -6,6 +6,7 @@ import discreet as dc
 from discreet.mechanisms import CubeCounts
 from discreet.planning.audit import _learnt_words, audit
 from discreet.planning.learnt_event import learnt_regions
+from discreet.randomness import RandomBits
 
 GENERATOR = np.random.default_rng(9)
 
@@ -48,7 +49,7 @@ def test_a_radius_that_is_too_small_by_a_fifth_is_found_by_its_region() -> None:
         model, size = items, 6
         guarantee = dc.Guarantee(1)
 
-        def sample(self, counts: np.ndarray, bits: dc.randomness.RandomBits) -> np.ndarray:
+        def sample(self, counts: np.ndarray, bits: RandomBits) -> np.ndarray:
             return CubeCounts(items, 6, "1.4").sample(counts, bits)
 
     found = audit(Planted(), 60_000, seed=3)

@@ -158,7 +158,7 @@ def test_weighted_sums_go_the_whole_road(model: dc.WeightedSums) -> None:
     made = model.simulate(size, np.random.default_rng(1))
     assert len(made.truth) == len(found) == len(model.exact(made.statistics, size, 0.9))
     assert len(posterior.draws(5, 1)["mean"]) == 5
-    assert posterior.account().columns
+    assert posterior.text.columns
 
 
 def test_the_guarantee_of_weighted_sums_is_verified_on_all_neighbours_of_a_twin() -> None:

@@ -119,7 +119,7 @@ def test_the_posterior_chart_shows_the_posteriors_own_numbers() -> None:
     naive = as_published.plug_in(SURVEY)
     for place, cell in enumerate(SMOKING.cells):
         aware, plugged = (row for row in rows if row["place"] == place)
-        low, high = posterior.interval(0.8)[cell]
+        low, high = posterior.interval(cell, 0.8)
         assert aware | {"cell": cell, "reading": "noise-aware", "mean": posterior.mean[cell]} == aware
         assert (aware["low"], aware["high"]) == (low, high)
         assert plugged | {"cell": cell, "reading": "plug-in", "mean": naive.mean[place]} == plugged

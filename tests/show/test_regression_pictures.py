@@ -30,7 +30,7 @@ def posterior() -> dc.inference.RegressionPosterior:
 def test_rows_are_the_posterior_in_units(posterior: dc.inference.RegressionPosterior) -> None:
     rows = {row.quantity: row for row in posterior.rows(0.8)}
     assert list(rows) == ["intercept", "age", "<i>ward</i>=B|C"]
-    assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval(0.8)["age"])
+    assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval("age", 0.8))
     assert rows["age"].mean == pytest.approx(0.25, abs=0.05)
     assert (rows["age"].unit, rows["intercept"].unit) == ("days per 1 of age", "days")
     assert MODEL.reaches == {"intercept": 1, "age": 80, "<i>ward</i>=B|C": 1}

@@ -92,7 +92,8 @@ def test_it_tells_what_was_asked_of_how_many_records_and_under_which_promise() -
 def test_the_results_are_the_posteriors_numbers() -> None:
     posterior = dc.infer(REHEARSAL)
     text = statement(REHEARSAL, posterior)
-    for cell, (low, high) in posterior.interval(0.9).items():
+    for cell in posterior.mean:
+        low, high = posterior.interval(cell, 0.9)
         mean, share = posterior.mean[cell], posterior.privacy_share(0.9)[cell]
         names = posterior.event_of(cell)
         assert names in ("ward=A, fall=no", "ward=A, fall=yes", "ward=B, fall=no", "ward=B, fall=yes")
@@ -107,7 +108,7 @@ def test_narrow_intervals_are_told_with_more_digits() -> None:
     mechanism = dc.GeometricHistogram(SMALL, size=400_000, epsilon="1")
     release = dc.simulate(mechanism, [100_000, 300_000], dc.SeededBits(72))
     posterior = dc.infer(release)
-    low, high = posterior.interval(0.9)["a"]
+    low, high = posterior.interval("a", 0.9)
     assert f"| a | {100 * posterior.mean['a']:.2f} % | {100 * low:.2f} to {100 * high:.2f} % |" in told(release)
 
 

@@ -19,8 +19,11 @@ from discreet.command_line.screen import (
     show_table,
     working,
 )
+from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.inference.posteriors.protocols import HasCriticism
+from discreet.inference.posteriors.report import heading
 from discreet.show import charts
 
 
@@ -69,6 +72,11 @@ def criticise(
         for kind in TOLD:
             warnings.simplefilter("always", kind)
         posterior: Posterior = read_release(*documents, prior=prior_of(prior), patience=patience)
+        if not isinstance(posterior, HasCriticism):
+            raise DeclarationError(
+                "A criticism checks whether released tables fit a graph that leaves arrows out, and "
+                f"{posterior.text.subject} has no graph. Nothing was checked."
+            )
         found = posterior.criticise(replicates, seed, risk)
     if plot is not None:
         charts.render(charts.criticism_chart(found), plot)
@@ -78,6 +86,6 @@ def criticise(
     show_warnings(notes)
     if documents[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    show_table(posterior.heading, found.headings, found.lines)
+    show_table(heading(posterior), found.headings, found.lines)
     say(found.verdict, found.method, *([] if plot is None else [f"Wrote {plot}."]))
     return None

@@ -171,7 +171,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     require_folder(target)
     before = declared.ledger().head.sequence if declared.has_ledger else 0
     with working("counting and publishing", as_json):
-        release = declared.publish(name)
+        release = declared.release_of(name)
     target.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
     ledger = declared.ledger()
     again = release.receipt is not None and release.receipt.sequence <= before
@@ -213,7 +213,7 @@ def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) ->
     paths = [declared.path.parent / f"{name}.release.json" for name in declared.questions]
     for path, release in zip(paths, releases, strict=True):
         path.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
-    ledger, charged = declared.ledger(), declared.plan().guarantee_for(declared.unit.rows)
+    ledger, charged = declared.ledger(), declared.batch().guarantee_for(declared.unit.rows)
     again = any(release.receipt is not None and release.receipt.sequence <= before for release in releases)
     if as_json:
         kinds = {name: type(question.mechanism).__name__ for name, question in declared.questions.items()}

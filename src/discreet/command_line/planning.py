@@ -322,7 +322,7 @@ def _sizes(text: str) -> list[int]:
 
 def _show_batch(study: Study, plot: Path | None, as_json: bool) -> None:
     with working("composing privacy losses", as_json):
-        totals = study.plan().totals(study.unit.rows)
+        totals = study.batch().totals(study.unit.rows)
     if plot is not None:
         charts.render(charts.composition_chart(totals, len(study.questions)), plot)
     rule, epsilon = totals.best if study.accountant is Accountant.BASIC else ("zcdp", totals.zcdp)

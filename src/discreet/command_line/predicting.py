@@ -10,9 +10,11 @@ import click
 from discreet.command_line.reading import TOLD, prior_of, read_document, records_of, write_records
 from discreet.command_line.readings import show_warnings
 from discreet.command_line.screen import as_json, helpful, patient, require_folder, say, show_json, show_table, working
-from discreet.errors import SourceError
+from discreet.errors import DeclarationError, SourceError
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.inference.posteriors.protocols import HasPrediction
+from discreet.inference.posteriors.report import heading
 
 _MOST_SHOWN = 20
 
@@ -64,6 +66,11 @@ def predict(
         posterior: Posterior = read_release(
             read_document(release), prior=prior_of(prior), own=records_of(own), patience=patience
         )
+        if not isinstance(posterior, HasPrediction):
+            raise DeclarationError(
+                f"Predictions were requested, but {posterior.text.subject} has no variable that the others predict. "
+                "Nothing was predicted."
+            )
         found = posterior.predictions(rows, target, tuple(unknown), level)
     if out is not None:
         write_records(found, out)
@@ -73,7 +80,7 @@ def predict(
     show_warnings(notes)
     lines = [tuple(map(_text, values)) for values in zip(*found.values(), strict=True)]
     show_table(
-        posterior.heading, ("record", *found), [(str(n + 1), *line) for n, line in enumerate(lines[:_MOST_SHOWN])]
+        heading(posterior), ("record", *found), [(str(n + 1), *line) for n, line in enumerate(lines[:_MOST_SHOWN])]
     )
     if len(lines) > _MOST_SHOWN:
         say(f"These are the first {_MOST_SHOWN} of {len(lines)} records. --out FILE writes all of them.")

@@ -22,6 +22,8 @@ from discreet.errors import (
 )
 from discreet.inference import Posterior
 from discreet.inference import infer as read_release
+from discreet.inference.posteriors.comparisons import PosteriorProbability
+from discreet.inference.posteriors.protocols import ANSWERS
 from discreet.reading import why_unreadable
 from discreet.records.values import text_of
 from discreet.releases import Release
@@ -41,7 +43,7 @@ _ANSWERED_BY = {
     "--bif": "to_bif",
     "--synthesize": "synthesize",
 }
-"""The method of a posterior that answers each option, if it is among the posterior's `answers`."""
+"""The method of a posterior that answers each option, if the posterior has its protocol."""
 _file = click.Path(path_type=Path)
 
 
@@ -202,10 +204,15 @@ def infer(
         condition = f" given {row.given}" if row.given else ""
         words = f"{row.text(row.mean)}, {percent_text(level, '')} interval {low} to {high}"
         say(f"Probability of {row.quantity}{condition}: {words}.")
-    say(*(f"Probability that {text}: {chance:.4f}" for text, chance in judged.items()))
+    say(*(f"Probability that {text}: {chance:.4f}{_drawn(chance)}" for text, chance in judged.items()))
     say(*([] if difference is None else [difference.sentence]))
     say(*(f"Wrote {path}." for path in files))
     return None
+
+
+def _drawn(chance: PosteriorProbability) -> str:
+    error = chance.monte_carlo_error
+    return "" if error is None else f" (Monte Carlo error {error:.1g})"
 
 
 def prior_of(text: str | None) -> object:
@@ -279,11 +286,15 @@ def _check_options(
 
 def _answering(posterior: Posterior, options: Sequence[str]) -> dict[str, Callable[..., Any]]:
     """Return the method that answers each option; refuse options that this posterior cannot answer."""
-    able = {option: getattr(posterior, name) for option, name in _ANSWERED_BY.items() if name in posterior.answers}
+    able = {
+        option: getattr(posterior, name)
+        for option, name in _ANSWERED_BY.items()
+        if isinstance(posterior, ANSWERS[name])
+    }
     for option in options:
         if option not in able:
             raise DeclarationError(
-                f"{option} is not available for {posterior.subject}. Of {', '.join(_ANSWERED_BY)} it supports "
+                f"{option} is not available for {posterior.text.subject}. Of {', '.join(_ANSWERED_BY)} it supports "
                 f"{', '.join(able) or 'none'}. Nothing was written."
             )
     return able

@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from discreet.command_line.screen import console, say, show_table
 from discreet.inference import Posterior, Row
-from discreet.inference.posteriors.text_table import text_table
+from discreet.inference.posteriors.report import heading, outside_interval_note, remarks, sources_line, text_table
 
 MOST_SHOWN = 60
 """The most rows that a screen shows; a CSV file holds them all."""
@@ -16,17 +16,17 @@ def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | No
     """Print the rows of a reading, beside the truth in a rehearsal, and say how it was read."""
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
-    say(*filter(None, [posterior.combined, posterior.reading_line]))
+    say(*filter(None, [sources_line(posterior), posterior.text.estimation]))
     rows = posterior.rows(level)
-    show_rows(posterior.heading, rows[:MOST_SHOWN], level, None if truth is None else truth[:MOST_SHOWN])
+    show_rows(heading(posterior), rows[:MOST_SHOWN], level, None if truth is None else truth[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:
         words = f"These are the first {MOST_SHOWN} of {len(rows)} rows. Use --csv FILE to write them all."
         console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
     shares = "; the last column is the share of their width that is due to privacy" if _has_shares(rows) else ""
     say(
-        *filter(None, [posterior.starred(rows[:MOST_SHOWN])]),
+        *filter(None, [outside_interval_note(posterior, rows[:MOST_SHOWN])]),
         f"Intervals cover the uncertainty from sampling and from the privacy noise together{shares}.",
-        *posterior.remarks(level),
+        *remarks(posterior, level),
         f"This release was {posterior.method}.",
     )
 

@@ -49,7 +49,7 @@ from discreet.guarantees.requests import charges_of, is_answered, state_of
 from discreet.guarantees.schema import SELECT
 from discreet.guarantees.unit import PERSON, RECORD, Unit
 from discreet.markup import html_table
-from discreet.notebook import Shown, with_picture
+from discreet.notebook import NotebookRepr, with_picture
 from discreet.records.columns import is_text
 
 _FINEST = 10**400  # the largest denominator of a sum; SQLite and JSON have no limit, patience has
@@ -60,7 +60,7 @@ _MOST_DRAWN = 1000  # entries that are read again for a picture
 _AT_A_TIME = 1000  # rows that are read together when the whole chain is followed
 
 
-class Ledger(Shown):
+class Ledger(NotebookRepr):
     """A privacy budget for one population: the limit, and everything spent so far (a privacy accountant).
 
     A new ledger is a new budget: several ledgers for the same people can spend more than any one of them allows.

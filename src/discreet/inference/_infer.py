@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, cast
 from zlib import crc32
 
-from discreet.errors import DeclarationError, LittleInformationWarning
+from discreet.errors import DeclarationError
 from discreet.inference.posteriors.posterior import Posterior, posterior_of
+from discreet.inference.posteriors.protocols import HasFewerDraws, HasJointTable
 from discreet.models.model import Model, is_prior_open
 from discreet.reading import Problem, rejection_of, solve, solver_for
 from discreet.reading.problem import in_order
@@ -18,7 +19,6 @@ from discreet.releases import Release
 from discreet.releases.release import NO_READING
 
 Told = TypeVar("Told", bound=Posterior)
-_LITTLE = 0.2  # nats; below this, an interval mostly reflects the prior
 
 
 def infer(
@@ -57,16 +57,19 @@ def infer(
         readings[0].model if records else problem.model, in_order(releases), readings
     )
     posterior.own_records = records
-    if posterior.is_information_at_hand:
-        _warn(posterior)
-    return posterior.table if isinstance(prior, str) and prior == LEARNT else posterior
+    for each in posterior.warnings:
+        warnings.warn(each, stacklevel=2)
+    asked: object = posterior
+    if isinstance(prior, str) and prior == LEARNT and isinstance(asked, HasJointTable):
+        return cast(Told, asked.table)
+    return posterior
 
 
 def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     """Return the posteriors of simulated releases by one mechanism, each read by itself: for plans.
 
-    They are those of `infer`, but solvers that draw may draw less (`Solver.solve_many`), and so may rows (`roughly`);
-    each from a seed of its own, so that errors of few draws average out.
+    They are those of `infer`, but solvers that draw may draw less (`Solver.solve_many`), and so may rows
+    (`HasFewerDraws`); each from a seed of its own, so that errors of few draws average out.
     """
     problems = [replace(Problem.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
     if is_prior_open(problems[0].model):
@@ -76,7 +79,8 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
             raise not_read(problems[0])
         readings = [[reading] for reading in solver.solve_many(problems)]
     triples = zip(problems, releases, readings, strict=True)
-    return [posterior_of(type(own[0]))(problem.model, [release], own).roughly for problem, release, own in triples]
+    found = [posterior_of(type(own[0]))(problem.model, [release], own) for problem, release, own in triples]
+    return [cast(Posterior, each.with_fewer_draws()) if isinstance(each, HasFewerDraws) else each for each in found]
 
 
 def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
@@ -88,16 +92,3 @@ def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) 
     if strengths is not None:
         return read_strengths(strengthened(problem, strengths)), 0
     return read_learnt(problem) if is_prior_open(problem.model) else [solve(problem)], 0
-
-
-def _warn(posterior: Posterior) -> None:
-    """Warn the caller of `infer` if the reading mostly reflects the prior, or is in doubt for another reason."""
-    if posterior.information is not None and posterior.information < _LITTLE:
-        warnings.warn(
-            f"{posterior.releases[0].label!r} carries almost no information ({posterior.information:.2g} nats), so "
-            "its posterior is mostly the prior. Use more records, fewer levels or a larger epsilon.",
-            LittleInformationWarning,
-            stacklevel=3,
-        )
-    for doubt in posterior.doubts():
-        warnings.warn(doubt, stacklevel=3)

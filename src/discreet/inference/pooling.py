@@ -23,10 +23,10 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.pooled_groups import Sizes, groups_of, labels_of, measured_parts
-from discreet.inference.posteriors.account import Account, levels_in_words
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.report import ReportText, levels_in_words
 from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mathematics.distributions import Interval, Sampled
 from discreet.mechanisms import sized
 from discreet.models import Categories
@@ -54,8 +54,6 @@ class PooledRates(Posterior[Categories]):
     `sizes(level)` are intervals for the number of records in each group; a group that may be empty has no rate of its
     own.
     """
-
-    subject = "pooled rates"
 
     def __init__(
         self,
@@ -115,8 +113,10 @@ class PooledRates(Posterior[Categories]):
         """Return the groups' mean rate, and how alike they are."""
         return {"overall": self.overall, "likeness": self.likeness}
 
-    def account(self) -> Account:
-        return Account(
+    @property
+    def text(self) -> ReportText:
+        return ReportText(
+            subject="pooled rates",
             question=f"how often does {self.event} occur in each group of {self.by}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
@@ -126,6 +126,7 @@ class PooledRates(Posterior[Categories]):
                 "them."
             ),
             prior="The prior of the groups' mean rate, and of how alike they are, is uniform.",
+            has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
         )
 
     @property
@@ -133,11 +134,15 @@ class PooledRates(Posterior[Categories]):
         """Return the names of the groups."""
         return tuple(group.name for group in self._groups)
 
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the groups."""
+        return self.groups
+
     @cached_property
-    def mean(self) -> dict[str, float]:
+    def mean(self) -> Mapping[str, float]:
         """Return the expected rate of every group, summed exactly over counts and over the grid."""
         means = sum(share * self._means(point) for share, point in zip(self._shares, self._points, strict=True))
-        return {name: float(value) for name, value in zip(self.groups, np.asarray(means), strict=True)}
+        return self._by_key(np.asarray(means).tolist())
 
     @property
     def overall(self) -> float:
@@ -152,23 +157,7 @@ class PooledRates(Posterior[Categories]):
 
     def rate(self, group: object) -> Sampled:
         """Return the distribution of one group's rate, by exact draws."""
-        return Sampled(self._sampled[:, self._place(group)])
-
-    def interval(self, level: float = 0.9) -> dict[str, Interval]:
-        """Return the equal-tailed interval of every group's rate, by exact draws."""
-        return {
-            name: Sampled(column).interval(level) for name, column in zip(self.groups, self._sampled.T, strict=True)
-        }
-
-    def chance_that_greater(self, first: object, second: object) -> float:
-        """Return the probability that one group's rate is greater than another's."""
-        one, two = self._sampled[:, self._place(first)], self._sampled[:, self._place(second)]
-        return float((one > two).mean())
-
-    def _place(self, group: object) -> int:
-        if str(group) not in self.groups:
-            raise DeclarationError(f"{group!r} is not one of the groups {', '.join(self.groups)}.")
-        return self.groups.index(str(group))
+        return Sampled(self._sampled[:, self._place(str(group))])
 
     @cached_property
     def _sampled(self) -> Floats:
@@ -176,9 +165,9 @@ class PooledRates(Posterior[Categories]):
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of rates (rows of `rate`) from the joint posterior, exactly."""
-        return dict(self.states(count, seed).parameters)
+        return dict(self.sample(count, seed).parameters)
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the rates together with the records of every group: with the event, then without it."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self._shares / self._shares.sum())
@@ -189,7 +178,7 @@ class PooledRates(Posterior[Categories]):
         ]
         order = generator.permutation(sum(len(rates) for rates, _ in parts))
         rates, hidden = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
-        return States({"rate": rates}, hidden)
+        return PosteriorSample({"rate": rates}, hidden)
 
     def _draw(self, point: _Point, count: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
         sizes = point.sizes.counts.draw(count, generator)
@@ -204,16 +193,16 @@ class PooledRates(Posterior[Categories]):
             hidden[:, 2 * place], hidden[:, 2 * place + 1] = drawn, sizes[:, place] - drawn
         return rates, hidden
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noisy sums of all groups, with and without the event | their counts) of every release."""
-        counts, found = states.behind.astype(np.int64), []
+        counts, found = sample.behind.astype(np.int64), []
         for release in self.releases:
             measured = measured_parts([release], labels_of(self.model, self.event, self.by))
             logs = [each.log_terms(counts).sum(axis=1) - each.noise.log_normaliser for each in measured]
             found.append(np.sum(logs, axis=0))
         return found
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the table of as many further records: sizes of groups, and in each those with the event."""
         labels, groups = labels_of(self.model, self.event, self.by), self._groups
         if len(labels) != 2 * len(groups):
@@ -221,18 +210,18 @@ class PooledRates(Posterior[Categories]):
                 "pooled rates are about sums of cells, and say nothing about the single cells of a sum"
             )
         alpha = np.array([group.alpha for group in groups])
-        known = 0 if states.hidden is None else states.behind.reshape(states.count, -1, 2).sum(axis=2)
-        shares = generator.standard_gamma(alpha + known, size=(states.count, len(groups))) + 1e-300
+        known = 0 if sample.hidden is None else sample.behind.reshape(sample.count, -1, 2).sum(axis=2)
+        shares = generator.standard_gamma(alpha + known, size=(sample.count, len(groups))) + 1e-300
         sizes = generator.multinomial(self.size, shares / shares.sum(axis=1, keepdims=True))
-        hits = generator.binomial(sizes, states.parameters["rate"])
-        return np.asarray(np.stack([hits, sizes - hits], axis=2).reshape(states.count, -1)[:, labels])
+        hits = generator.binomial(sizes, sample.parameters["rate"])
+        return np.asarray(np.stack([hits, sizes - hits], axis=2).reshape(sample.count, -1)[:, labels])
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Draw rates from the prior: uniform in mu and in 1/(1 + kappa), between the ends of the grid."""
         (low, high), (first, last) = _RANGE
         mu = generator.uniform(1 / (1 + np.exp(-low)), 1 / (1 + np.exp(-high)), (count, 1))
         kappa = 1 / generator.uniform(1 / (1 + np.exp(last)), 1 / (1 + np.exp(first)), (count, 1)) - 1
-        return States({"rate": generator.beta(kappa * mu, kappa * (1 - mu), (count, len(self._groups)))})
+        return PosteriorSample({"rate": generator.beta(kappa * mu, kappa * (1 - mu), (count, len(self._groups)))})
 
     def _means(self, point: _Point) -> Floats:
         """Return E[theta_g | mu, kappa, z] of every group."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from discreet.markup import html_table
-from discreet.notebook import Shown, with_picture
+from discreet.notebook import NotebookRepr, with_picture
 
 _MOST_NAMED = 3
 _HEADINGS = ("checked", "p-value", "distance", "90% of made-up studies", "fits")
@@ -56,7 +56,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Criticism(Shown):
+class Criticism(NotebookRepr):
     """How well released tables fit a graph, judged by simulated studies for which the graph is right.
 
     `checks` cover all tables, and all pairs without an arrow that appear in a released table; `unseen` are the other

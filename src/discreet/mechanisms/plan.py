@@ -18,7 +18,7 @@ from discreet.guarantees import Evidence, Guarantee, Totals, compose, zcdp_cost
 from discreet.guarantees.guarantee import Concentrated
 from discreet.markup import html_table
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.notebook import Shown, with_picture
+from discreet.notebook import NotebookRepr, with_picture
 
 _MOST_IN_A_NOTEBOOK = 30
 _RULES = {
@@ -29,7 +29,7 @@ _RULES = {
 
 
 @dataclass(frozen=True, init=False)
-class Plan(Shown):
+class Plan(NotebookRepr):
     """Mechanisms that will all be run, whatever their outputs, at one total (epsilon, delta): non-adaptive composition.
 
     >>> from discreet.mechanisms import GeometricHistogram

@@ -34,7 +34,7 @@ from discreet.exact import exact_text, whole
 from discreet.guarantees import Guarantee
 from discreet.markup import html_table
 from discreet.models.model import Model
-from discreet.notebook import Shown, with_picture
+from discreet.notebook import NotebookRepr, with_picture
 from discreet.planning.learnt_event import learnt_regions
 from discreet.planning.work_ahead import auditing
 from discreet.randomness import RandomBits, SeededBits
@@ -91,7 +91,7 @@ class Drawable(Protocol):
 
 
 @dataclass(frozen=True)
-class Audit(Shown):
+class Audit(NotebookRepr):
     """What an audit found: `event` is at least e^epsilon_lower times likelier for the first data set of `pair`.
 
     `hits` holds how often it occurred among `draws` outputs for each of the two data sets.

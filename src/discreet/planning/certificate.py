@@ -7,11 +7,11 @@ from discreet.certificates import PrivacyLoss
 from discreet.exact import Exact, exact, exact_text
 from discreet.guarantees import Evidence, Guarantee
 from discreet.markup import html_table
-from discreet.notebook import Shown
+from discreet.notebook import NotebookRepr
 
 
 @dataclass(frozen=True)
-class Certificate(Shown):
+class Certificate(NotebookRepr):
     """What `verify` checked, and what it found.
 
     `epsilon` bounds the loss of every output (pure epsilon); it is infinite where only a delta is promised. `exact`

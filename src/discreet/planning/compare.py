@@ -20,7 +20,7 @@ from discreet.mechanisms import Sized
 from discreet.models.model import Model
 from discreet.models.modelled_table import ModelledTable
 from discreet.models.readable_family import ReadableFamily
-from discreet.notebook import Shown, with_picture
+from discreet.notebook import NotebookRepr, with_picture
 from discreet.planning.competitors import competitors, free_parameter
 from discreet.planning.plan import POINT, Accuracy, accuracy, work_of_study
 from discreet.progress import shown
@@ -45,7 +45,7 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Ranking(Shown):
+class Ranking(NotebookRepr):
     """Mechanisms for one model, size and guarantee, the best one first. `left_out` says why others are not here."""
 
     size: int

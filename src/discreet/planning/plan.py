@@ -34,13 +34,14 @@ from discreet.errors import (
 from discreet.exact import Exact, exact, whole
 from discreet.inference._infer import infer, infer_many
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.protocols import HasFewerDraws, HasPlannedFacts, HasPlannedFigures, HasSomeRows
 from discreet.inference.posteriors.row import DAYS, Row
 from discreet.markup import html_table
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import Sized, with_fields
 from discreet.mechanisms.mechanism import require_mechanism
 from discreet.models.model import HasConditionals, HasEvents, HasMainRows, HasProgram, HasRowScales, Model, Simulated
-from discreet.notebook import Shown
+from discreet.notebook import NotebookRepr
 from discreet.planning.work_ahead import drawing, numbers_of, planning
 from discreet.progress import shown
 from discreet.randomness import SeededBits
@@ -96,7 +97,7 @@ class PlannedRow:
 
 
 @dataclass(frozen=True)
-class Accuracy(Shown):
+class Accuracy(NotebookRepr):
     """The accuracy to expect of a release: one row for each quantity, and the mean over them.
 
     Means over rows are in `unit`: rows of other units are scaled to it. `log_score` is the mean log density of the
@@ -365,6 +366,24 @@ class _Figures:
         return _Figures(*scaled, *(each[:, mains].mean(axis=1) for each in (self.log_score, self.exact_log_score)))
 
 
+def _some_rows(posterior: Posterior, places: Sequence[int], level: float) -> tuple[Row, ...]:
+    if isinstance(posterior, HasSomeRows):
+        return posterior.some_rows(places, level)
+    rows = posterior.rows(level)
+    return tuple(rows[place] for place in places)
+
+
+def _figures(posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float) -> Floats:
+    """Return mean, width and two log densities of the truth of some rows of simulated studies (studies, rows, 4).
+
+    Densities are NaN where they are not known.
+    """
+    if isinstance(posteriors[0], HasPlannedFigures):
+        return posteriors[0].planned(posteriors, made, places, level)
+    found = [_some_rows(each, places, level) for each in posteriors]
+    return np.array([[(row.mean, row.high - row.low, nan, nan) for row in rows] for rows in found])
+
+
 def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: float) -> Accuracy:
     """Simulate, sample, solve, and average over studies."""
     solver = solver_for(Problem.before(mechanism))
@@ -387,10 +406,15 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
             releases = [simulate(mechanism, made[k].statistics, studies.bits(k), "planned") for k in own]
             is_own = model is mechanism.model
             posteriors = infer_many(releases) if is_own else [infer(each, model=model) for each in releases]
-            rows, is_rough = rows or posteriors[0].some_rows(places, studies.level), posteriors[0].is_rough
-            figures.append(type(posteriors[0]).planned(posteriors, [made[k] for k in own], places, studies.level))
+            first_one = posteriors[0]
+            rows = rows or _some_rows(first_one, places, studies.level)
+            is_rough = isinstance(first_one, HasFewerDraws) and first_one.is_rough
+            figures.append(_figures(posteriors, [made[k] for k in own], places, studies.level))
             generators = (np.random.default_rng([studies.seed, k, 1]) for k in own)
-            facts += [p.planned_facts(made[k], g) for p, k, g in zip(posteriors, own, generators, strict=True)]
+            facts += [
+                p.planned_facts(made[k], g) if isinstance(p, HasPlannedFacts) else {}
+                for p, k, g in zip(posteriors, own, generators, strict=True)
+            ]
     means, widths, scores, exact_scores = np.moveaxis(np.concatenate(figures), -1, 0)
     found = _Figures(widths, known[..., 1], abs(means - truths), abs(known[..., 0] - truths), scores, exact_scores)
     over = found.over(studies.mains, studies.scales)

@@ -41,7 +41,7 @@ from discreet.models.model import Model
 from discreet.models.number_table import suitable_cells, suitable_path_cells
 from discreet.models.programs.program import Program
 from discreet.noise.noise import simulated_noise
-from discreet.notebook import Shown
+from discreet.notebook import NotebookRepr
 from discreet.planning.competitors import competitors, free_parameter
 from discreet.reading import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
 
@@ -49,7 +49,7 @@ _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
 
 
 @dataclass(frozen=True)
-class Suggestion(Shown):
+class Suggestion(NotebookRepr):
     """A mechanism, and why it was chosen."""
 
     mechanism: Sized

@@ -120,7 +120,7 @@ class NumberSumsReading:
         second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
         return replace(found, first=first, second=second)
 
-    def _student(self, freedom: float) -> Floats:
+    def student(self, freedom: float) -> Floats:
         """Return the factors that turn normal numbers into Student's."""
         return np.asarray(np.sqrt(freedom / np.random.default_rng(_SEED + 4).chisquare(freedom, self.draws)))
 
@@ -138,7 +138,7 @@ class NumberSumsReading:
 
     def spread(self, group: int) -> Spread:
         """Return what the squares tell about V, the variance of a sum of a group's values."""
-        point = self._point(group)
+        point = self.point(group)
         noise = float(np.var(self.noise.at(point)))
         return Spread(partial(self._estimate, group), self._estimate_noise(point), noise, self.known(group), point)
 
@@ -157,7 +157,7 @@ class NumberSumsReading:
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
         reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther out than expected
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], found.point + reach * _NEAR]), 0, 1))
-        normals = _standard(self.draws)[0] * self._student(max(count - 1, 1.0))
+        normals = _standard(self.draws)[0] * self.student(max(count - 1, 1.0))
         law = Quantiles.of(self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios).interval(
             *map(float, self.first[group])
         )
@@ -197,9 +197,10 @@ class NumberSumsReading:
 
     def sums(self, group: int) -> Floats:
         """Return draws of the sum of a group's values in its own units, each moved to what is possible."""
-        return self._possible_sums(self._free_sums(group))
+        return self.possible_sums(self.free_sums(group))
 
-    def _free_sums(self, group: int) -> Floats:
+    def free_sums(self, group: int) -> Floats:
+        """Return draws of the sum of a group's values, as noise leaves them."""
         low, width = float(self.model.bounds.low), self.model.width
         high_end = self.first[group, 0] - self.noise.first
         count = self.first[group].sum() - self.noise.first - self.noise.second
@@ -210,7 +211,7 @@ class NumberSumsReading:
         """Return the largest number of values that a sum may have."""
         return float(self.size)
 
-    def _possible_sums(self, drawn: Floats) -> Floats:
+    def possible_sums(self, drawn: Floats) -> Floats:
         """Return draws of a sum that are at most what all records could have, and at least that."""
         low, high = (self._units * float(end) for end in (self.model.bounds.low, self.model.bounds.high))
         if self.model.ends > 2:  # a group may have no records
@@ -219,9 +220,9 @@ class NumberSumsReading:
 
     def population_sums(self, group: int) -> Floats:
         """Return draws of the sum that as many records of the population have on average."""
-        drawn = self._free_sums(group)
+        drawn = self.free_sums(group)
         deviation = np.sqrt(np.maximum(self.sum_variances(group, drawn), 0)) * _standard(self.draws)[0]
-        return self._possible_sums(drawn + deviation)
+        return self.possible_sums(drawn + deviation)
 
     def sum_variances(self, group: int, sums: Floats) -> Floats:
         """Return draws of the variance of a sum, sum y^2 - (sum y)^2 / n, where y is 0 in other groups.
@@ -229,10 +230,11 @@ class NumberSumsReading:
         Of K values with the mean m, sum y^2 is K m^2 + V.
         """
         count = np.maximum(self.first[group].sum() - self.noise.first - self.noise.second, 1.0)
-        spread = self.spread(group).at(self._point(group)) * self.model.width**2
+        spread = self.spread(group).at(self.point(group)) * self.model.width**2
         return np.asarray(spread + sums**2 * (1 / count - 1 / self.size))
 
-    def _point(self, group: int) -> float:
+    def point(self, group: int) -> float:
+        """Return the published mean place of a group."""
         return float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
 
     def spreads(self, group: int) -> tuple[Floats, Floats, Floats]:
@@ -271,7 +273,9 @@ class NumberSumsReading:
         below, above = spread <= most, spread >= 0
         if min(below.sum(), above.sum()) < _LEAST_DRAWS:  # noise hides it
             return self._squared(Ratio(most / 2, 0.0, most))
-        lower, upper = _sampled(place, spread, count) if sampled else (spread, spread)
+        lower, upper = spread, spread
+        if sampled:
+            lower, upper = sampled_variances(place, spread, count, np.random.default_rng(_SEED + 5))
         low, high = np.clip([np.quantile(lower[below], tail), np.quantile(upper[above], 1 - tail)], 0, most).tolist()
         possible = spread[below & above]
         point = float(np.median(possible)) if len(possible) else (low + high) / 2
@@ -288,12 +292,14 @@ class NumberSumsReading:
         return np.asarray(np.clip(spread, 0, place * (1 - place)) * self.model.width**2)
 
 
-def _sampled(place: Floats, spread: Floats, count: Floats) -> tuple[Floats, Floats]:
+def sampled_variances(
+    place: Floats, spread: Floats, count: Floats, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Return draws of both ends of a population's variance, for draws of what the records have.
 
     Around the mean of the population, K records with the variance s are farther apart by s z^2 / K, z being normal.
     """
-    generator, records = np.random.default_rng(_SEED + 5), np.maximum(np.nan_to_num(count), 1.0)
+    records = np.maximum(np.nan_to_num(count), 1.0)
     farthest = np.maximum(np.clip(place, 0, 1), 1 - np.clip(place, 0, 1)) ** 2
     around = spread * (1 + generator.standard_normal(len(spread)) ** 2 / records)
     successes = records * np.clip(np.nan_to_num(around / farthest), 0, 1)

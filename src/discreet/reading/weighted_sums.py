@@ -45,7 +45,7 @@ class WeightedSumsReading(NumberSumsReading):
     def _part_noise(self) -> float:
         return float(np.var(self.square_noise.first))
 
-    def _student(self, freedom: float) -> Floats:
+    def student(self, freedom: float) -> Floats:
         """Return ones: weighted units have no definite number of degrees of freedom."""
         return np.ones(self.draws)
 
@@ -54,8 +54,8 @@ class WeightedSumsReading(NumberSumsReading):
         """Return the largest weight that all records together may have."""
         return self.size * self.model.largest
 
-    def _free_sums(self, group: int) -> Floats:
-        return np.asarray(self.model.largest * super()._free_sums(group))
+    def free_sums(self, group: int) -> Floats:
+        return np.asarray(self.model.largest * super().free_sums(group))
 
     def sum_variances(self, group: int, sums: Floats) -> Floats:
         """Return draws of the variance of a total: sum y^2 - (sum y)^2 / n, y = W (low l + high h)."""

@@ -29,7 +29,7 @@ from discreet.guarantees.signatures import Signature, SigningKey
 from discreet.markup import html_table
 from discreet.mechanisms import Mechanism
 from discreet.models.model import Model, ModelT, TakesPrior
-from discreet.notebook import Shown
+from discreet.notebook import NotebookRepr
 from discreet.records.columns import is_text
 from discreet.version import __version__
 
@@ -46,7 +46,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Shown, Generic[ModelT]):
+class Release(NotebookRepr, Generic[ModelT]):
     """What was published under a guarantee: the mechanism, its noisy output, and the receipt of the charge.
 
     `reason` is the reason for the guarantee as stated when the release was made; `reading` is "none" if the data holder

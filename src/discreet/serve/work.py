@@ -13,6 +13,8 @@ from typing import cast
 from discreet.errors import DeclarationError, DiscreetError, DocumentError
 from discreet.exact import exact_text
 from discreet.inference import Posterior, infer
+from discreet.inference.posteriors.protocols import ANSWERS, HasEvents
+from discreet.inference.posteriors.report import remarks
 from discreet.inference.posteriors.row import Row
 from discreet.planning import accuracy, verify
 from discreet.planning.plan import require_quick
@@ -97,8 +99,8 @@ def reading(document: str, level: float, event: str | None, by: str | None, grou
     notes += tuple(str(each.message) for each in seen)
     return found | {
         "rows": [_plain_row(row) for row in rows], "chart": chart, "columns": _events(posterior),
-        "notes": list(dict.fromkeys(notes)), "groups": groups, "remarks": list(posterior.remarks(level)),
-        "answers": sorted(posterior.answers),
+        "notes": list(dict.fromkeys(notes)), "groups": groups, "remarks": list(remarks(posterior, level)),
+        "answers": sorted(name for name, asked in ANSWERS.items() if isinstance(posterior, asked)),
     }  # fmt: skip
 
 
@@ -112,6 +114,10 @@ def _posterior(document: str) -> tuple[Posterior, tuple[str, ...]]:
 
 
 def _asked_rows(posterior: Posterior, level: float, event: str, by: str | None) -> Sequence[Row]:
+    if not isinstance(posterior, HasEvents):
+        raise DeclarationError(
+            f"The probability of an event was requested, but {posterior.text.subject} has no events."
+        )
     return (posterior.chance(event, None, level),) if by is None else posterior.rates(event, by, level)
 
 
@@ -141,7 +147,8 @@ def _chart(
 
 def _events(posterior: Posterior) -> Plain:
     """Return the columns that events are about, with their levels; none if the model has no events."""
-    return {column.name: [text_of(level) for level in column.levels] for column in posterior.columns}
+    columns = posterior.columns if isinstance(posterior, HasEvents) else ()
+    return {column.name: [text_of(level) for level in column.levels] for column in columns}
 
 
 def account(document: str) -> str:

@@ -10,6 +10,8 @@ import numpy as np
 
 from discreet.exact import exact_text
 from discreet.inference import Posterior, Row
+from discreet.inference.posteriors.protocols import HasFacts
+from discreet.inference.posteriors.report import sources_line
 from discreet.inference.posteriors.row import shown_fields
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -38,11 +40,11 @@ def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float]
         "mechanism": type(first.mechanism).__name__,
         "level": level,
         "method": posterior.method,
-        "combined": posterior.combined or None,
+        "combined": sources_line(posterior) or None,
         "information": posterior.information,
         "log_evidence": posterior.log_evidence,
         "rows": rows_with_truth(posterior.rows(level), truth),
-        **posterior.facts(level),
+        **(posterior.facts(level) if isinstance(posterior, HasFacts) else {}),
     }
 
 

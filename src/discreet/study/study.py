@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.documents import Document, canonical_json
-from discreet.errors import DeclarationError, PublishError
+from discreet.errors import DeclarationError, DiscreetError, PublishError
 from discreet.exact import exact_text
 from discreet.guarantees import Ledger
 from discreet.guarantees.allowances import allowance_in_words, period_at, stated_allowance
@@ -28,6 +28,9 @@ from discreet.study.file import read_study
 from discreet.study.metrics import metric_of
 from discreet.study.queries import DeclaredAsk, Draws, read_query
 from discreet.study.questions import Question
+
+if TYPE_CHECKING:
+    from discreet.planning.plan import Accuracy
 
 
 class Study(Declarations):
@@ -91,9 +94,9 @@ class Study(Declarations):
         source: Source = read(paths[0] if isinstance(data.path, str) else paths, data.table, data.separator)
         return source
 
-    def statistics(self, question: Question) -> Statistics:
-        """Count what a question needs. The result is secret."""
-        counted: Statistics = question.model.statistics(self.source())
+    def statistics(self, question: Question, frame: object = None) -> Statistics:
+        """Count what a question needs, in the declared data or in a frame that holds them. The result is secret."""
+        counted: Statistics = question.model.statistics(self.source() if frame is None else frame)
         return counted
 
     def ledger(self) -> Ledger:
@@ -142,11 +145,63 @@ class Study(Declarations):
             )
         return ledger
 
-    def publish(self, name: str) -> Release:
-        """Publish a question. Repeated on the same data, it returns the same release and charges nothing."""
-        return self.publish_question(self.question(name), self._request(name))
+    def publish(self, name: str, frame: object = None) -> Release:
+        """Publish a question, and write the release beside the study file, as `discreet publish` does.
 
-    def publish_question(self, question: Question, request: str) -> Release:
+        `frame` holds the records that the study declares, such as a data frame; without one its files are read.
+        Repeated, it returns the same release and charges nothing, whatever the records are now.
+        """
+        release = self.release_of(name, frame)
+        self._write(release, self.release_path(name))
+        return release
+
+    def release_of(self, name: str, frame: object = None) -> Release:
+        """Publish a question without writing the release to a file."""
+        return self.publish_question(self.question(name), self._request(name), frame)
+
+    def release_path(self, name: str) -> Path:
+        """Return the file that a question's release is written to."""
+        return self.path.parent / f"{self.question(name).name}.release.json"
+
+    def _write(self, release: Release, path: Path) -> None:
+        """Write a release, unless the file holds it already, perhaps signed."""
+        try:
+            if path.is_file() and Release.from_json(path.read_bytes()).digest == release.digest:
+                return
+        except DiscreetError:
+            pass  # a file that holds no release is written anew
+        try:
+            path.write_text(release.to_json() + "\n", encoding="utf-8")
+        except OSError as problem:
+            raise PublishError(
+                f"{release.label!r} was published and charged, but cannot be written to {str(path)!r}: "
+                f"{problem.strerror}. Publish it again once that file can be written: repeating it charges nothing."
+            ) from None
+
+    def plan(self, name: str, level: float = 0.9, studies: int | None = None, patience: float = 1.0) -> "Accuracy":
+        """Return how accurate a question will be at its own epsilon, as `discreet plan` does. No data are touched."""
+        from discreet.planning.plan import accuracy, require_quick  # slow to import
+
+        question = self.question(name)
+        if (why := question.only_claimed or question.no_posterior or question.refusal) is not None:
+            raise DeclarationError(f"Cannot plan {name!r}: it cannot be read: {why}. Nothing was planned.")
+        require_quick(question.mechanism, patience)
+        return accuracy(question.mechanism, level, studies, patience=patience)
+
+    def infer(
+        self, name: str, prior: object = None, own: object = None, patience: float = 1.0, model: object = None
+    ) -> Any:
+        """Return the posterior given the release of a question, from its file beside the study file: see `infer`."""
+        from discreet.inference import infer  # slow to import
+
+        if not (path := self.release_path(name)).is_file():
+            raise DeclarationError(
+                f"There is no file {str(path)!r}. Publish the question first: study.publish({name!r}). Nothing was "
+                "read."
+            )
+        return infer(Release.from_json(path.read_bytes()), prior=prior, own=own, patience=patience, model=model)
+
+    def publish_question(self, question: Question, request: str, frame: object = None) -> Release:
         """Publish a question about this study's columns under a request's name; repeating it charges nothing.
 
         If it was answered before, the release is the one that was recorded, with its label and order of columns.
@@ -155,7 +210,7 @@ class Study(Declarations):
         if (first := self._first_asked(question, request)) is None:
             _refuse_unreadable(question)
         question = first or question
-        secret = self._fitting(question, self.statistics(question))
+        secret = self._fitting(question, self.statistics(question, frame))
         return publish(
             question.mechanism, secret, self.ledger(), question.label,
             unit=self.unit, request=request, data=self._data_name, reading=question.reading,
@@ -242,7 +297,7 @@ class Study(Declarations):
         running = Ledger.open(self.ledger_place).this_period if self.has_ledger else None
         return f" in {period_at(allowance, now(), None) if running is None else running[0]}"
 
-    def plan(self) -> Plan:
+    def batch(self) -> Plan:
         """Return all questions as one plan, fixed in advance, at the budget's delta."""
         if not self.questions:
             raise DeclarationError(f"{str(self.path)!r} has no questions.")

@@ -8,9 +8,10 @@ from scipy.stats import beta as beta_law
 
 import discreet as dc
 from discreet.arrays import Floats
-from discreet.mathematics.divergences import hellinger_rows
+from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet
+from discreet.mathematics.divergences import hellinger, hellinger_rows, kullback_leibler
 
-MIXTURE = dc.mathematics.distributions.BetaMixture(np.array([0.3, 0.7]), np.array([2.0, 30.0]), np.array([9.0, 4.0]))
+MIXTURE = BetaMixture(np.array([0.3, 0.7]), np.array([2.0, 30.0]), np.array([9.0, 4.0]))
 
 
 def test_a_mixture_is_the_weighted_sum_of_its_parts() -> None:
@@ -32,14 +33,14 @@ def test_quantiles_invert_the_distribution(probability: float) -> None:
 
 
 def test_tiny_quantiles_keep_their_digits() -> None:
-    spike = dc.mathematics.distributions.Dirichlet((0.01, 30.0)).marginal(0)
+    spike = Dirichlet((0.01, 30.0)).marginal(0)
     low = float(spike.quantile(0.05))
     assert low < 1e-100
     assert float(spike.cdf(low)) == pytest.approx(0.05, rel=1e-9)
 
 
 def test_the_shortest_interval_of_a_beta_starts_at_zero_when_the_density_falls() -> None:
-    falling = dc.mathematics.distributions.Dirichlet((1.0, 20.0)).marginal(0)
+    falling = Dirichlet((1.0, 20.0)).marginal(0)
     low, high = falling.highest_density(0.9)
     assert low == 0
     assert float(falling.cdf(high)) == pytest.approx(0.9)
@@ -62,37 +63,31 @@ GOLDEN = [
 def test_hellinger_distances_have_the_specified_digits(
     first: tuple[float, ...], second: tuple[float, ...], expected: float
 ) -> None:
-    assert dc.mathematics.divergences.hellinger(
-        dc.mathematics.distributions.Dirichlet(first), dc.mathematics.distributions.Dirichlet(second)
-    ) == pytest.approx(expected, rel=1e-13)
+    assert hellinger(Dirichlet(first), Dirichlet(second)) == pytest.approx(expected, rel=1e-13)
     assert hellinger_rows([second, first], [first, first])[1] == 0
 
 
 def test_kullback_leibler_is_the_mean_log_ratio() -> None:
-    first, second = dc.mathematics.distributions.Dirichlet((3, 5, 2)), dc.mathematics.distributions.Dirichlet((1, 4, 4))
+    first, second = Dirichlet((3, 5, 2)), Dirichlet((1, 4, 4))
     draws = first.sample(200_000, np.random.default_rng(1))
     ratios = first.log_density(draws) - second.log_density(draws)
-    assert dc.mathematics.divergences.kullback_leibler(first, second) == pytest.approx(
-        ratios.mean(), abs=5 * ratios.std() / np.sqrt(200_000)
-    )
-    assert dc.mathematics.divergences.kullback_leibler(first, first) == pytest.approx(0, abs=1e-13)
+    assert kullback_leibler(first, second) == pytest.approx(ratios.mean(), abs=5 * ratios.std() / np.sqrt(200_000))
+    assert kullback_leibler(first, first) == pytest.approx(0, abs=1e-13)
 
 
 @pytest.mark.parametrize("nonsense", [(1,), (), (1, 0), (1, -1), (1, float("nan")), (1, float("inf"))])
 def test_parameters_must_be_positive(nonsense: tuple[float, ...]) -> None:
     with pytest.raises(dc.DeclarationError):
-        dc.mathematics.distributions.Dirichlet(nonsense)
+        Dirichlet(nonsense)
 
 
 def test_distributions_of_different_size_are_not_compared() -> None:
     with pytest.raises(dc.DeclarationError):
-        dc.mathematics.divergences.hellinger(
-            dc.mathematics.distributions.Dirichlet((1, 1)), dc.mathematics.distributions.Dirichlet((1, 1, 1))
-        )
+        hellinger(Dirichlet((1, 1)), Dirichlet((1, 1, 1)))
 
 
 def test_counts_are_summarised() -> None:
-    law = dc.mathematics.distributions.CountDistribution(3, np.array([0.2, 0.5, 0.3]))
+    law = CountDistribution(3, np.array([0.2, 0.5, 0.3]))
     assert law.mean == pytest.approx(4.1)
     assert law.interval(0.5) == (4, 5)
 
@@ -102,15 +97,15 @@ def test_a_quantile_takes_few_steps(size: int, monkeypatch: pytest.MonkeyPatch) 
     """Newton's method does not leave a root that it has reached; halving from there on took about fifty steps."""
     counts = np.arange(size + 1, dtype=np.float64)
     weights = np.exp(-0.5 * np.abs(counts - size // 4))
-    mixture = dc.mathematics.distributions.BetaMixture(weights / weights.sum(), counts + 1, size + 1 - counts)
-    steps, cdf = 0, dc.mathematics.distributions.BetaMixture.cdf
+    mixture = BetaMixture(weights / weights.sum(), counts + 1, size + 1 - counts)
+    steps, cdf = 0, BetaMixture.cdf
 
-    def counted(law: dc.mathematics.distributions.BetaMixture, x: ArrayLike) -> Floats:
+    def counted(law: BetaMixture, x: ArrayLike) -> Floats:
         nonlocal steps
         steps += 1
         return cdf(law, x)
 
-    monkeypatch.setattr(dc.mathematics.distributions.BetaMixture, "cdf", counted)
+    monkeypatch.setattr(BetaMixture, "cdf", counted)
     for probability in np.linspace(0.01, 0.5, 50):
         steps = 0
         mixture.logit_quantile(probability)

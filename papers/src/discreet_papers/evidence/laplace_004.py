@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 import discreet as dc
+from discreet.mathematics.divergences import hockey_stick
 from discreet_papers.bounds_004 import (
     Pair,
     deviation,
@@ -323,10 +324,8 @@ def privacy_of_updates() -> Finding:
         Basis.DEFINITION,
         "a definition; the library compares neighbours by it",
         {
-            "geometric noise keeps epsilon = 1 and not 0.99": dc.mathematics.divergences.hockey_stick(
-                laws[0], laws[1], 1.0
-            )
+            "geometric noise keeps epsilon = 1 and not 0.99": hockey_stick(laws[0], laws[1], 1.0)
             < 1e-12
-            < dc.mathematics.divergences.hockey_stick(laws[0], laws[1], 0.99)
+            < hockey_stick(laws[0], laws[1], 0.99)
         },
     )

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-import discreet as dc
 from discreet.mathematics.divergences import hellinger, kullback_leibler
 from discreet.mechanisms.hellinger_sensitivity import local_sensitivity
 from discreet_papers import as_published
@@ -120,9 +119,7 @@ def local_sensitivity_as_printed() -> Finding:
     """Evaluate the printed expression, which compares x with x', and the one that is meant."""
     tables, _, local = by_definition((1.0, 1.0), 8)
     here, there = np.array([0, 8]), np.array([4, 4])
-    printed = dc.mathematics.divergences.hellinger(
-        tuple(1 + here), tuple(1 + there)
-    )  # the largest |H(x, r) - H(x', r)| over r
+    printed = hellinger(tuple(1 + here), tuple(1 + there))  # the largest |H(x, r) - H(x', r)| over r
     meant = float(local[[tuple(each) for each in tables.tolist()].index((4, 4))])
     closed = local_sensitivity(np.ones(2), there)
     return Finding(

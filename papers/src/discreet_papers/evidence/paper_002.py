@@ -10,6 +10,8 @@ import discreet as dc
 from discreet.certificates.posterior_divergences import neighbour_divergence
 from discreet.certificates.posterior_draw import posterior_draw_delta
 from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.divergences import hockey_stick, kullback_leibler
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import near, row, rows
 from discreet_papers.paper_002 import definition_2 as definition
@@ -37,7 +39,7 @@ def privacy() -> Finding:
     for p, q in generator.dirichlet(np.ones(5), size=(40, 2)):
         events = [np.array(chosen) for chosen in product((0, 1), repeat=5)]
         delta = max(float(event @ p - exp(0.3) * (event @ q)) for event in events)
-        right.append(near(dc.mathematics.divergences.hockey_stick(p, q, 0.3), delta, 1e-9))
+        right.append(near(hockey_stick(p, q, 0.3), delta, 1e-9))
     return Finding(
         Basis.DEFINITION,
         "a definition; the library's delta is the largest over all events",
@@ -129,9 +131,7 @@ def divergence() -> Finding:
     logs = [np.log(theta) * (a - 1) + np.log1p(-theta) * (b - 1) for a, b in ((3.0, 5.0), (4.0, 4.0))]
     laws = [np.exp(each) / np.trapezoid(np.exp(each), theta) for each in logs]
     integral = float(np.trapezoid(laws[0] * np.log(laws[0] / laws[1]), theta))
-    closed = dc.mathematics.divergences.kullback_leibler(
-        dc.mathematics.distributions.Dirichlet((3.0, 5.0)), dc.mathematics.distributions.Dirichlet((4.0, 4.0))
-    )
+    closed = kullback_leibler(Dirichlet((3.0, 5.0)), Dirichlet((4.0, 4.0)))
     return Finding(
         Basis.DEFINITION, "a definition; the library has closed forms", {"closed form": near(closed, integral, 1e-5)}
     )
@@ -205,10 +205,7 @@ def all_queries() -> Finding:
     for p, q in generator.dirichlet(np.ones(6), size=(60, 2)):
         parts = generator.integers(0, 3, 6)
         one, two = (np.bincount(parts, law, 3) for law in (p, q))
-        holds.append(
-            dc.mathematics.divergences.hockey_stick(one, two, 0.2)
-            <= dc.mathematics.divergences.hockey_stick(p, q, 0.2) + 1e-12
-        )
+        holds.append(hockey_stick(one, two, 0.2) <= hockey_stick(p, q, 0.2) + 1e-12)
     return Finding(
         Basis.PROOF,
         "an event about the answer is an event about the draw",

@@ -5,9 +5,9 @@ from math import log as ln
 
 import numpy as np
 
-import discreet as dc
 from discreet.certificates.adjacent_pairs import compare_neighbours
 from discreet.certificates.posterior_distances import Tables
+from discreet.mathematics.divergences import hockey_stick
 from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, normaliser_bound
 from discreet_papers import as_published
 from discreet_papers.as_published import PublishedHellingerSmooth
@@ -76,8 +76,8 @@ def lemma_2_3_argument() -> Finding:
         weights = np.repeat(np.exp(-epsilon / 2 * np.array(scores[name]) / scale), (many, few))
         laws[name] = weights / weights.sum()
     found = max(
-        dc.mathematics.divergences.hockey_stick(laws["x"], laws["y"], 1),
-        dc.mathematics.divergences.hockey_stick(laws["y"], laws["x"], 1),
+        hockey_stick(laws["x"], laws["y"], 1),
+        hockey_stick(laws["y"], laws["x"], 1),
     )
     return Finding(
         Basis.COMPUTED,

@@ -9,7 +9,7 @@ from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots
 from discreet.arrays import Counts, Floats
 from discreet.exact import whole
 from discreet.inference._plug_in import plain_counts
-from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
 from discreet.mathematics.distributions import BetaMixture, Interval
 from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
 from discreet.mechanisms import Sized
@@ -86,7 +86,7 @@ def _reader_interval(mechanism: Sized, output: Counts, together: BetaMixture, ce
     sums = OwnSums(Problem(mechanism.model, mechanism.size, (_observed(mechanism, output),)))
     if sums.refusal is not None:
         return together.interval(level)
-    return OwnLaws(sums, mechanism.size).share(np.array([cell])).interval(level)
+    return GroupwiseDistributions(sums, mechanism.size).share(np.array([cell])).interval(level)
 
 
 def _gain(law: BetaMixture, alpha: Floats) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.arrays import Floats
+from discreet.randomness import RandomBits
 from discreet_papers.figure_1_004.setting import FEATURES, NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
 NAME = "FourierCounts, weighted for classification"
@@ -24,7 +25,7 @@ def mechanism_at(epsilon: str) -> dc.mechanisms.FourierCounts:
     return dc.mechanisms.FourierCounts(NETWORK, SIZE, epsilon, shares=shares)
 
 
-def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
+def one_release(records: Splits, epsilon: str, bits: RandomBits) -> Floats:
     """Return the scores of one release for each repeat."""
     mechanism = mechanism_at(epsilon)
     noisy = mechanism.sample(records.counts.reshape(len(records), -1), bits)

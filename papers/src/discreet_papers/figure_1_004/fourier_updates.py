@@ -6,8 +6,8 @@ drawn again until it passes; what that costs is told by `discreet reproduce 004-
 
 import numpy as np
 
-import discreet as dc
 from discreet.arrays import Floats
+from discreet.randomness import RandomBits
 from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 
@@ -15,7 +15,7 @@ NAME = "Algorithm 2, successful runs only, at the claimed epsilon"
 SHIFT = 0.122
 
 
-def one_release(records: Splits, epsilon: str, bits: dc.randomness.RandomBits) -> Floats:
+def one_release(records: Splits, epsilon: str, bits: RandomBits) -> Floats:
     """Return the scores of the first successful run for each repeat."""
     mechanism = as_published.FourierUpdates(NETWORK, SIZE, epsilon)
     counts = records.counts.reshape(len(records), -1)

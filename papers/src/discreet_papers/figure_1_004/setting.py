@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.arrays import Floats
+from discreet.randomness import RandomBits
 
 FEATURES = tuple(f"x{number}" for number in range(1, 17))
 NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)
@@ -50,7 +51,7 @@ class Curve:
     scores: Callable[[Splits, str], Floats]
 
 
-def averaged(one: Callable[[Splits, str, dc.randomness.RandomBits], Floats]) -> Callable[[Splits, str], Floats]:
+def averaged(one: Callable[[Splits, str, RandomBits], Floats]) -> Callable[[Splits, str], Floats]:
     """Return the mean scores of several releases of each repeat: the same records, noise drawn anew."""
 
     def of(records: Splits, epsilon: str) -> Floats:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-import discreet as dc
+from discreet.mathematics.divergences import hellinger
 from discreet.mechanisms.hellinger_sensitivity import published_gamma
 from discreet_papers.paper_003 import PAPER_003, DistanceLaw, exponential_law, floored_law, gamma_of
 from discreet_papers.paper_003.figure_3 import curves, sensitivities
@@ -42,7 +42,7 @@ def run(quick: bool) -> Outcome:
         where["gamma_as_defined"] = gamma_of(size, EPSILON, DELTA)
         for name, law in laws.items():
             rows.append(where | {"mechanism": name, "sensitivity": found.get(name.split()[-1])} | law.summary())
-    beside = dc.mathematics.divergences.hellinger(PRIOR, (8, 3, 5))
+    beside = hellinger(PRIOR, (8, 3, 5))
     means = {row["mechanism"]: row["mean"] for row in rows if row["size"] == 120}
     verdict = (
         f"gamma is {gamma_with_n(100):.12g} and {gamma_with_n(120):.12g}, as printed, if n stands for the n + 1 of the "

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
+from discreet.mathematics.divergences import hellinger
 from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, model_of, smooth_law
 from discreet_papers.pictures import axis, lines
@@ -38,7 +39,7 @@ def run(quick: bool) -> Outcome:
     columns = by_steps(table), by_steps(cut)
     rows: list[Row] = []
     for k, (distance, exponential, laplace) in PRINTED.items():
-        exact = dc.mathematics.divergences.hellinger((5, 5), (5 - k, 5 + k))
+        exact = hellinger((5, 5), (5 - k, 5 + k))
         row: Row = {"steps": k, "printed_distance": distance, "distance": exact}
         row |= {"printed_exponential": exponential, "exponential": columns[0][k]}
         row |= {"printed_laplace": laplace, "laplace": columns[1][k]}

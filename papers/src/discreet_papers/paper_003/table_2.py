@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
+from discreet.mathematics.divergences import hellinger
 from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, model_of, smooth_of
 from discreet_papers.pictures import axis, lines
@@ -41,7 +42,7 @@ def run(quick: bool) -> Outcome:
         row: Row = {"change": str(change), "tables": len(tables), "steps": int(np.abs(change).sum()) // 2}
         row |= {
             "printed_distance": distance,
-            "distance": dc.mathematics.divergences.hellinger(tables[0] + 1, truth + 1),
+            "distance": hellinger(tables[0] + 1, truth + 1),
         }
         row |= {"printed_exponential": exponential, "exponential": laws[0]}
         rows.append(row | {"printed_laplace": laplace, "laplace": laws[1], "geometric_histogram": laws[2]})

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 
 import discreet as dc
+from discreet.mathematics.distributions import Interval
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines, with_level
@@ -44,7 +45,7 @@ def _covered(mechanism: dc.GeometricHistogram, repeats: int) -> float:
     generator, bits = np.random.default_rng(SEED), dc.SeededBits(SEED)
     truths = generator.random(repeats)
     tables = generator.multinomial(mechanism.size, np.column_stack([truths, 1 - truths]))
-    laws: dict[tuple[int, ...], dc.mathematics.distributions.Interval] = {}
+    laws: dict[tuple[int, ...], Interval] = {}
     inside = 0
     for theta, output in zip(truths, mechanism.sample(tables, bits), strict=True):
         key = tuple(int(count) for count in output)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
@@ -19,16 +19,21 @@ from discreet.exact import whole
 from discreet.inference._plug_in import has_plain_counts, plug_in
 from discreet.inference.differences import Difference, difference_between_groups
 from discreet.inference.pooling import PooledRates
-from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
+from discreet.inference.posteriors.comparisons import (
+    Comparison,
+    PosteriorProbability,
+    Statement,
+    require_one_comparison,
+)
 from discreet.inference.posteriors.events import column_named
-from discreet.inference.posteriors.laws import OwnLaws
+from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
 from discreet.inference.posteriors.outweighed import watch_rates, watch_share
 from discreet.inference.posteriors.pictures import Intervals, Line
-from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.report import ReportText, dirichlet_in_words, levels_in_words
+from discreet.inference.posteriors.row import PROBABILITY, SHOWN_LEVEL, Row
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.inference.posteriors.table import TablePosterior, levels_of
 from discreet.inference.remap import bayes_remap, weighted_tables
-from discreet.inference.statements import Statement
 from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet, Interval, Odds, Sampled, Share
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
@@ -53,10 +58,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
     """
-
-    subject = "a table of categories"
-    is_information_at_hand = True
-    answers = TablePosterior.answers | {"differ", "probability_that", "pooled", "margin"}
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.model.columns)
@@ -91,8 +92,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return margin_of(self, columns)
 
     @property
-    def reading_line(self) -> str:
-        whose = "the declared prior" if self.has_declared_prior else "the reader's own prior"
+    def _has_holders_prior(self) -> bool:
+        return bool(self.model == self.releases[0].mechanism.model)
+
+    @property
+    def _estimation(self) -> str:
+        whose = "the declared prior" if self._has_holders_prior else "the reader's own prior"
         whose = "the prior and own records" if self.own_records else whose
         together = "from all cells together, " + (
             f"under {whose}" if self.model.is_prior_declared else f"with a learnt prior strength ({self._learnt})"
@@ -102,14 +107,6 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         if self.laws is not self.joint:
             return "Means and intervals: from both shares together, with a uniform prior."
         return f"Means and intervals: {together}."
-
-    @property
-    def why_starred(self) -> str:
-        """Say that all cells read together contradict a cell's own noisy sum."""
-        return (
-            "Read together with all cells, this mean lies outside the interval from its own noisy count: the prior "
-            f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here. Trust the interval."
-        )
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -143,10 +140,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         """Say how many exactly known records would tell as much."""
         return (f"This tells about as much as {max(0.0, self.equivalent_records):.0f} exactly known records would.",)
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         cells, crossed = len(self.model.cells), len(self.model.columns) > 1
         what = f"{cells} combinations of the levels" if crossed else f"{cells} levels"
-        return Account(
+        return ReportText(
+            subject="a table of categories",
             question=f"how often does each of the {what} of {' and '.join(c.name for c in self.model.columns)} occur?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="counts",
@@ -154,6 +153,12 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             "of the noise. Together they tell about as much as "
             f"{max(0, round(self.equivalent_records)):,} exactly known records would.",
             prior=self._prior_in_words(),
+            estimation=self._estimation,
+            outside_interval=(
+                "Read together with all cells, this mean lies outside the interval from its own noisy count: the prior "
+                f"({float(self.mean_prior.sum()):.3g} records in all) outweighs the data here. Trust the interval."
+            ),
+            has_holders_prior=self._has_holders_prior,
         )
 
     @property
@@ -189,7 +194,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
             taken = [naive.marginal(place) for place in range(len(naive.concentration))]
             careless = self._lines([(law.mean, law.interval(level)) for law in taken])
-        laws = list(zip(self.joint_means.tolist(), self.interval(level).values(), strict=True))
+        laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         return Intervals(title, self._lines(laws), careless)
 
     def _lines(self, laws: Sequence[tuple[float, Interval]]) -> tuple[Line, ...]:
@@ -214,25 +219,28 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         """Return the posterior probability of each strength of the prior, in the order in which they were given."""
         return tuple(self.joint.probabilities.tolist())
 
-    @cached_property
-    def mean(self) -> dict[Cell, float]:
-        """Return the expected probability of every cell; it is also the chance that the next record falls there."""
-        return self._by_cell(self.joint_means.tolist())
+    def keys(self) -> tuple[Cell, ...]:
+        """Return the cells: levels as declared, or tuples of them."""
+        return tuple(self.model.cells)
 
     @property
-    def sd(self) -> dict[Cell, float]:
-        """Return the standard deviation of every cell's probability."""
-        return self._by_cell(self.cell_laws.sd.tolist())
+    def mean(self) -> Mapping[Cell, float]:
+        """Return the expected probability of every cell; it is also the chance that the next record falls there."""
+        return self._by_key(self.joint_means.tolist())
+
+    @property
+    def sd(self) -> Mapping[Cell, float]:
+        return self._by_key(self.cell_laws.sd.tolist())
 
     @property
     def median(self) -> dict[Cell, float]:
         """Return the median of every cell's probability."""
         return self._by_cell(self.cell_laws.median.tolist())
 
-    def interval(self, level: float = 0.9) -> dict[Cell, Interval]:
-        """Return the equal-tailed interval of every cell's probability."""
+    def _intervals(self, level: float) -> list[Interval]:
+        """Return the interval of every cell."""
         low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
-        return self._by_cell(map(Interval, low.tolist(), high.tolist()))
+        return list(map(Interval, low.tolist(), high.tolist()))
 
     @property
     def equivalent_records(self) -> float:
@@ -286,13 +294,68 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         watch_rates(self, {f"{first} | {first} or {second}": (one, two)})
         return Odds(self.laws.between(one, two))
 
-    def probability_that(self, statement: str) -> float:
-        """Return the probability of a statement: 'current > 0.3', 'current > former', 'ward=A > 2 * ward=B'."""
-        asked = Statement.read(statement, self.model)
+    def probability_that(
+        self,
+        what: Any,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        greater_than: Any = None,
+        draws: int = _DRAWS,
+        seed: int = 0,
+    ) -> PosteriorProbability:
+        """Return the probability of a statement about events: exact, unless it is a function of draws.
+
+        In words it is such as 'current > 0.3', 'current > former', 'ward=A > 2 * ward=B'.
+        """
+        if callable(what):
+            return super().probability_that(what, draws=draws, seed=seed)
+        if above is below is greater_than is None and isinstance(what, str) and not self._is_event(what):
+            first = self.model.columns[0]
+            example = f"cells and numbers, such as '{first.name}={first.levels[0]} > 0.3'"
+            asked = Statement.read(what, self._event, example)
+        else:
+            require_one_comparison(above, below, greater_than)
+            other = None if greater_than is None else self._named(greater_than)
+            asked = Statement.about(self._named(what), above, below, other)
         for side in (asked.larger, asked.smaller):
-            if side.places is not None:
-                watch_share(self, side.event, side.places)
-        return asked.probability(self.laws.share, self.laws.between)
+            if side.what is not None:
+                watch_share(self, *side.what)
+        return self._probability(asked)
+
+    def _named(self, event: object) -> tuple[str, Counts]:
+        return str(event), self.model.places(event)
+
+    def _event(self, text: str) -> tuple[str, Counts] | None:
+        try:
+            return self._named(text)
+        except (DeclarationError, ValueError):
+            return None
+
+    def _is_event(self, text: str) -> bool:
+        return self._event(text) is not None
+
+    def _probability(self, asked: "Statement[tuple[str, Counts]]") -> PosteriorProbability:
+        """Return P(a x > b y): x alone has a law, and a x > b y if and only if x / (x + y) > b / (a + b)."""
+        larger, smaller = asked.larger, asked.smaller
+        if larger.what is None and smaller.what is None:
+            return PosteriorProbability(float(larger.factor > smaller.factor))
+        if smaller.what is None and larger.what is not None:
+            law = self.laws.share(larger.what[1])
+            return PosteriorProbability(1 - float(law.cdf(smaller.factor / larger.factor)), law.draws)
+        if larger.what is None and smaller.what is not None:
+            law = self.laws.share(smaller.what[1])
+            return PosteriorProbability(float(law.cdf(larger.factor / smaller.factor)), law.draws)
+        assert larger.what is not None
+        assert smaller.what is not None
+        one, two = larger.what[1], smaller.what[1]
+        if np.intersect1d(one, two).size and larger.factor != smaller.factor:
+            raise DeclarationError("Multiples can only be compared for events that are mutually exclusive.")
+        only_one, only_two = np.setdiff1d(one, two), np.setdiff1d(two, one)
+        if not only_one.size or not only_two.size:
+            return PosteriorProbability(float(only_one.size > 0))
+        law = self.laws.between(only_one, only_two)
+        return PosteriorProbability(1 - float(law.cdf(smaller.factor / (larger.factor + smaller.factor))), law.draws)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of probabilities (rows of `theta`), exactly: counts first, then these."""
@@ -302,12 +365,34 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         """Return the distribution of any function of the probabilities (rows of cells), by exact draws."""
         return Sampled(np.asarray(function(self.draws(draws, seed)["theta"]), dtype=float))
 
-    def difference(self, first: object, second: object, draws: int = _DRAWS, seed: int = 0) -> Sampled:
-        """Return the distribution of P(first) - P(second)."""
-        groups = here, there = self.model.places(first), self.model.places(second)
-        for event, places in zip((first, second), groups, strict=True):
-            watch_share(self, str(event), places)
-        one, two = self._log_sums(groups, draws, seed)
+    def difference(
+        self, first: Any, second: Any, level: float = SHOWN_LEVEL, draws: int = _DRAWS, seed: int = 0
+    ) -> Comparison:
+        """Return P(first) - P(second) for two cells or events.
+
+        Interval and mean are those of `difference_distribution`, so of the same noisy sums as each interval; the
+        probability that it is above 0 is exact.
+        """
+        (one, here), (two, there) = self._named(first), self._named(second)
+        minus = self._minus((one, here), (two, there), draws, seed, calls=5)
+        greater = self._probability(Statement.about((one, here), None, None, (two, there)))
+        name = f"{_event_text(first)} minus {_event_text(second)}"
+        figures = *minus.summary(level), PROBABILITY, minus.monte_carlo_error
+        return Comparison(name, "", *figures, probability_above_zero=greater)
+
+    def difference_distribution(
+        self, first: object, second: object, draws: int = _DRAWS, seed: int = 0
+    ) -> SampledDifference:
+        """Return the distribution of P(first) - P(second), by exact draws."""
+        return self._minus(self._named(first), self._named(second), draws, seed, calls=5)
+
+    def _minus(
+        self, first: tuple[str, Counts], second: tuple[str, Counts], draws: int, seed: int, calls: int
+    ) -> SampledDifference:
+        (_, here), (_, there) = first, second
+        for name, places in (first, second):
+            watch_share(self, name, places, calls)
+        one, two = self._log_sums((here, there), draws, seed)
         drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(here, there), np.setdiff1d(there, here)]
         return SampledDifference(drawn, *(self.laws.share(own) if own.size else None for own in only))
 
@@ -397,9 +482,9 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
 
     @cached_property
-    def own_laws(self) -> OwnLaws | None:
+    def own_laws(self) -> GroupwiseDistributions | None:
         sums = OwnSums(Problem.of(self.releases))
-        return OwnLaws(sums, self.size) if sums.refusal is None else None
+        return GroupwiseDistributions(sums, self.size) if sums.refusal is None else None
 
     @cached_property
     def cell_laws(self) -> MixtureBatch:
@@ -428,16 +513,17 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
                 stacklevel=4,
             )
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw counts and probabilities given them, independently."""
         counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
-        return States({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
-        theta = states.parameters["theta"]
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw counts of as many further records."""
+        theta = sample.parameters["theta"]
         return generator.multinomial(self.size, theta / theta.sum(axis=1, keepdims=True))
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Draw probabilities from the prior; if its strength was learnt, all candidate strengths are equally likely."""
         models = [reading.model for reading in self.joint.readings]
         if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
@@ -445,7 +531,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         if len(models) != len(self.joint.log_evidences):
             raise DeclarationError("some strengths of the prior were dropped, because no draw had them")
         shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
-        return States({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
+        return PosteriorSample({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 
     def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
         """Return whether the rate of an event differs between the levels of a column: a probability and a sentence.
@@ -458,6 +544,10 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             return np.array([_rate(self.joint_means, places, inside) for places in groups])
 
         return difference_between_groups(self.model, self.releases, event, by, rates, patience)
+
+
+def _event_text(event: object) -> str:
+    return event if isinstance(event, str) else ", ".join(map(level_text, levels_of(event)))  # type: ignore[arg-type]
 
 
 def _rate(means: Floats, places: Counts, inside: Counts) -> float:

@@ -16,8 +16,6 @@ from discreet.records.columns import Column, Level
 class EventPosterior(Posterior[ModelT]):
     """What is known about a table of categories, or about a network of them."""
 
-    answers = frozenset({"chance", "rates", "synthesize"})
-
     @property
     @abstractmethod
     def columns(self) -> tuple[Column, ...]:
@@ -44,6 +42,7 @@ class EventPosterior(Posterior[ModelT]):
         """Return made-up records, as lists by column."""
 
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
+        """Return P(event), or P(event | given), as a row with its interval."""
         law = self.probability(event) if given is None else self.conditional(event, given)
         row = _row(event, given or "", law, level)
         self.asked(event, [row])
@@ -63,10 +62,12 @@ class EventPosterior(Posterior[ModelT]):
         return tuple(rows)
 
     def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+        """Return the distribution of P(event | each level of a column)."""
         column = column_named(self.columns, by)
         return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
 
     def group_sizes(self, by: str, level: float = 0.9) -> tuple[Interval, ...]:
+        """Return an interval for the number of records in each level of a column."""
         column = column_named(self.columns, by)
         shares = [self._group_share(column, place).summary(level) for place in range(len(column.levels))]
         return tuple(Interval(self.size * low, self.size * high) for _, _, low, high, _, _ in shares)

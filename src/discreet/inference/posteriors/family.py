@@ -12,10 +12,10 @@ import numpy as np
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text, whole
-from discreet.inference.posteriors.account import Account, levels_in_words
-from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.posterior import Posterior, little_information
+from discreet.inference.posteriors.report import ReportText, levels_in_words
 from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import sized
@@ -28,9 +28,6 @@ Several = Sequence[float] | Floats
 
 class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
     """The posterior of a family's parameter, with the noise of the draws accounted for."""
-
-    subject = "a family with one parameter"
-    is_information_at_hand = True
 
     def __init__(
         self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilyReading]
@@ -46,15 +43,14 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"
 
     @property
-    def reading_line(self) -> str:
-        """Say what missing values count as, after what every reading says of a draw."""
-        return " ".join(filter(None, [super().reading_line, self.model.missing_in_words]))
+    def warnings(self) -> tuple[Warning, ...]:
+        return little_information(self)
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        low, high = self.interval(level)
+        low, high = self._interval(level)
         name, median, unit = f"{self._kind} {self.model.column.name}", self.quantile(0.5), f"parameter of {self._kind}"
         share, off = self.privacy_share(level), self.numerical_error(level)
-        return (Row(name, "", self.mean, median, low, high, self.sd, share, unit, None, off),)
+        return (Row(name, "", self._mean, median, low, high, self._sd, share, unit, None, off),)
 
     def numerical_error(self, level: float = 0.9) -> float:
         """Return an estimate, on the safe side, of the error of the mean and of both ends of the interval.
@@ -69,14 +65,14 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         edges, weights = self.reading.thirds
         rough, heights = np.append(0.0, np.cumsum(weights)), np.log(np.maximum(self._heights, 1e-300))
         off = self.reading.weight_error
-        errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self.mean) / 4 + off * self.sd]
+        errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self._mean) / 4 + off * self._sd]
         for tail in tails(level):
             cell = int(np.clip(np.searchsorted(self._cumulative, tail) - 1, 1, len(heights) - 2))
             near = np.clip(cell // 3 + np.arange(2), 0, len(rough) - 1)
             below = float(np.abs(rough[near] - self._cumulative[3 * near]).max()) / 4 + off
             bent = float(np.diff(self._edges)[cell]) / 16 * abs(float(heights[cell + 1] - heights[cell - 1]))
             errors.append(below * exp(-heights[cell]) + bent)
-        return max(errors) + 1e-9 * self.sd
+        return max(errors) + 1e-9 * self._sd
 
     @property
     def _heights(self) -> Floats:
@@ -106,20 +102,19 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return log P(draws | prior)."""
         return self._log_evidence
 
-    @property
-    def has_declared_prior(self) -> bool:
-        return bool(self.prior == self.model.posterior_given_total(Fraction(0), 0))
-
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the family, its column and what is expected of one further record."""
         return {"family": self._kind, "column": self.model.column.name, "predictive_mean": self.predictive_mean}
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+        """Say what is expected of one further record."""
         return (f"One further record is expected to have {self.model.column.name} = {self.predictive_mean:.4g}.",)
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         column = self.model.column
-        return Account(
+        return ReportText(
+            subject="a family with one parameter",
             question=f"which parameter of {self._kind} describes {column.name}?",
             columns=((column.name, levels_in_words(column)),),
             hidden="records and their total",
@@ -128,17 +123,21 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
                 f"noise. One further record is expected to have {column.name} = {self.predictive_mean:.4g}."
             ),
             prior=f"The prior distribution is {_in_words(self.prior)}.",
+            estimation=self.model.missing_in_words,
+            has_holders_prior=bool(self.prior == self.model.posterior_given_total(Fraction(0), 0)),
         )
 
+    def keys(self) -> tuple[str]:
+        """Return the one key, 'parameter'."""
+        return ("parameter",)
+
     @property
-    def mean(self) -> float:
-        """Return the expected parameter."""
+    def _mean(self) -> float:
         return float(self._weights @ self._middles)
 
     @property
-    def sd(self) -> float:
-        """Return the standard deviation of the parameter."""
-        return float(np.sqrt(self._weights @ (self._middles - self.mean) ** 2))
+    def _sd(self) -> float:
+        return float(np.sqrt(self._weights @ (self._middles - self._mean) ** 2))
 
     @cached_property
     def _cumulative(self) -> Floats:
@@ -167,8 +166,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
             raise DeclarationError("A probability must lie between 0 and 1.")
         return _one_or_several(np.interp(asked, self._cumulative, self._edges))
 
-    def interval(self, level: float = 0.9) -> Interval:
-        """Return the equal-tailed interval of this probability: sampling and privacy together."""
+    def _interval(self, level: float) -> Interval:
         low, high = self.quantile(tails(level))
         return Interval(float(low), float(high))
 
@@ -188,21 +186,25 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         generator = np.random.default_rng(seed)
         return {"parameter": np.asarray(self.quantile(generator.random(whole(count, "count", most=10**8))))}
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(release | parameter) on the grid, with all totals of the records summed out."""
         if len(self.releases) > 1:
             raise DeclarationError("several draws of a family were read together, and only their product is known")
         with np.errstate(divide="ignore"):
             logs = np.log(self._weights) + self._log_evidence - self._masses
-        places = np.searchsorted(self._edges, states.parameters["parameter"], side="right") - 1
+        places = np.searchsorted(self._edges, sample.parameters["parameter"], side="right") - 1
         return [logs[np.clip(places, 0, len(logs) - 1)]]
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
-        chances = self.model.level_probabilities(states.parameters["parameter"])
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw counts of levels of as many further records."""
+        chances = self.model.level_probabilities(sample.parameters["parameter"])
         return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
-        return States({"parameter": np.array([float(self.prior.guess(p)) for p in generator.random(count).tolist()])})
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
+        """Draw the parameter from the prior."""
+        return PosteriorSample(
+            {"parameter": np.array([float(self.prior.guess(p)) for p in generator.random(count).tolist()])}
+        )
 
     @property
     def predictive_mean(self) -> float:
@@ -220,7 +222,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         """Return the share of the interval's width that is due to privacy, which the exact total would save."""
         low, high = tails(level)
         known = self.model.posterior_given_total(Fraction(self._mean_total).limit_denominator(10**6), self.size)
-        width = self.interval(level).width
+        width = self._interval(level).width
         return max(0.0, 1 - (known.guess(high) - known.guess(low)) / width) if width > 0 else 0.0
 
 

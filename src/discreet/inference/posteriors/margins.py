@@ -19,7 +19,7 @@ from discreet.inference.differences import Difference
 from discreet.inference.pooling import PooledRates
 from discreet.inference.posteriors.categories import CategoriesPosterior
 from discreet.inference.posteriors.events import column_named
-from discreet.inference.posteriors.laws import Laws
+from discreet.inference.posteriors.group_distributions import GroupDistributions
 from discreet.inference.posteriors.pictures import Intervals
 from discreet.mathematics.distributions import BetaMixture, CountDistribution
 from discreet.models import Categories
@@ -34,8 +34,6 @@ from discreet.records.columns import Column
 class MarginPosterior(CategoriesPosterior):
     """What is known of some columns of a table, as the posterior of these columns alone."""
 
-    answers = CategoriesPosterior.answers - {"pooled", "differ"}
-
     def __init__(self, whole: CategoriesPosterior, columns: Sequence[Column]) -> None:
         self._whole, self._groups_of_cells = whole, _groups(whole.model, columns)
         prior = [float(whole.model.concentration[group].sum()) for group in self._groups_of_cells]
@@ -45,23 +43,24 @@ class MarginPosterior(CategoriesPosterior):
             self.laws, self.is_uniform_pair = self.joint, False
 
     @cached_property
-    def own_laws(self) -> Laws | None:  # type: ignore[override]  # of groups of the same cells
+    def own_laws(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
         """Return the laws of own sums of the groups of cells."""
         own = self._whole.own_laws
-        return None if own is None else GroupLaws(own, self._groups_of_cells)
+        return None if own is None else MergedGroups(own, self._groups_of_cells)
 
     @property
-    def has_declared_prior(self) -> bool:
+    def _has_holders_prior(self) -> bool:
         """Tell whether the prior is the holder's, summed over the other columns."""
-        return self._whole.has_declared_prior
+        return self._whole._has_holders_prior
 
-    def doubts(self) -> tuple[Warning, ...]:
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
         """Return nothing: the reader of the whole table has already been warned."""
         return ()
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the levels, without a plug-in reading: their counts were not published."""
-        laws = list(zip(self.joint_means.tolist(), self.interval(level).values(), strict=True))
+        laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
         return Intervals(title, self._lines(laws), ())
 
@@ -78,10 +77,10 @@ class MarginPosterior(CategoriesPosterior):
         return f"This is the margin of {', '.join(column.name for column in self.columns)}"
 
 
-class GroupLaws(Laws):
+class MergedGroups(GroupDistributions):
     """What is known about sets of groups of cells, each set given by the indices of its groups."""
 
-    def __init__(self, laws: Laws, groups: Sequence[Counts]) -> None:
+    def __init__(self, laws: GroupDistributions, groups: Sequence[Counts]) -> None:
         self._laws, self._groups = laws, tuple(groups)
         self.are_opened, self.are_own_sums, self.weight_error = laws.are_opened, laws.are_own_sums, laws.weight_error
 

@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import whole
-from discreet.inference.posteriors.account import Account, levels_in_words
-from discreet.inference.posteriors.named_laws import NamedLaws
-from discreet.inference.posteriors.posterior import SHOWN_LEVEL, Posterior
-from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.states import States
-from discreet.inference.posteriors.trees import Group
+from discreet.inference.posteriors.posterior import Posterior, little_information
+from discreet.inference.posteriors.report import ReportText, levels_in_words
+from discreet.inference.posteriors.row import SHOWN_LEVEL, Row
+from discreet.inference.posteriors.sample import Group, PosteriorSample
 from discreet.mathematics.distributions.weighted import WeightedDraws
 from discreet.mechanisms import sized
 from discreet.models.modelled_table import ModelledTable
@@ -26,10 +24,8 @@ SCALED = (0.8, 1.25)
 _SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
-class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=ModelReading):
+class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
     """The posterior of the parameters of a program, with the noise of the release accounted for."""
-
-    is_information_at_hand = True
 
     def __init__(
         self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelReading]
@@ -38,9 +34,8 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         (self.reading,) = readings
 
     @property
-    def subject(self) -> str:  # type: ignore[override]  # which the program tells
-        """Return what it is about, in words."""
-        return self.model.program.subject
+    def warnings(self) -> tuple[Warning, ...]:
+        return little_information(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,10 +47,28 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
 
     def quantity(self, name: str) -> WeightedDraws:
         """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
-        return self._law(name)
+        return self.laws[self.names[self._place(name)]]
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of all quantities."""
+        return self.names
+
+    @property
+    def mean(self) -> Mapping[str, float]:
+        return self._by_key(law.mean for law in self.laws.values())
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        return self._by_key(law.sd for law in self.laws.values())
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws the posterior's own are worth; no limit where it is computed on a grid."""
+        return inf if self.reading.is_exact else self.reading.effective_size
 
     @cached_property
     def laws(self) -> dict[str, WeightedDraws]:
+        """Return the distribution of every quantity."""
         return {name: self.reading.law(place) for place, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
@@ -69,6 +82,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         return self.some_rows(range(len(self.names)), level)
 
     def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        """Return only the rows at these positions."""
         shares = self._shares(level)
         found = []
         for place in places:
@@ -90,7 +104,7 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         expected = self.reading.target.expected(np.asarray(middle))
         return None if expected is None else [width for _, width in self.model.exact(expected, self.size, level)]
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the quantities shown, with the unconstrained parameters behind them."""
         number, generator = whole(count, "count", most=10**7), np.random.default_rng(seed)
         if self.reading.chains:
@@ -100,14 +114,14 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
             rows = self.reading.grouped.chosen(number, generator)
         return self._states(rows)
 
-    def _states(self, rows: Counts) -> States:
+    def _states(self, rows: Counts) -> PosteriorSample:
         found = self.reading.found
         statistics = {"log_density": found.log_densities[rows], "weight": found.weights[rows]}
         parameters = {"parameters": self.reading.values[rows]}
-        return States(parameters, found.points[rows], max(1, self.reading.chains), statistics)
+        return PosteriorSample(parameters, found.points[rows], max(1, self.reading.chains), statistics)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
-        return dict(self.states(count, seed).parameters)
+        return dict(self.sample(count, seed).parameters)
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
@@ -118,34 +132,29 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         return {"parameter": self.names}
 
-    def further_groups(self, states: States) -> dict[str, Group]:
+    def further_groups(self, sample: PosteriorSample) -> dict[str, Group]:
         """Return the log prior density of every draw, on the unconstrained scale, for prior sensitivity."""
-        return {"log_prior": {"log_prior": states.chained(self.reading.cells.log_prior(states.behind)[0])}}
+        return {"log_prior": {"log_prior": sample.chained(self.reading.cells.log_prior(sample.behind)[0])}}
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(release | parameters), all true tables summed out: one number for each release."""
         if len(self.releases) > 1:
             raise DeclarationError(
                 "several releases were read together, and only the product of their likelihoods is known"
             )
-        return [self.reading.target.told_values(states.behind)]
+        return [self.reading.target.told_values(sample.behind)]
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw the table of as many further records."""
         if self.reading.target.populations:
             raise DeclarationError("further records are drawn for one population at a time")
-        chances = self.model.chances(states.behind, generator)
+        chances = self.model.chances(sample.behind, generator)
         return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
+        """Draw the quantities from the prior."""
         theta = self.reading.cells.prior_draws(count, generator)
-        return States({"parameters": self.reading.cells.natural(theta)}, theta)
-
-    @property
-    def combined(self) -> str:
-        if not (names := self.reading.target.populations):
-            return super().combined
-        sizes = [f"{name} ({sized(r.mechanism).size} records)" for name, r in zip(names, self.releases, strict=True)]
-        return f"Read together, as likelihoods of different populations: {', '.join(sizes)}."
+        return PosteriorSample({"parameters": self.reading.cells.natural(theta)}, theta)
 
     @property
     def method(self) -> str:
@@ -166,11 +175,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
         kept = found.weights > 0
         told = found.log_densities[kept] - self.reading.cells.log_prior(found.points[kept])[0]
         return float(found.weights[kept] @ told) - self.log_evidence
-
-    @property
-    def has_declared_prior(self) -> bool:
-        """Tell whether the program is the one that the holder proposed."""
-        return bool(self.model == self.releases[0].mechanism.model)
 
     def prior_sensitivity(self) -> dict[str, float]:
         """Return by how many standard deviations each mean moves between prior^0.8 and prior^1.25 (power scaling).
@@ -211,8 +215,12 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
             known["variance_errors"] = [self.reading.variance_error(place) for place in range(len(self.names))]
         return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
 
-    def account(self) -> Account:
-        return Account(
+    @property
+    def text(self) -> ReportText:
+        names = self.reading.target.populations
+        sizes = [f"{name} ({sized(r.mechanism).size} records)" for name, r in zip(names, self.releases, strict=False)]
+        return ReportText(
+            subject=self.model.program.subject,
             question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
             columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
             hidden="records and their counts",
@@ -221,4 +229,6 @@ class ModelPosterior(NamedLaws[WeightedDraws], Posterior[ModelledTable], shows=M
                 "and of the noise."
             ),
             prior=self.model.program.in_words(),
+            populations=", ".join(sizes),
+            has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
         )

@@ -7,7 +7,7 @@ probabilities integrated out; `method` says how these were found.
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from typing import Any, Self
 from zlib import crc32
 
@@ -21,12 +21,12 @@ from discreet.exact import whole
 from discreet.inference.criticism import criticised
 from discreet.inference.further_records import further_counts
 from discreet.inference.network_queries import UNKNOWN, partial_codes_of
-from discreet.inference.posteriors.account import Account, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
+from discreet.inference.posteriors.report import ReportText, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.inference.prediction import chances_of
 from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
@@ -53,12 +53,11 @@ _CLASSIFIED = 500  # new records of a simulated study that are classified
 class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     """The posterior of the probabilities of a Bayesian network, with the noise accounted for."""
 
-    subject = "a network"
     rough_draws: int | None = None
     """From how many draws rows come in a plan; None for the usual number."""
+    is_rough = False
     seed = 0
     """The seed of the draws from which questions are answered."""
-    answers = EventPosterior.answers | {"to_bif", "criticise", "predictions"}
 
     @cached_property
     def _known_entries(self) -> dict[float, tuple[TableEntry, ...]]:
@@ -120,6 +119,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return {"classified": found[0], "classified_exactly": found[1]}
 
     def graph(self, level: float = 0.9) -> Graph:
+        """Return the graph of the network with its tables."""
         return Graph(self.model, lambda: self._entries(level))
 
     @property
@@ -144,6 +144,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
 
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws chains are worth; no limit where draws are independent."""
+        found = [reading.counts.reached for reading in self.readings]
+        return min((float(each.effective_size) for each in found if each is not None), default=inf)
+
     def mean_errors(self) -> dict[str, Floats] | None:
         """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""
         found = [reading.counts.reached for reading in self.readings]
@@ -157,13 +163,15 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         ]
         return {n: self.shaped(n, np.sqrt(np.asarray(square))) for n, square in zip(names, squares, strict=True)}
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the variables, what they depend on, and the prior in words."""
         columns = []
         for column, above in zip(self.model.variables, self.model.parents, strict=True):
             given = f"; given {' and '.join(above)}" if above else ""
             columns.append((column.name, levels_in_words(column) + given))
-        return Account(
+        return ReportText(
+            subject="a network",
             question=(
                 f"in a Bayesian network of {len(columns)} variables, how often does each level of a variable occur, "
                 "given the levels of those that it depends on? Which variable depends on which was declared in "
@@ -181,6 +189,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
                 f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
                 f"{' (learnt from the data)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}."
             ),
+            has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
             public=("the arrows between them",),
         )
 
@@ -378,9 +387,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         only = len(self.readings) == 1  # with a single reading, its evidence does not matter and need not be known
         self.shares = np.ones(1) if only else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
-    @property
-    def roughly(self) -> Self:
-        """Return the same with rows from fewer draws."""
+    def with_fewer_draws(self) -> Self:
+        """Return the same posterior with rows from fewer draws."""
         made = type(self)(self.model, self.releases, self.readings)
         made.is_rough = True
         made.rough_draws, made.seed = _ROUGH_DRAWS, crc32(repr(self.releases[0].output).encode())
@@ -456,7 +464,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         return {f"{c.name}_level": tuple(str(text_of(level)) for level in c.levels) for c in self.model.variables}
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw probabilities and the counts behind them: by chain if they come from chains, else independently."""
         chained = self.readings[0].counts.by_chain(whole(count, "count")) if len(self.readings) == 1 else None
         if chained is None:
@@ -469,13 +477,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         drawn = self._drawn_rows(self._with_prior(tables, which), generator)
         families = [tables[family[-1]].reshape(len(which), -1) for family in self.model.maximal_families]
         parameters = {name: self.shaped(name, table) for name, table in drawn.items()}
-        return States(parameters, np.concatenate(families, axis=1), chains, {"prior_place": which})
+        return PosteriorSample(parameters, np.concatenate(families, axis=1), chains, {"prior_place": which})
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
-        tables = {n: t.reshape(len(t), -1, t.shape[-1]) for n, t in states.parameters.items()}
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw the tables of as many further records."""
+        tables = {n: t.reshape(len(t), -1, t.shape[-1]) for n, t in sample.parameters.items()}
         return further_counts(self.model, tables, self.size, generator)
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Draw probabilities from the prior; with several, from each in proportion to its prior probability."""
         weights = np.exp(self._log_weights)
         if abs(weights.sum() - 1) > 1e-6:
@@ -489,4 +498,4 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             for v, row in zip(self.model.variables, rows, strict=True)
         }
         drawn = self._drawn_rows(self._with_prior(none, which), generator)
-        return States({name: self.shaped(name, table) for name, table in drawn.items()})
+        return PosteriorSample({name: self.shaped(name, table) for name, table in drawn.items()})

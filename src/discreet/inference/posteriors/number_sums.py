@@ -13,11 +13,12 @@ from discreet.amounts import percent_text
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.inference.further_numbers import further_sums
-from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.comparisons import QuantityKey, number_keys
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.report import ReportText, intervals_of, levels_in_words
 from discreet.inference.posteriors.row import DAYS, Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mechanisms import sized
 from discreet.mechanisms.quantities import Measurement
@@ -26,7 +27,7 @@ from discreet.models.numbers import POPULATION
 from discreet.noise.structure import epsilon_weights
 from discreet.randomness import SeededBits
 from discreet.reading import CostEstimate, Problem, Solver
-from discreet.reading.number_sums import NumberSumsReading
+from discreet.reading.number_sums import NumberSumsReading, sampled_variances
 from discreet.reading.problem import Observed
 from discreet.reading.ratios import DRAWS, Ratio
 from discreet.releases import Release
@@ -76,7 +77,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     Intervals cover the truth in about the stated share of releases, for any records. Those of means use no prior.
     """
 
-    subject = "sums of a number"
+    is_rough = False
     information = None
     log_evidence = None
 
@@ -91,9 +92,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def method(self) -> str:
         return self.reading.method
 
-    @property
-    def roughly(self) -> Self:
-        """Return the same reading by fewer draws of noise."""
+    def with_fewer_draws(self) -> Self:
+        """Return the same posterior by fewer draws of noise."""
         found = type(self)(self.model, self.releases, [replace(self.reading, draws=_FOR_PLANS)])
         found.is_rough = True
         return found
@@ -165,13 +165,52 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         return {"group": tuple(group or "all" for group in self.model.groups)}
 
+    def keys(self) -> tuple[QuantityKey, ...]:
+        """Return statistics, levels of groups, or both: plain of the population, with one part more of the records."""
+        levels = None if self.model.by is None else self.model.by.levels
+        return number_keys(self.model.asks, levels, self.model.among)
+
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw quantities of the records behind the release: what was published, minus drawn noise."""
-        chosen = np.random.default_rng(seed).integers(self.reading.draws, size=count)
-        found: dict[str, Floats] = {}
+        return dict(self.sample(count, seed).parameters)
+
+    def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
+        """Return joint draws of all quantities, of the records and of the population that these were sampled from.
+
+        What the population adds is drawn as its intervals have it: a Student number for a mean, a normal one for a sum,
+        and for a variance one of the two ends of Clopper and Pearson, at random.
+        """
+        generator = np.random.default_rng(None if seed is None else [seed, 1])
+        drawn = self.draws(count, seed)
+        columns = []
+        for place in range(len(self.model.groups)):
+            for ask in self.model.asks:
+                own = drawn[ask][:, place]
+                columns += [own, self._of_population(ask, place, own, generator)]
+        return dict(zip(self.keys(), columns, strict=True))
+
+    def _of_population(self, ask: str, place: int, records: Floats, generator: np.random.Generator) -> Floats:
+        model, reading, known = self.model, self.reading, self.reading.known(place)
+        if ask == VARIANCE:
+            middle, counts = np.full(len(records), reading.point(place)), np.full(len(records), known)
+            ends = sampled_variances(middle, records / model.width**2, counts, generator)
+            return np.where(generator.random(len(records)) < 0.5, *ends) * model.width**2
+        if ask == SUM and model.ends > 2:
+            variance = float(np.median(reading.sum_variances(place, reading.free_sums(place))))
+            return reading.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
+        spread = sqrt(reading.spread(place).at(reading.point(place))) / known * model.width
+        student = generator.choice(reading.student(max(known - 1, 1.0)), len(records))
+        several = self.size if ask == SUM else 1
+        far = several * spread * student * generator.standard_normal(len(records))
+        return np.clip(records + far, several * float(model.bounds.low), several * float(model.bounds.high))
+
+    def _drawn_apart(self, count: int, seed: int | None) -> dict[str, Floats]:
+        """Draw quantities group by group, with independent noise: that of many groups is almost so."""
+        generator, found = np.random.default_rng(seed), dict[str, Floats]()
+        chosen = generator.integers(self.reading.draws, size=(len(self.model.groups), count))
         for ask in self.model.asks:
             columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]
-            found[ask] = np.stack([own[chosen % len(own)] for own in columns], axis=1)
+            found[ask] = np.stack([own[at % len(own)] for own, at in zip(columns, chosen, strict=True)], axis=1)
         return found
 
     def _drawn(self, ask: str, group: int) -> Floats:
@@ -183,14 +222,21 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
 
-    def states(self, count: int, seed: int | None = None) -> States:
-        """Draw all ends behind the release, and the quantities that follow from them."""
-        if len(self.releases) > 1 or count * len(self.releases[0].output) > _MOST_NUMBERS:
-            return super().states(count, seed)
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
+        """Draw all ends behind the releases, and the quantities that follow from them."""
+        if count * sum(len(release.output) for release in self.releases) > _MOST_NUMBERS:
+            return PosteriorSample(self._drawn_apart(count, seed))
         bits = SeededBits(int(np.random.default_rng(seed).integers(2**32)))
-        parts = [each.values - each.noise.sample(count, bits) for each in self._measurements]
-        hidden = np.concatenate(parts, axis=1)
-        return States(self._quantities(hidden), hidden)
+        ends = [
+            [each.values - each.noise.sample(count, bits) for each in observed.measurements]
+            for observed in Problem.of(self.releases).observed
+        ]
+        if len(ends) == 1:
+            hidden = np.concatenate(ends[0], axis=1)
+            return PosteriorSample(self._quantities(hidden), hidden)
+        weights = [self.reading.weights(number) for number in range(len(ends[0]))]  # as in the average that was read
+        parts = [np.tensordot(own, [each[n] for each in ends], axes=1) for n, own in enumerate(weights)]
+        return PosteriorSample(self._quantities(np.concatenate(parts, axis=1)))
 
     @property
     def _measurements(self) -> Sequence[Measurement]:
@@ -213,24 +259,24 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         }
         return {ask: np.asarray(found[ask]) for ask in model.asks}
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) at the ends of each draw."""
         if len(self.releases) > 1:
             raise DeclarationError(
                 "several releases of the same sums are read from their average, which has no likelihood of its own"
             )
-        parts, first = np.zeros(states.count), 0
+        parts, first = np.zeros(sample.count), 0
         for each in self._measurements:
-            own = states.behind[:, first : first + len(each.values)]
+            own = sample.behind[:, first : first + len(each.values)]
             parts += each.noise.log_prob(each.values - own)
             first += len(each.values)
         return [parts]
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw all ends of as many further records, taking the drawn ones as their population."""
-        return further_sums(self.model, states.behind, self.size, generator)
+        return further_sums(self.model, sample.behind, self.size, generator)
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Refuse: there is no prior, as intervals for the records hold for any records."""
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
@@ -254,7 +300,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         who = self.model.among.removeprefix("these ")
         return [f"About {self.known['all']:,.0f} of {self.size:,} {who} have a value."]
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the column with its bounds, and what its groups are."""
         model = self.model
         low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
@@ -263,7 +310,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         ]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
-        return Account(
+        return ReportText(
+            subject="sums of a number",
             question=f"what is the {' and the '.join(model.asks)} of {model.quantity}"
             f"{'' if model.by is None else f' in every {model.by.name}'}? It is answered from noisy sums.",
             columns=tuple(columns),
@@ -277,12 +325,13 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
                 "estimated from noisy squares."
             ),
             public=("the bounds",),
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
         )
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the means of all groups, for the records and the population, with about how many records each has."""
         if MEAN not in self.model.asks:
-            return super().intervals(level)
+            return intervals_of(self.rows(level), level)
         every = [row for row in self.rows(level) if row.quantity.startswith("mean")]
         hidden = {row.given for row in every if row.high - row.low >= (1 - 1e-9) * self.model.width}
         hidden = set() if len(hidden) == len(self.model.groups) else hidden  # all alike: nothing else sets the scale

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -16,12 +17,13 @@ from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact
 from discreet.inference.further_numbers import further_cells
-from discreet.inference.posteriors.account import Account, levels_in_words
+from discreet.inference.posteriors.comparisons import QuantityKey, number_keys
 from discreet.inference.posteriors.density import smooth_density
 from discreet.inference.posteriors.pictures import Distribution, Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.report import ReportText, intervals_of, levels_in_words
 from discreet.inference.posteriors.row import DAYS, PROBABILITY, Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mathematics.distributions.dirichlet import ROUNDED
 from discreet.mechanisms import sized
 from discreet.models.number_table import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
@@ -92,7 +94,7 @@ def _noise_of(problem: Problem) -> Noise | Averaged:
 class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     """Quantiles and shares of a column of numbers, each with an interval for the records and for the population."""
 
-    subject = "a table of numbers"
+    is_rough = False
     information = None
     log_evidence = None
 
@@ -113,13 +115,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         reading = replace(self.reading, are_cuts_worked_out=False)
         return NumberTablePosterior(self.model, self.releases, [reading])
 
-    @property
-    def roughly(self) -> "NumberTablePosterior":
-        """Return the same reading by few draws of noise, where its own tests take longer: for plans."""
+    def with_fewer_draws(self) -> Self:
+        """Return the same reading by few draws of noise, where its own tests take longer."""
         if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
             return self
         reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
-        found = NumberTablePosterior(self.model, self.releases, [reading])
+        found = type(self)(self.model, self.releases, [reading])
         found.is_rough = True
         return found
 
@@ -241,11 +242,60 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         edges = tuple(self.model.shown(float(edge)) for edge in self.model.places[1:-1])
         return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
 
+    def keys(self) -> tuple[QuantityKey, ...]:
+        """Return statistics, levels of groups, or both: plain of the population, with one part more of the records."""
+        levels = None if self.model.by is None else self.model.by.levels
+        return number_keys(self._statistics, levels, self.model.among)
+
+    @property
+    def _statistics(self) -> list[str]:
+        model, found = self.model, list[str]()
+        found += [quantile_name(share) for share in model.quantiles] if QUANTILES in model.asks else []
+        if DISTRIBUTION in model.asks:
+            found += [f"share below {model.shown(float(model.places[edge]))}" for edge in model.shown_edges]
+        return found + ([MEAN] if MEAN in model.asks else [])
+
+    def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
+        """Return joint draws of all quantities, of the records and of the population that these were sampled from.
+
+        Shares of cells in the population have a Dirichlet law given those of the records. As a table does not tell
+        where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records together
+        for a mean.
+        """
+        generator = np.random.default_rng(None if seed is None else [seed, 1])
+        below, columns = self.draws(count, seed)["share_below"], list[Floats]()
+        for group in range(len(self.model.groups)):
+            records = np.pad(below[:, group], ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
+            shape = np.diff(records, axis=1) * max(1.0, self.reading.tests[group].total) + 2 / self.model.count
+            cells = generator.standard_gamma(np.maximum(shape, 1e-9)) + 1e-300
+            sampled = np.cumsum(cells / cells.sum(axis=1, keepdims=True), axis=1)
+            population = np.concatenate([np.zeros((count, 1)), sampled], axis=1)
+            pairs = zip(*(self._of_shares(each, generator) for each in (records, population)), strict=True)
+            columns += [own for pair in pairs for own in pair]
+        return dict(zip(self.keys(), columns, strict=True))
+
+    def _of_shares(self, below: Floats, generator: np.random.Generator) -> list[Floats]:
+        """Return every statistic of one group, for draws of the shares below all edges, from 0 to 1."""
+        model, found, count = self.model, list[Floats](), len(below)
+        edges = model.places
+        widths = np.diff(edges) - (1.0 if model.is_whole else 0.0)
+        if QUANTILES in model.asks:
+            for share in model.quantiles:
+                cells = np.clip((below[:, 1:] < float(share)).sum(axis=1), 0, model.count - 1)
+                places = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
+                found.append(np.floor(places) if model.is_whole else places)
+        if DISTRIBUTION in model.asks:
+            found += [below[:, edge] for edge in model.shown_edges]
+        if MEAN in model.asks:
+            shares = np.diff(below, axis=1)
+            found.append(shares @ edges[:-1] + generator.random(count) * (shares @ widths))
+        return found
+
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""
-        return dict(self.states(count, seed).parameters)
+        return dict(self.sample(count, seed).parameters)
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the shares, with all counts that they come from."""
         chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
         hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
@@ -253,22 +303,22 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
         shares = np.clip(below / total[:, :, None], 0, 1)
         falling = np.minimum.accumulate(shares[:, :, ::-1], axis=2)[:, :, ::-1]
-        return States({"share_below": (np.maximum.accumulate(shares, axis=2) + falling) / 2}, hidden)
+        return PosteriorSample({"share_below": (np.maximum.accumulate(shares, axis=2) + falling) / 2}, hidden)
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
         noise = self.reading.noise
         if isinstance(noise, Averaged) or not has_density(noise.structure):
             raise DeclarationError(
                 f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
             )
-        return [noise.log_prob(self.reading.values - states.behind)]
+        return [noise.log_prob(self.reading.values - sample.behind)]
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the counts of as many further records, taking the drawn ones as their population."""
-        return further_cells(states.behind, self.size, generator)
+        return further_cells(sample.behind, self.size, generator)
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Refuse: there is no prior, as quantities are read by tests that hold for any records."""
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
@@ -299,7 +349,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the quantiles, each with its intervals for the records and for the population."""
         if self.model.asks != (QUANTILES,):
-            return super().intervals(level)
+            return intervals_of(self.rows(level), level)
         lines = []
         for row in self.rows(level):
             name, _, of = row.quantity.removesuffix(")").rpartition(" (")
@@ -345,14 +395,16 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         beyond = ["An interval that reaches a bound includes everything beyond that bound."]
         return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the column with its bounds and cells."""
         model = self.model
         ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
         columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
-        return Account(
+        return ReportText(
+            subject="a table of numbers",
             question=f"how is {model.quantity} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
             "It is answered from a noisy table of cells.",
             columns=tuple(columns),
@@ -364,4 +416,5 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             ),
             prior="The intervals of quantiles use no prior. Shares in the population have a uniform prior.",
             public=("the bounds", "the edges of the cells"),
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
         )

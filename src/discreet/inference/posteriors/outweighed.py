@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import PriorOutweighsWarning
-from discreet.inference.posteriors.laws import Laws
+from discreet.inference.posteriors.group_distributions import GroupDistributions
 from discreet.mathematics.distributions import BetaMixture
 from discreet.models.events import event_name
 from discreet.reading import Problem
@@ -37,11 +37,14 @@ def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> Prio
     )
 
 
-def watch_share(posterior: "TablePosterior", name: str, places: Counts) -> None:
-    """Warn if what all cells read together say about an event is far from its own noisy sum."""
+def watch_share(posterior: "TablePosterior", name: str, places: Counts, calls: int = 4) -> None:
+    """Warn if what all cells read together say about an event is far from its own noisy sum.
+
+    The question was asked `calls` levels up the stack.
+    """
     if (own := _watched(posterior)) is not None and 0 < len(places) < len(posterior.model.cells):
         mean = float(posterior.joint_means[places].sum())
-        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())))
+        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())), calls)
 
 
 def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, Counts]], calls: int = 4) -> None:
@@ -59,7 +62,7 @@ def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, C
     _tell(outweighed(name, mean, law, float(posterior.mean_prior.sum())), calls)
 
 
-def _watched(posterior: "TablePosterior") -> Laws | None:
+def _watched(posterior: "TablePosterior") -> GroupDistributions | None:
     """Return the laws of own sums if answers come from a joint reading; nothing if they are own sums themselves."""
     is_joint = posterior.laws is posterior.joint and not posterior.is_uniform_pair
     return posterior.own_laws if is_joint else None

@@ -19,12 +19,12 @@ from discreet.errors import DeclarationError
 from discreet.exact import whole
 from discreet.inference.coefficients import INTERCEPT, units_of
 from discreet.inference.new_targets import new_targets
-from discreet.inference.posteriors.account import Account, bounds_in_words, levels_in_words
-from discreet.inference.posteriors.named_laws import NamedLaws
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.report import ReportText, bounds_in_words, levels_in_words
 from discreet.inference.posteriors.row import Row
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
+from discreet.mathematics.distributions import Interval
 from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
 from discreet.mechanisms import sized
@@ -46,12 +46,8 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression], shows=MomentReading):
+class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
-
-    subject = "a regression"
-    answers = frozenset({"predictions"})
-    called = "coefficient", "coefficients"
 
     def __init__(
         self,
@@ -68,7 +64,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each coefficient, the intercept first, each in its own unit."""
-        units, shares, intervals = units_of(self.model), self.privacy_share(level), self.interval(level)
+        units, shares, intervals = units_of(self.model), self.privacy_share(level), self._intervals(level)
         return tuple(
             Row(
                 name, "", self.mean[name], self.coefficient(name).median, *intervals[name], self.sd[name],
@@ -85,10 +81,6 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         return {"name": self.model.names}
-
-    @property
-    def reading_line(self) -> str:
-        return self.model.missing_in_words
 
     @property
     def method(self) -> str:
@@ -147,7 +139,8 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
             f"Means and ends of intervals have Monte Carlo errors of at most {most:.1%} of the width of an interval.",
         )
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the columns with their bounds or levels, and the prior in words."""
         model, target = self.model, self.model.target
         columns = [(target, f"{bounds_in_words(model.ranges[target])}, which the other columns are to explain")]
@@ -158,7 +151,8 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
                 columns.append((feature.name, f"{levels_in_words(feature)}; compared with {feature.levels[0]}"))
         columns += [(written(term), "computed from the columns above, record by record") for term in model.terms]
         noise = "with a prior for its variance" if model.noise_prior is not None else "of known variance"
-        return Account(
+        return ReportText(
+            subject="a regression",
             question=(
                 f"how does {target} depend on the other columns? It is answered by a linear regression from "
                 f"{len(model.cells)} sums. Bounds and levels were declared in advance, not looked up in the records."
@@ -174,6 +168,8 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
             "scaled from its bounds to [-1, 1], the prior of a coefficient has the standard deviation "
             f"{1 / sqrt(model.dimension * model.prior_precision):.3g}.",
             public=("the bounds",),
+            estimation=self.model.missing_in_words,
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
         )
 
     def intervals(self, level: float = 0.9) -> Intervals:
@@ -213,14 +209,36 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     @cached_property
     def laws(self) -> dict[str, NormalMixture]:
+        """Return the distribution of every coefficient."""
         return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the coefficients."""
+        return self.model.names
+
+    @property
+    def mean(self) -> Mapping[str, float]:
+        return self._by_key(self.laws[name].mean for name in self.model.names)
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        return self._by_key(self.laws[name].sd for name in self.model.names)
+
+    def _intervals(self, level: float) -> dict[str, Interval]:
+        if level not in self._known_intervals:
+            self._known_intervals[level] = {name: law.interval(level) for name, law in self.laws.items()}
+        return self._known_intervals[level]
+
+    @cached_property
+    def _known_intervals(self) -> dict[float, dict[str, Interval]]:
+        return {}
 
     def privacy_share(self, level: float = 0.9) -> dict[str, float]:
         """Return roughly the share of each interval's width that is due to privacy, which exact moments would save.
 
         Given the moments, a coefficient is Gaussian; the mean width of these intervals is due to sampling alone.
         """
-        widths = {name: interval.width for name, interval in self.interval(level).items()}
+        widths = {name: interval.width for name, interval in self._intervals(level).items()}
         return {
             name: max(0.0, 1 - law.known_width(level) / widths[name]) if widths[name] > 0 else 0.0
             for name, law in self.laws.items()
@@ -228,7 +246,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
 
     def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
-        return self._law(name)
+        return self.laws[self.model.names[self._place(name)]]
 
     @property
     def noise(self) -> WeightedDraws:
@@ -243,35 +261,36 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
         """Draw rows of `coefficient`, in the order of `model.names`, and `noise_sd`, in the units of the table."""
         return self._in_units(*self._weights(count, np.random.default_rng(seed)))
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw coefficients and noise with the moments behind them."""
         generator = np.random.default_rng(seed)
         moments, weights, variance = self.reading.states(whole(count, "count", most=10**7), generator)
-        return States(self._in_units(weights, variance), moments)
+        return PosteriorSample(self._in_units(weights, variance), moments)
 
     def _in_units(self, weights: Floats, variance: Floats) -> dict[str, Floats]:
         half = self.model.ranges[self.model.target].half
         return {"coefficient": self.model.in_units(weights), "noise_sd": np.sqrt(variance) * half}
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) of each release at the moments of each draw, where the noise has a density."""
         found = []
         for release in self.releases:
             (measured,) = Observed(release.mechanism, np.array(release.output, dtype=np.int64), "").measurements
             if not has_density(measured.noise.structure):
                 raise DeclarationError(f"the noise of {type(release.mechanism).__name__} has no density")
-            found.append(measured.noise.log_prob(measured.values - states.behind))
+            found.append(measured.noise.log_prob(measured.values - sample.behind))
         return found
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the moments of new targets of records with the same features, X'X as it was drawn."""
-        if states.hidden is None:
+        if sample.hidden is None:
             raise DeclarationError("the prior says nothing about the features, whose moments were released too")
-        variance = np.square(states.parameters["noise_sd"] / self.model.ranges[self.model.target].half)
-        coefficients, moments = states.parameters["coefficient"], states.behind
+        variance = np.square(sample.parameters["noise_sd"] / self.model.ranges[self.model.target].half)
+        coefficients, moments = sample.parameters["coefficient"], sample.behind
         return new_targets(self.model, self.size, moments, coefficients, variance, generator)
 
-    def prior_states(self, count: int, generator: np.random.Generator) -> States:
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
+        """Draw the coefficients and the noise from the prior."""
         model, spread = self.model, 1 / sqrt(self.model.prior_precision)
         prior = model.noise_prior
         variance = (
@@ -279,7 +298,7 @@ class RegressionPosterior(NamedLaws[NormalMixture], Posterior[LinearRegression],
             if prior is None
             else float(prior.scale) / generator.standard_gamma(float(prior.shape), size=count)
         )
-        return States(self._in_units(spread * generator.standard_normal((count, model.dimension)), variance))
+        return PosteriorSample(self._in_units(spread * generator.standard_normal((count, model.dimension)), variance))
 
     def predict(self, rows: object, level: float = 0.9, seed: int = 0) -> list[Prediction]:
         """Return what is expected of the targets of new records, by column or a frame; their own noise is included."""

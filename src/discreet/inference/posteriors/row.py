@@ -6,11 +6,16 @@ the kind of model.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from math import ceil, floor, isfinite, log10
+from typing import Any, Final
 
+from discreet.errors import DeclarationError, DiscreetError
 from discreet.mathematics.distributions import BetaMixture, Sampled
 from discreet.records.bands import day_text
 
+SHOWN_LEVEL = 0.9
+"""The probability of intervals where none is asked for."""
 PROBABILITY = "probability"
 """The unit of a share; such numbers are shown with four decimals or in percent."""
 DAYS = "days from 1970-01-01"
@@ -20,8 +25,9 @@ UNKNOWN = "-"
 NOTHING_KNOWN = "nothing known"
 """What is shown for a rate in a group that may have no records at all."""
 STAR = "*"
-"""What is shown before a mean that lies outside its interval; `Posterior.starred` says why."""
-
+"""What is shown before a mean that lies outside its interval; `outside_interval_note` says why."""
+BACKENDS: Final = ("pandas", "polars", "pyarrow")
+"""The libraries whose data frames rows can become, the first that is installed by default."""
 
 Law = BetaMixture | Sampled
 
@@ -132,3 +138,32 @@ def shown_fields(rows: Sequence[Row]) -> list[str]:
     """Return the names of the fields that files and frames have; sizes of groups only where some row has one."""
     with_sizes = any(row.records_low is not None for row in rows)
     return [each.name for each in fields(Row) if with_sizes or not each.name.startswith("records_")]
+
+
+def frame_of(rows: Sequence[Row], backend: str | None = None) -> Any:
+    """Return a frame with one line per row and the fields as columns; an unknown share is missing."""
+    import narwhals
+
+    wanted = _installed() if backend is None else backend
+    chosen = next((name for name in BACKENDS if name == wanted), None)
+    if chosen is None:
+        raise DeclarationError(
+            f"A data frame is one of {', '.join(map(repr, BACKENDS))}; got {backend!r}. None was created."
+        )
+    if find_spec(chosen) is None:
+        raise DiscreetError(f"A {chosen} data frame needs that package: pip install {chosen}. None was created.")
+    names = shown_fields(rows)
+    words = ("quantity", "given", "unit")
+    schema = {name: narwhals.String() if name in words else narwhals.Float64() for name in names}
+    columns = {name: [getattr(row, name) for row in rows] for name in names}
+    return narwhals.from_dict(columns, schema, backend=chosen).to_native()
+
+
+def _installed() -> str:
+    for name in BACKENDS:
+        if find_spec(name) is not None:
+            return name
+    raise DiscreetError(
+        f"A data frame needs one of the packages {', '.join(BACKENDS)}, and none is installed: pip install polars. "
+        "`rows` gives the same figures without any."
+    )

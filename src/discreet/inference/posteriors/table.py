@@ -5,20 +5,19 @@ Where no prior was declared, `laws` answers every question from its own noisy su
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from math import exp
 
 import numpy as np
-from scipy.special import betaln, digamma, logsumexp
+from scipy.special import betaln, digamma
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Floats
 from discreet.inference.posteriors.events import EventPosterior
-from discreet.inference.posteriors.laws import JointAnswers, Laws
+from discreet.inference.posteriors.group_distributions import GroupDistributions, JointPosterior
 from discreet.inference.posteriors.outweighed import outweighed_level
-from discreet.inference.posteriors.posterior import Posterior
+from discreet.inference.posteriors.posterior import Posterior, little_information
 from discreet.inference.posteriors.row import PROBABILITY, Row
-from discreet.mathematics.distributions import BetaMixture, Dirichlet, Share
+from discreet.mathematics.distributions import Dirichlet, Share
 from discreet.mathematics.distributions.dirichlet import ROUNDED, tails
 from discreet.mathematics.distributions.mixture_batch import MixtureBatch
 from discreet.mathematics.distributions.summaries import end_errors, ends_of, summaries_of
@@ -31,44 +30,6 @@ from discreet.records.columns import Level, level_text
 from discreet.releases import Release
 
 _FEW = 1  # more cells than this are summed all at once, which takes a fraction of the time
-_NATS = 35.0  # strengths whose evidence lies further below the best have no weight
-_OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
-
-
-class JointLaws(JointAnswers):
-    """All cells are read together, under one prior or several of different strength, weighted by their evidence."""
-
-    def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
-        self.log_evidences, self.kind = np.array([reading.log_evidence for reading in readings]), kind
-        self.are_opened = kind is Share
-        self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
-        believed = self.log_evidences > self.log_evidences.max() - _NATS
-        self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
-        self.shares = self.probabilities[believed]
-        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
-        left_out = [reading.counts.lost for reading in self.readings if reading.mean_errors is None]
-        known = [share for share in left_out if share is not None]
-        is_summed = len(known) == len(self.readings)  # and not drawn
-        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
-        self.draws = min((drawn for each in self.readings if (drawn := each.counts.draws) is not None), default=None)
-
-    def share(self, places: Counts) -> BetaMixture:
-        parts = []
-        for share, reading in self.weighed:
-            alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
-            inside = alpha[places].sum() + sums
-            parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
-        weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return self.kind(weights, a, b, weight_error=self.weight_error, draws=self.draws)
-
-    def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
-        """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
-        found = np.zeros(len(self.readings[0].model.cells))
-        for share, reading in self.weighed:
-            alpha, laws = reading.model.concentration, reading.counts.marginals
-            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1], dtype=float)
-            found += share * np.einsum("ij,ij->i", laws, of(a, float(alpha.sum() + reading.counts.total)))
-        return found
 
 
 class TablePosterior(EventPosterior[Categories]):
@@ -79,15 +40,17 @@ class TablePosterior(EventPosterior[Categories]):
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
-        self.joint = JointLaws(readings)
+        self.joint = JointPosterior(readings)
         self.readings = self.joint.readings
         self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
-        plain = self.joint if model.is_prior_declared else JointLaws(readings, Share) if self.is_uniform_pair else None
-        self.laws: Laws = plain or self.own_laws or self.joint
+        plain = (
+            self.joint if model.is_prior_declared else JointPosterior(readings, Share) if self.is_uniform_pair else None
+        )
+        self.laws: GroupDistributions = plain or self.own_laws or self.joint
 
     @property
     @abstractmethod
-    def own_laws(self) -> Laws | None:
+    def own_laws(self) -> GroupDistributions | None:
         """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
@@ -165,10 +128,15 @@ class TablePosterior(EventPosterior[Categories]):
         """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
         return self.closest_dirichlet.divergence_from(Dirichlet(self.mean_prior))
 
-    def doubts(self) -> tuple[Warning, ...]:
-        """Return the level of a column that the prior outweighs, if any; of a learnt prior, the strongest counts."""
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """Warn of little information, and of the level that the prior outweighs most, if any.
+
+        With a learnt strength, only if the largest is the most probable.
+        """
         is_meant = self.model.is_prior_declared or float(self.joint.probabilities[-1]) > 0.5
-        return outweighed_level(self) if is_meant and not (self.is_uniform_pair or self.own_records) else ()
+        is_asked = is_meant and not (self.is_uniform_pair or self.own_records)
+        return (*little_information(self), *(outweighed_level(self) if is_asked else ()))
 
 
 def levels_of(cell: Cell) -> tuple[Level, ...]:

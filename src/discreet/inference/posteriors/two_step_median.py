@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.inference.posteriors.number_table import NumberTablePosterior, NumberTableSolver
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.mechanisms.two_step_median import Below
 from discreet.noise.cut import CutLaw
 from discreet.noise.structure import epsilon_weights
@@ -70,16 +70,16 @@ class TwoStepPosterior(NumberTablePosterior, shows=TwoStepReading):
 
     reading: TwoStepReading
 
-    def states(self, count: int, seed: int | None = None) -> States:
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw from the table, and keep what the second number makes likely."""
-        found = super().states(_MORE * count, seed)
+        found = super().sample(_MORE * count, seed)
         below = found.behind[:, : self.reading.edge].sum(axis=1)
         weights = weights_of(below, self.reading.noisy, self.reading.law)
         kept = np.random.default_rng(seed).choice(len(weights), size=count, p=weights)
-        return States({name: values[kept] for name, values in found.parameters.items()}, found.behind[kept])
+        return PosteriorSample({name: values[kept] for name, values in found.parameters.items()}, found.behind[kept])
 
-    def log_likelihoods(self, states: States) -> list[Floats]:
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) of both steps at the counts of each draw."""
-        below = states.behind[:, : self.reading.edge].sum(axis=1)
+        below = sample.behind[:, : self.reading.edge].sum(axis=1)
         own = -self.reading.rate * np.abs(self.reading.noisy - below) + np.log(np.tanh(self.reading.rate / 2))
-        return [super().log_likelihoods(states)[0] + own]
+        return [super().log_likelihoods(sample)[0] + own]

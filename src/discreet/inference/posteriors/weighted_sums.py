@@ -6,9 +6,9 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
-from discreet.inference.posteriors.account import Account
 from discreet.inference.posteriors.number_sums import NumberSumsPosterior, NumberSumsSolver
-from discreet.inference.posteriors.states import States
+from discreet.inference.posteriors.report import ReportText
+from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.models.number_sums import MEAN, SUM
 from discreet.models.weighted_sums import WeightedSums
 from discreet.reading.weighted_sums import WeightedSumsReading
@@ -24,7 +24,6 @@ class WeightedSumsSolver(NumberSumsSolver):
 class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
     """Weighted means and totals, each with an interval for the records and for the population."""
 
-    subject = "weighted sums of a number"
     model: WeightedSums
 
     @property
@@ -45,12 +44,13 @@ class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
         found = {MEAN: mean, SUM: np.asarray(ends[0] * low + ends[1] * high)}
         return {ask: found[ask] for ask in model.asks}
 
-    def further(self, states: States, generator: np.random.Generator) -> Counts:
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Refuse: sums do not tell which weights go with which values."""
         raise DeclarationError("weighted sums do not tell which weights further records would have")
 
-    def account(self) -> Account:
+    @property
+    def text(self) -> ReportText:
         """Return the column with its bounds and groups; that weights are fixed by design is the holder's word."""
-        found = super().account()
+        found = super().text
         public = () if self.model.weights is None else ("that weights were fixed by design, as the holder states",)
-        return replace(found, public=(*found.public, *public))
+        return replace(found, subject="weighted sums of a number", public=(*found.public, *public))

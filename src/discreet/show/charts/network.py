@@ -13,6 +13,7 @@ from discreet.amounts import percent_text
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Graph, TableEntry
+from discreet.inference.posteriors.protocols import HasGraph
 from discreet.inference.posteriors.row import Row
 from discreet.markup import one_line
 from discreet.models import Network
@@ -69,7 +70,7 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
     title: Spec = {"text": [], "subtitle": []}
     graph, network = None, subject
     if isinstance(subject, Posterior):
-        graph, title = subject.graph(level), reading_title(subject)
+        graph, title = subject.graph(level) if isinstance(subject, HasGraph) else None, reading_title(subject)
         network = subject.model if graph is None else graph.network
     if not isinstance(network, Network):
         raise DeclarationError(

@@ -9,8 +9,9 @@ from discreet.errors import DeclarationError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.pictures import Intervals, Line
 from discreet.inference.posteriors.posterior import require_posterior
+from discreet.inference.posteriors.protocols import HasDistribution, HasEvents, HasGraph, HasIntervalPicture
+from discreet.inference.posteriors.report import intervals_of
 from discreet.inference.posteriors.row import DAYS, NOTHING_KNOWN, PROBABILITY, Row
-from discreet.inference.posteriors.shown import intervals_of
 from discreet.models.events import probability_name
 from discreet.show.charts.distribution import distribution_chart
 from discreet.show.charts.drawing import (
@@ -41,9 +42,9 @@ _LEGEND = {"title": None, "orient": "top", "direction": "vertical"}
 def posterior_chart(posterior: Posterior, level: float = 0.9) -> Spec:
     """Draw what suits a posterior: a distribution, the graph of a network with its tables, else its intervals."""
     require_posterior(posterior, "Nothing was drawn")
-    if (picture := posterior.distribution(level)) is not None:
+    if isinstance(posterior, HasDistribution) and (picture := posterior.distribution(level)) is not None:
         return distribution_chart(posterior, picture, level)
-    return interval_chart(posterior, level) if posterior.graph(level) is None else network_chart(posterior, level)
+    return network_chart(posterior, level) if isinstance(posterior, HasGraph) else interval_chart(posterior, level)
 
 
 def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
@@ -53,14 +54,21 @@ def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
     have one unit, with the coefficients in words beside them.
     """
     require_posterior(posterior, "Nothing was drawn")
-    return _drawn(posterior.intervals(level), reading_title(posterior), level)
+    if isinstance(posterior, HasIntervalPicture):
+        return _drawn(posterior.intervals(level), reading_title(posterior), level)
+    return _drawn(intervals_of(posterior.rows(level), level), reading_title(posterior), level)
 
 
 def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
     """Draw P(event | column `by`) for each of its levels, with intervals, and P(event) as a line for reference."""
     require_posterior(posterior, "Nothing was drawn")
+    if not isinstance(posterior, HasEvents):
+        raise DeclarationError(
+            "A comparison is about the probability of an event in groups of records, and "
+            f"{posterior.text.subject} has no events. Nothing was compared."
+        )
     columns = [column.name for column in posterior.columns]
-    if columns and (by not in columns or len(columns) < 2):
+    if by not in columns or len(columns) < 2:
         raise DeclarationError(
             f"Groups must be the levels of one of several crossed columns; {by!r} is not one of {columns}."
         )

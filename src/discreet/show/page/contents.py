@@ -15,6 +15,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.errors import DeclarationError
 from discreet.inference import Posterior
+from discreet.inference.posteriors.protocols import HasEvents
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.markup import one_line
 from discreet.models.events import event_name
@@ -112,7 +113,7 @@ def _packed(numbers: Floats) -> str:
 
 def _groups(posterior: Posterior, asked: Sequence[Question]) -> list[dict[str, Any]]:
     """Return rates of events in the levels of columns, each with draws from the law of its own noisy sums."""
-    if "rates" not in posterior.answers or len(posterior.columns) < 2:
+    if not isinstance(posterior, HasEvents) or len(posterior.columns) < 2:
         return []
     found = []
     with warnings.catch_warnings():
@@ -127,7 +128,7 @@ def _groups(posterior: Posterior, asked: Sequence[Question]) -> list[dict[str, A
     return found
 
 
-def _rates_of(posterior: Posterior, event: str, by: str) -> dict[str, Any]:
+def _rates_of(posterior: HasEvents, event: str, by: str) -> dict[str, Any]:
     (column,) = [each for each in posterior.columns if each.name == by]
     laws, sizes = posterior.rate_laws(event, by), posterior.group_sizes(by)
     drawn = np.array([law.sample(_QUANTILE_DRAWS, np.random.default_rng(place)) for place, law in enumerate(laws)])
@@ -147,7 +148,7 @@ def _rates_of(posterior: Posterior, event: str, by: str) -> dict[str, Any]:
     }
 
 
-def _questions(posterior: Posterior, asked: Sequence[Question]) -> Iterator[Question]:
+def _questions(posterior: HasEvents, asked: Sequence[Question]) -> Iterator[Question]:
     """Yield what is asked for, and of a small table every level of every column by every other one."""
     yield from asked
     cells = int(np.prod([float(len(column.levels)) for column in posterior.columns]))

@@ -16,6 +16,7 @@ from discreet.amounts import percent_text, spent_text
 from discreet.errors import DiscreetError
 from discreet.inference import Posterior
 from discreet.inference.posteriors.posterior import require_posterior
+from discreet.inference.posteriors.report import outside_interval_note, own_records_line
 from discreet.markup import one_line
 from discreet.planning import Certificate, verify
 from discreet.releases import Release
@@ -95,7 +96,7 @@ def _facts(posterior: Posterior) -> str:
     cells = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(one_line(b))}</dd></div>" for a, b in facts)
     made_up = "<p class=warning><strong>Simulated.</strong> This is a rehearsal with made-up records, not a release."
     lines = [made_up + "</p>" if posterior.releases[0].simulated else ""]
-    lines += [f"<p class=warning>{escape(posterior.own_line)}</p>" if posterior.own_records else ""]
+    lines += [f"<p class=warning>{escape(own_records_line(posterior))}</p>" if posterior.own_records else ""]
     return f"<dl>{cells}</dl>{''.join(lines)}"
 
 
@@ -121,9 +122,9 @@ def _estimates(posterior: Posterior, contents: dict[str, object]) -> str:
         tds = [f"<td>{escape(one_line(each))}</td>" for each in named]
         tds += [f'<td class="figure">{escape(each)}</td>' for each in figures]
         lines.append(f'<tr data-place="{place}">{"".join(tds)}</tr>')
-    starred = posterior.starred(rows)
+    outside = outside_interval_note(posterior, rows)
     return f"""<section aria-labelledby="estimates"><h2 id="estimates">Estimates</h2>
-<p>{escape(posterior.account().meaning)}</p>
+<p>{escape(posterior.text.meaning)}</p>
 <form class="controls"><p><label for="level">Probability that an interval contains the truth (credible level)</label>
 <select id="level">{options}</select></p>
 <p><label for="filter">Show only lines with</label><input id="filter" type="search" autocomplete="off"></p></form>
@@ -136,7 +137,7 @@ by it</span></caption>
 <tbody>
 {chr(10).join(lines)}
 </tbody></table></div>
-<p id="shown" role="status"></p>{f"<p>{escape(starred)}</p>" if starred else ""}
+<p id="shown" role="status"></p>{f"<p>{escape(outside)}</p>" if outside else ""}
 <p class="actions"><button type="button" id="csv">Download this table (CSV)</button></p></section>"""
 
 

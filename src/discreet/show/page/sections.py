@@ -5,6 +5,7 @@ from html import escape
 
 from discreet.amounts import spent_text
 from discreet.inference import Posterior
+from discreet.inference.posteriors.report import remarks, sources_line
 from discreet.markup import one_line
 from discreet.planning import Certificate
 from discreet.releases import Release
@@ -16,10 +17,10 @@ from discreet.version import __version__
 
 def about_the_reading(posterior: Posterior) -> str:
     """Return the section on the method."""
-    account = posterior.account()
+    text = posterior.text
     who = "The release was" if len(posterior.releases) == 1 else "The releases were"
-    sentences = [posterior.combined, posterior.reading_line, f"{who} {posterior.method}.", account.prior]
-    lines = [*filter(None, sentences), *posterior.remarks(0.9)]
+    sentences = [sources_line(posterior), text.estimation, f"{who} {posterior.method}.", text.prior]
+    lines = [*filter(None, sentences), *remarks(posterior, 0.9)]
     known = "".join(f"<p>{_text(line)}</p>" for line in lines)
     return f"""<section aria-labelledby="method"><h2 id="method">Method</h2>
 <p>Noise was deliberately added to what was published. The numbers here are not the published ones: they are a Bayesian
@@ -38,7 +39,7 @@ def about_the_release(posterior: Posterior, certificates: Sequence[Certificate])
         lines = "".join(f"<li>{_text(check)}</li>" for check in certificate.checks)
         details = f"<details><summary>Every check, in the verifier's own words</summary><ul>{lines}</ul></details>"
         sections.append(f"<section>{several}{blocks_html(blocks)}{details}</section>")
-    rest = not_promised(posterior.releases[0], posterior.account().public)
+    rest = not_promised(posterior.releases[0], posterior.text.public)
     return [*sections, f"<section>{blocks_html(rest)}</section>"]
 
 

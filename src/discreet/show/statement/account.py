@@ -78,7 +78,7 @@ def statement(
         *guaranteed(release.guarantee),
         *checked(release, certificate),
         *(no_results(release, str(why)) if posterior is None else results(posterior, answers)),
-        *not_promised(release, _DECLARED if posterior is None else posterior.account().public),
+        *not_promised(release, _DECLARED if posterior is None else posterior.text.public),
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -6,9 +6,15 @@ from math import isclose
 
 from discreet.amounts import spent_text
 from discreet.inference import Posterior, Row
-from discreet.inference.posteriors.account import bounds_in_words, levels_in_words
+from discreet.inference.posteriors.report import (
+    bounds_in_words,
+    forced_prior_line,
+    levels_in_words,
+    outside_interval_note,
+    own_records_line,
+    text_table,
+)
 from discreet.inference.posteriors.row import STAR
-from discreet.inference.posteriors.text_table import text_table
 from discreet.mechanisms import Sized
 from discreet.models.model import Model
 from discreet.records.columns import Column
@@ -26,8 +32,8 @@ MOST_COLUMNS = 20
 
 def published(release: Release, posterior: Posterior) -> list[str]:
     """Say what was asked of how many records, and that the true statistics stayed where they are."""
-    account = posterior.account()
-    return _published(release, f" The question: {plain(account.question)}", account.columns, account.hidden)
+    text = posterior.text
+    return _published(release, f" The question: {plain(text.question)}", text.columns, text.hidden)
 
 
 def published_unread(release: Release) -> list[str]:
@@ -60,7 +66,7 @@ def _columns_of(model: Model) -> list[tuple[str, str]]:
 
 def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:
     """Return the rows with their intervals, how they are read, and answers to further questions."""
-    account, rows = posterior.account(), posterior.rows(LEVEL)
+    text, rows = posterior.text, posterior.rows(LEVEL)
     shown, cut = _shown(rows)
     shares = (
         " The last column is the share of an interval's width that is due to privacy: exact statistics would save it."
@@ -68,10 +74,10 @@ def results(posterior: Posterior, answers: Sequence[str] = ()) -> list[str]:
     known = any(row.share_due_to_privacy is not None for row in shown)
     return [
         "## What the results are",
-        plain(account.meaning) + (shares if known else "") + cut,
+        plain(text.meaning) + (shares if known else "") + cut,
         _table(shown),
-        *([plain(starred)] if (starred := posterior.starred(shown)) else []),
-        f"The release was {plain(posterior.method)}. {plain(account.prior)}{_together(posterior)}",
+        *([plain(outside)] if (outside := outside_interval_note(posterior, shown)) else []),
+        f"The release was {plain(posterior.method)}. {plain(text.prior)}{_together(posterior)}",
         *([bullets([plain(answer) for answer in answers])] if answers else []),
     ]
 
@@ -115,7 +121,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _together(posterior: Posterior) -> str:
-    text = _words_of_the_holder(posterior) + (f" {plain(drawn)}" if (drawn := posterior.drawn_line) else "")
+    text = _words_of_the_holder(posterior) + (f" {plain(forced)}" if (forced := forced_prior_line(posterior)) else "")
     if any(release.reading == NO_READING for release in posterior.releases):
         text += f" The holder declared that there would be no posterior (reading = {NO_READING!r}); it was read anyway."
     if len(posterior.releases) > 1:
@@ -130,7 +136,7 @@ def _together(posterior: Posterior) -> str:
 def _words_of_the_holder(posterior: Posterior) -> str:
     """Say whether the holder declared a prior, and whether it is another one than the reader's, or has own records."""
     if posterior.own_records:
-        return f" {plain(posterior.own_line)}"
+        return f" {plain(own_records_line(posterior))}"
     published, read = posterior.releases[0].mechanism.model, posterior.model
     if not published.is_prior_declared:
         return (
@@ -138,4 +144,4 @@ def _words_of_the_holder(posterior: Posterior) -> str:
             if read.is_prior_declared
             else (" It is this program's default, because none was declared.")
         )
-    return "" if posterior.has_declared_prior else " The data holder had declared a different prior."
+    return "" if posterior.text.has_holders_prior else " The data holder had declared a different prior."

@@ -1,11 +1,12 @@
-"""Laws of groups of cells: where the answers about a table come from, each group by itself or all cells together.
+"""Distributions of groups of cells: where the answers about a table come from, each group by itself or all together.
 
 The posterior of a table needs nothing from its laws beyond this interface, so every question is implemented once and
 answered either from its own noisy sums or from one joint reading.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import exp
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,8 +21,11 @@ from discreet.reading.counts.latent_counts import LOST
 from discreet.reading.own_sums import OwnSums
 from discreet.reading.readings import TableReading
 
+_NATS = 35.0  # strengths whose evidence lies further below the best have no weight
+_OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
 
-class Laws(ABC):
+
+class GroupDistributions(ABC):
     """What is known about groups of cells, each given by the indices of its cells."""
 
     @abstractmethod
@@ -54,13 +58,44 @@ class Laws(ABC):
         """Draw logarithms of the probabilities of disjoint groups (columns), jointly."""
 
 
-class JointAnswers(Laws):
-    """What all cells read together say, under one prior or several of different strengths."""
+class JointPosterior(GroupDistributions):
+    """All cells are read together, under one prior or several of different strength, weighted by their evidence.
 
-    kind: type[BetaMixture] = BetaMixture
-    """Of which kind the laws of shares are: `Share` if their intervals are opened."""
-    weighed: list[tuple[float, TableReading]]
-    """The posterior probability of each strength with any weight, and its reading."""
+    `kind` is `Share` if intervals of shares are opened; `weighed` has the posterior probability of each strength with
+    any weight, and its reading.
+    """
+
+    def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
+        self.log_evidences, self.kind = np.array([reading.log_evidence for reading in readings]), kind
+        self.are_opened = kind is Share
+        self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        believed = self.log_evidences > self.log_evidences.max() - _NATS
+        self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
+        self.shares = self.probabilities[believed]
+        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
+        left_out = [reading.counts.lost for reading in self.readings if reading.mean_errors is None]
+        known = [share for share in left_out if share is not None]
+        is_summed = len(known) == len(self.readings)  # and not drawn
+        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
+        self.draws = min((drawn for each in self.readings if (drawn := each.counts.draws) is not None), default=None)
+
+    def share(self, places: Counts) -> BetaMixture:
+        parts = []
+        for share, reading in self.weighed:
+            alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
+            inside = alpha[places].sum() + sums
+            parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
+        weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return self.kind(weights, a, b, weight_error=self.weight_error, draws=self.draws)
+
+    def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
+        """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
+        found = np.zeros(len(self.readings[0].model.cells))
+        for share, reading in self.weighed:
+            alpha, laws = reading.model.concentration, reading.counts.marginals
+            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1], dtype=float)
+            found += share * np.einsum("ij,ij->i", laws, of(a, float(alpha.sum() + reading.counts.total)))
+        return found
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         chosen, parts = np.asarray(places, dtype=np.int64), []
@@ -112,7 +147,7 @@ class JointAnswers(Laws):
         return np.concatenate(counts)[order], np.concatenate(logs)[order], places[order]
 
 
-class OwnLaws(Laws):
+class GroupwiseDistributions(GroupDistributions):
     """Each question is read from its own noisy sums: the groups it names and the rest, with a uniform prior."""
 
     are_opened = True  # since every share has a uniform prior

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,12 @@ from numpy.typing import NDArray
 from discreet.arrays import Counts, Floats
 from discreet.errors import DeclarationError
 
+Group = Mapping[str, NDArray[Any]]
+"""Named arrays of an ArviZ group, with axes (chains, draws, ...); what was observed lacks these two."""
+
 
 @dataclass(frozen=True, eq=False)
-class States:
+class PosteriorSample:
     """Draws of the parameters, named as in `draws`, with the counts or moments of the records in the same order.
 
     `hidden` has a row for each draw, or is None if it was not drawn. Chains follow one another, each with the same
@@ -35,11 +39,11 @@ class States:
             raise DeclarationError("the hidden numbers behind the releases were not drawn")
         return np.asarray(self.hidden, dtype=np.float64)
 
-    def some(self, most: int) -> "States":
+    def some(self, most: int) -> "PosteriorSample":
         """Return at most this many of the draws, evenly spaced, as one chain."""
         step = -(-self.count // most)
         parameters = {name: values[::step] for name, values in self.parameters.items()}
-        return States(parameters, None if self.hidden is None else self.hidden[::step])
+        return PosteriorSample(parameters, None if self.hidden is None else self.hidden[::step])
 
     def chained(self, values: NDArray) -> NDArray:  # type: ignore[type-arg]  # numbers of any kind
         """Return numbers of every draw with axes (chains, draws, ...)."""

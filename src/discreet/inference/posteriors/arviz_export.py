@@ -1,4 +1,4 @@
-"""What a posterior hands to other tools: draws, how well each explains every release, and what it predicts.
+"""A posterior for ArviZ, the common format of Bayesian tools: a data tree of groups, and the same as a netCDF file.
 
 The groups are those of ArviZ. `posterior` holds the parameters, by chain where they come from chains; `sample_stats`
 holds what is known about every draw; `log_likelihood` is log P(release | what is behind it) of every release;
@@ -7,15 +7,24 @@ same before anything was read; `observed_data` is what was released. A group tha
 `left_out` says why.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.arrays import Counts, Floats
-from discreet.errors import DeclarationError
-from discreet.inference.posteriors.states import States
-from discreet.inference.posteriors.trees import Group, Travelling
+from discreet.errors import DeclarationError, DiscreetError
+from discreet.inference.posteriors.protocols import (
+    HasFacts,
+    HasFurtherGroups,
+    HasLogLikelihoods,
+    HasPrior,
+    HasReplicates,
+    HasSample,
+)
+from discreet.inference.posteriors.sample import Group, PosteriorSample
 from discreet.models.model import Model, tables_of
 from discreet.randomness import SeededBits
 from discreet.reading.counts.fits import margins_of
@@ -30,13 +39,24 @@ _FEWEST, _MOST = 100, 1_000  # draws in such a group
 _OPERATIONS = 2e10  # a group that takes more is left out
 _KNOWN = ("r_hat", "effective_size", "tail_effective_size", "accepted", "pareto_shape")
 Groups = dict[str, Group]
+Names = Mapping[str, tuple[str, ...]]
 
 
-def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
+@dataclass(frozen=True, eq=False)
+class ArvizExport:
+    """What goes into a tree: groups of arrays, the names of their axes and entries, and attributes."""
+
+    groups: Mapping[str, Group]
+    dims: Names
+    coords: Names
+    words: Mapping[str, str | float]
+
+
+def arviz_export(posterior: "Posterior", draws: int, seed: int) -> ArvizExport:
     """Return all groups of a posterior that can be computed, and why others cannot."""
     names = _names(posterior.releases, {*posterior.dims, *posterior.coords})
-    states = posterior.states(draws, seed)
-    groups: Groups = {"posterior": {name: states.chained(values) for name, values in states.parameters.items()}}
+    sample = sample_of(posterior, draws, seed)
+    groups: Groups = {"posterior": {name: sample.chained(values) for name, values in sample.parameters.items()}}
     left_out: dict[str, str] = {}
 
     def add(group: str, make: Callable[[], Group]) -> None:
@@ -45,21 +65,22 @@ def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
         except DeclarationError as problem:
             left_out[group] = str(problem)
 
-    add("log_likelihood", lambda: _likelihoods(posterior, states, names))
-    statistics = dict(states.statistics)
+    add("log_likelihood", lambda: _likelihoods(posterior, sample, names))
+    statistics = dict(sample.statistics)
     if "log_likelihood" in groups:
         statistics["log_likelihood"] = np.sum(list(groups["log_likelihood"].values()), axis=0).ravel()
     if statistics:
-        groups["sample_stats"] = {name: states.chained(np.asarray(own)) for name, own in statistics.items()}
-    few = states.some(_most(posterior.releases))
+        groups["sample_stats"] = {name: sample.chained(np.asarray(own)) for name, own in statistics.items()}
+    few = sample.some(_most(posterior.releases))
     generator = np.random.default_rng([seed, 1])
     add("posterior_predictive", lambda: _published(posterior, few, names, generator, seed))
-    add("prior", lambda: _before(posterior.prior_states(min(draws, states.count), generator)))
+    add("prior", lambda: _before(_prior_sample(posterior, min(draws, sample.count), generator)))
     if "prior" in groups:
-        before = States({name: values[0] for name, values in groups["prior"].items()})
+        before = PosteriorSample({name: values[0] for name, values in groups["prior"].items()})
         own = before.some(_most(posterior.releases))
         add("prior_predictive", lambda: _published(posterior, own, names, generator, seed + 1))
-    groups |= posterior.further_groups(states)
+    if isinstance(posterior, HasFurtherGroups):
+        groups |= posterior.further_groups(sample)
     groups["observed_data"] = {n: np.array(r.output) for n, r in zip(names, posterior.releases, strict=True)}
     axes = {name: (f"{name} number",) for name in names}
     dims = {group: dict(posterior.dims) for group in ("posterior", "prior")}
@@ -67,12 +88,34 @@ def travelling(posterior: "Posterior", draws: int, seed: int) -> Travelling:
         axis: tuple(str(place) for place in range(1, len(release.output) + 1))
         for (axis,), release in zip(axes.values(), posterior.releases, strict=True)
     }
-    return Travelling(groups, {**dims["posterior"], **axes}, coords, _words(posterior, left_out))
+    return ArvizExport(groups, {**dims["posterior"], **axes}, coords, _words(posterior, left_out))
+
+
+def sample_of(posterior: "Posterior", count: int, seed: int | None = None) -> PosteriorSample:
+    """Draw the parameters, with the hidden numbers behind the releases where these are drawn too."""
+    if isinstance(posterior, HasSample):
+        return posterior.sample(count, seed)
+    return PosteriorSample(posterior.draws(count, seed))
+
+
+def log_likelihoods_of(posterior: "Posterior", sample: PosteriorSample) -> list[Floats]:
+    """Return for every release log P(output | hidden numbers) of each draw; refuse in words if it is not known."""
+    if isinstance(posterior, HasLogLikelihoods):
+        return posterior.log_likelihoods(sample)
+    if sample.hidden is None:
+        raise DeclarationError(f"the hidden numbers behind a release cannot be drawn for {posterior.text.subject}")
+    return likelihoods_of(posterior.releases, posterior.model, sample.hidden)
+
+
+def _prior_sample(posterior: "Posterior", count: int, generator: np.random.Generator) -> PosteriorSample:
+    if not isinstance(posterior, HasPrior):
+        raise DeclarationError(f"the prior cannot be drawn from for {posterior.text.subject}")
+    return posterior.prior_sample(count, generator)
 
 
 def _words(posterior: "Posterior", left_out: dict[str, str]) -> dict[str, str | float]:
     """Return how the release was read, and the figures known about all draws together."""
-    facts = posterior.facts()
+    facts = posterior.facts() if isinstance(posterior, HasFacts) else {}
     figures = {name: float(own) for name in _KNOWN if isinstance(own := facts.get(name), int | float)}
     words = "; ".join(f"{group}: {why}" for group, why in left_out.items())
     return {"inference_library": "discreet", "method": posterior.method, "left_out": words, **figures}
@@ -89,21 +132,23 @@ def _most(releases: Sequence[Release]) -> int:
     return min(_MOST, max(_FEWEST, _NUMBERS // sum(len(release.output) for release in releases)))
 
 
-def _likelihoods(posterior: "Posterior", states: States, names: Sequence[str]) -> Group:
-    found = posterior.log_likelihoods(states)
-    return {name: states.chained(np.asarray(own)) for name, own in zip(names, found, strict=True)}
+def _likelihoods(posterior: "Posterior", sample: PosteriorSample, names: Sequence[str]) -> Group:
+    found = log_likelihoods_of(posterior, sample)
+    return {name: sample.chained(np.asarray(own)) for name, own in zip(names, found, strict=True)}
 
 
-def _before(states: States) -> Group:
-    return {name: states.chained(values) for name, values in states.parameters.items()}
+def _before(sample: PosteriorSample) -> Group:
+    return {name: sample.chained(values) for name, values in sample.parameters.items()}
 
 
 def _published(
-    posterior: "Posterior", states: States, names: Sequence[str], generator: np.random.Generator, seed: int
+    posterior: "Posterior", sample: PosteriorSample, names: Sequence[str], generator: np.random.Generator, seed: int
 ) -> Group:
     """Return what the mechanism of each release would publish about further records."""
-    _check_work(posterior.releases, states.count)
-    further, found = posterior.further(states, generator), {}
+    _check_work(posterior.releases, sample.count)
+    if not isinstance(posterior, HasReplicates):
+        raise DeclarationError(f"further records cannot be drawn for {posterior.text.subject}")
+    further, found = posterior.replicate(sample, generator), {}
     for place, (name, release) in enumerate(zip(names, posterior.releases, strict=True)):
         counts = seen_by(release, posterior.model, further)
         found[name] = release.mechanism.sample(counts, SeededBits(seed + 1_000 * place))[None]
@@ -142,3 +187,42 @@ def seen_by(release: Release, model: Model, counts: Counts | Floats) -> Counts:
     if not all(any(set(table) <= each for each in wide) for table in tables_of(own)):
         raise DeclarationError(f"{release.label!r} is about more columns than this reading")
     return np.asarray(counts @ margins_of(tables_of(own), tables_of(model)).T)
+
+
+def data_tree(content: ArvizExport) -> Any:
+    """Return an ArviZ data tree."""
+    try:
+        from arviz_base import from_dict
+    except ImportError:
+        raise DiscreetError('ArviZ output needs the arviz extra: pip install "discreet[arviz]".') from None
+    _check_names(content)
+    where = {name: list(axes) for name, axes in content.dims.items() if axes}
+    groups = {name: dict(group) for name, group in content.groups.items()}
+    coords = {name: list(known) for name, known in content.coords.items()}
+    tree = from_dict(groups, dims=where, coords=coords)
+    tree.attrs |= dict(content.words)
+    return tree
+
+
+def write_netcdf(content: ArvizExport, path: Path) -> None:
+    """Write a tree as a netCDF file."""
+    tree = data_tree(content)
+    try:
+        tree.to_netcdf(path)
+    except OSError as problem:
+        raise DiscreetError(f"Cannot write the draws to {str(path)!r}: {problem.strerror or problem}.") from None
+
+
+def _check_names(content: ArvizExport) -> None:
+    """Refuse names that a tree cannot hold: a slash leads to another group, and the name of an axis is reserved."""
+    names = dict.fromkeys(name for group in content.groups.values() for name in group)
+    for name in (*names, *content.coords):
+        if "/" in name:
+            raise DiscreetError(
+                f"A data tree cannot hold a variable called {name!r}, because the name contains a slash."
+            )
+        if name in ("chain", "draw") or (name in names and name in content.coords):
+            raise DiscreetError(
+                f"A data tree cannot hold a variable called {name!r}: one of its axes has that name. `draws` gives the "
+                "same numbers."
+            )
