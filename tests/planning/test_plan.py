@@ -177,14 +177,14 @@ def test_search_ends_at_the_crossing_after_few_steps() -> None:
             asked.append(x)
             return slope * log(root / x) + 0.02 * log(root / x) ** 3
 
-        found = MODULE._crossing(excess, 1e-4, 100.0, start=start)
+        found = MODULE._crossing(excess, 1e-4, 100.0, [start])
         assert root <= found <= 1.031 * root
         assert len(asked) <= 9
 
 
 def test_search_says_when_there_is_no_crossing() -> None:
-    assert MODULE._crossing(lambda _: 1.0, 1e-4, 100.0, start=1.0) is None
-    assert MODULE._crossing(lambda _: -1.0, 1e-4, 100.0, start=1.0) == 1e-4
+    assert MODULE._crossing(lambda _: 1.0, 1e-4, 100.0, [1.0]) is None
+    assert MODULE._crossing(lambda _: -1.0, 1e-4, 100.0, [1.0]) == 1e-4
 
 
 def test_planning_is_repeatable_and_its_work_follows_from_public_facts() -> None:

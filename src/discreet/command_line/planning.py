@@ -28,13 +28,13 @@ from discreet.mechanisms import with_fields
 from discreet.planning.plan import (
     Accuracy,
     Curve,
+    Simulations,
     accuracy_curve,
     check_width,
     epsilons_that_fit,
     largest_size,
     require_quick,
-    solve_for_width,
-    studies_for,
+    studies_of_curve,
 )
 from discreet.show import charts
 from discreet.study import Question, Study
@@ -159,16 +159,16 @@ def _plan_one(
     if width is not None:
         check_width(mechanism, width)
     require_quick(mechanism, patience)
-    count = studies or studies_for(mechanism)
     epsilons = named.values(written)
+    count = studies or studies_of_curve(mechanism, len(epsilons))
     if written is None:
         epsilons = [exact(each, "epsilon") for each in epsilons_that_fit(mechanism, epsilons, count)]
+    simulations = Simulations(level, patience=patience)
     with working("simulating studies", as_json):
-        others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
-        curve = accuracy_curve(others, level, count, patience=patience)
+        curve = simulations.curve([with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons], count)
         others = [with_fields(mechanism, size=size) for size in sizes]
-        resized = accuracy_curve(others, level, studies, patience=patience) if others else Curve(())
-        wished = {} if width is None else _wished(question, width, level, patience)
+        resized = simulations.curve(others, studies) if others else Curve(())
+        wished = {} if width is None else _wished(question, width, simulations, count)
     if plot is not None:
         _draw(question, named, curve, plot)
     if as_json:
@@ -264,10 +264,10 @@ def _bounds_words(question: Question) -> list[str]:
     ]
 
 
-def _wished(question: Question, width: float, level: float, patience: float) -> dict[str, float | None]:
+def _wished(question: Question, width: float, simulations: Simulations, studies: int) -> dict[str, float | None]:
     """Return a desired width with the epsilon and the size that give it."""
-    needed = solve_for_width(question.mechanism, width, level, "epsilon", patience)
-    size = solve_for_width(question.mechanism, width, level, "size", patience)
+    needed = simulations.solve_for_width(question.mechanism, width, "epsilon", studies)
+    size = simulations.solve_for_width(question.mechanism, width, "size", studies)
     return {"width": width, "epsilon_needed": needed, "size_needed": None if size is None else int(size)}
 
 

@@ -14,7 +14,6 @@ sixteenth of the noise.
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.digits import log_gamma_ratio
@@ -67,7 +66,8 @@ class ApproximateRow:
         logs = self._rows.log_sums - log_gamma_ratio(totals + 1, float(self._alpha.sum()) - 1)
         within = np.where(totals <= self._size, logs, -np.inf)
         logs = within if np.isfinite(within).any() else logs  # noise may leave no possible total within reach
-        return np.exp(logs - logsumexp(logs))
+        weights = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
 
 
 class ApproximateCounts(TableCounts):
