@@ -14,14 +14,7 @@ from figures import record
 import discreet as dc
 from discreet.command_line.epsilons import Epsilons
 from discreet.mechanisms import with_fields
-from discreet.planning.plan import (
-    accuracy,
-    accuracy_curve,
-    epsilons_that_fit,
-    solve_for_width,
-    studies_for,
-    studies_of_curve,
-)
+from discreet.planning.plan import accuracy, accuracy_curve, epsilons_that_fit, solve_for_width, studies_for
 from discreet.study import Question
 
 STUDY = """\
@@ -122,9 +115,8 @@ def line(words: str, seconds: float, goal: str) -> None:
 def curve(question: Question) -> object:
     """Return the default curve, as `discreet plan --ask` makes it."""
     mechanism = question.mechanism
-    wanted = Epsilons(question).values(None)
-    count = studies_of_curve(mechanism, len(wanted))
-    epsilons = epsilons_that_fit(mechanism, wanted, count)
+    count = studies_for(mechanism)
+    epsilons = epsilons_that_fit(mechanism, Epsilons(question).values(None), count)
     return accuracy_curve([with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons], studies=count)
 
 

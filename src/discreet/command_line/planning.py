@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.epsilons import Epsilons
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.screen import (
@@ -34,7 +33,7 @@ from discreet.planning.plan import (
     epsilons_that_fit,
     largest_size,
     require_quick,
-    studies_of_curve,
+    studies_for,
 )
 from discreet.show import charts
 from discreet.study import Question, Study
@@ -109,6 +108,8 @@ def plan(
     if question.no_posterior is not None:
         return _plan_without_posterior(question, as_json)
     if compare:
+        from discreet.command_line.comparing import compare_mechanisms  # which few plans need
+
         return compare_mechanisms(question, level, studies, plot, as_json)
     return _plan_one(question, epsilons, records, level, studies, width, patience, plot, as_json)
 
@@ -159,8 +160,8 @@ def _plan_one(
     if width is not None:
         check_width(mechanism, width)
     require_quick(mechanism, patience)
+    count = studies or studies_for(mechanism)
     epsilons = named.values(written)
-    count = studies or studies_of_curve(mechanism, len(epsilons))
     if written is None:
         epsilons = [exact(each, "epsilon") for each in epsilons_that_fit(mechanism, epsilons, count)]
     simulations = Simulations(level, patience=patience)

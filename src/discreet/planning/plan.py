@@ -51,11 +51,11 @@ from discreet.releases import simulate
 MOST_STUDIES, LEAST_STUDIES = 60, 4
 """How many studies are simulated at one epsilon, at most and at least."""
 POINT = 4e9
-"""Operations at one epsilon, about a second; more only where the least number of studies takes more."""
+"""Operations that take about a second: at most so many at one epsilon, or twice as many for a few studies."""
 CURVE = 5 * POINT
 """Operations of a curve: further points are left out."""
 _FEW = 20  # studies, from which on the Monte Carlo error of a mean width is usually below 2 %
-_LONGER = 2.0  # so many times `POINT` may be taken for a few studies, and by a curve with more than a few
+_SHARE = 0.4  # of the operations of a point, for more than a few studies
 _STUDY, _NUMBER = 5e7, 2e6  # operations that every study takes, whatever is read, and every number of it
 _SAMPLED = 2.0  # how much longer chains and importance sampling take than their counted operations
 _TABLES = 3e7  # operations that the rows of a network take, all in all
@@ -191,15 +191,12 @@ def accuracy(
 
 
 def studies_for(mechanism: Sized) -> int:
-    """Return how many studies are simulated if nobody says how many: as many as `POINT` operations allow."""
+    """Return how many studies are simulated if nobody says how many: what curves of five points have time for.
+
+    A few are simulated even if that takes longer, up to twice `POINT`.
+    """
     allowed = POINT / work_of_study(mechanism)
-    return int(np.clip(max(allowed, min(_FEW, _LONGER * allowed)), LEAST_STUDIES, MOST_STUDIES))
-
-
-def studies_of_curve(mechanism: Sized, points: int) -> int:
-    """Return how many studies are simulated at every point: a few, or as many as a curve has time for."""
-    alone, allowed = studies_for(mechanism), _LONGER * POINT / (points * work_of_study(mechanism))
-    return int(min(alone, max(_FEW, allowed)))
+    return int(np.clip(max(_SHARE * allowed, min(_FEW, 2 * allowed)), LEAST_STUDIES, MOST_STUDIES))
 
 
 def work_of_study(mechanism: Sized) -> float:
@@ -495,8 +492,7 @@ class Simulations:
         """
         require_mechanism(mechanism, "A width is that")
         check_width(mechanism, width)
-        usual = studies_for(mechanism)
-        count = max(LEAST_STUDIES, min(_FEW, usual), usual // 2) if studies is None else studies
+        count = studies_for(mechanism) if studies is None else studies
         if (work := _USUAL_STEPS * count * work_of_study(mechanism)) > self.patience * _SEARCH:
             raise DeclarationError(
                 f"Searching for a width takes about {work:.0e} operations, and {self.patience * _SEARCH:.0e} are "

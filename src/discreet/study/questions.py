@@ -17,7 +17,7 @@ from discreet.mechanisms import Mechanism, Sized
 from discreet.models.asked import Declared
 from discreet.models.model import Model
 from discreet.models.number_bounds import Bounds
-from discreet.planning.suggest import suggest
+from discreet.planning._suggest import suggest
 from discreet.reading import why_unreadable
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
