@@ -55,6 +55,7 @@ POINT = 4e9
 CURVE = 5 * POINT
 """Operations of a curve: further points are left out."""
 _FEW = 20  # studies, from which on the Monte Carlo error of a mean width is usually below 2 %
+_SLACK = 1.6  # so many times the operations of a curve may be counted where a few studies are read: they take less
 _SHARE = 0.4  # of the operations of a point, for more than a few studies
 _STUDY, _NUMBER = 5e7, 2e6  # operations that every study takes, whatever is read, and every number of it
 _SAMPLED = 2.0  # how much longer chains and importance sampling take than their counted operations
@@ -247,7 +248,8 @@ def accuracy_curve(
 
 def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
     """Return as many of these epsilons, the mechanism's own first and then the nearest, as a curve has time for."""
-    own, left, kept = float(mechanism.guarantee.epsilon), CURVE, list[Exact]()
+    own, kept = float(mechanism.guarantee.epsilon), list[Exact]()
+    left = CURVE * (_SLACK if studies >= _FEW else 1.0)
     for epsilon in sorted(epsilons, key=lambda each: abs(log(float(exact(each, "epsilon")) / own))):
         try:
             other = with_fields(mechanism, epsilon=exact(epsilon, "epsilon"))
