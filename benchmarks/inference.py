@@ -15,12 +15,13 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
-from time import process_time
 from typing import TypeVar, cast
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from clock import cpu
+from demo import STUDY
 from figures import record
 
 import discreet as dc
@@ -33,39 +34,6 @@ from discreet.reading.readings import TableReading
 from discreet.reading.strengths import read_strengths, strengthened
 
 Value = TypeVar("Value")
-DEMO = """\
-[data]
-path = "survey.csv"
-size = 1200
-unit = "one row per patient"
-[columns.ward]
-levels = ["North", "South", "East", "West"]
-[columns.fall]
-levels = ["no", "yes"]
-[columns.smoking]
-levels = ["never", "former", "current"]
-[columns.age]
-bands = [0, 40, 65, 120]
-[budget]
-epsilon = "2"
-ledger = "study.db"
-population = "patients"
-[questions.smoking]
-columns = ["smoking"]
-epsilon = "0.1"
-[questions.falls]
-columns = ["ward", "fall"]
-epsilon = "0.5"
-[questions.ages]
-columns = ["age", "smoking"]
-epsilon = "1.5"
-"""
-
-
-def cpu(work: Callable[[], object]) -> float:
-    start = process_time()
-    work()
-    return process_time() - start
 
 
 def release(cells: int, size: int, epsilon: str, prior: float | None) -> dc.Release:
@@ -134,7 +102,7 @@ def strength_marginals(problems: list[Problem]) -> object:
 def planning() -> None:
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study.toml"
-        study.write_text(DEMO)
+        study.write_text(STUDY)
         planned(study, "smoking")  # compiles the library once, as an installation does
         for question in ("smoking", "falls", "ages"):
             line(f"plan --width on the demo study, whole command: {question}", planned(study, question), "(goal 2)")

@@ -45,8 +45,8 @@ def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     How well a violation is found, and how finely losses are added, is tested elsewhere.
     """
     for module, name, little in (
-        ("planning.audit", "_SLOW_DRAWS", 2),
-        ("planning.audit", "_LEAST", 4),
+        ("planning._audit", "_SLOW_DRAWS", 2),
+        ("planning._audit", "_LEAST", 4),
         ("planning.twins", "MOST_COMPARISONS", 20_000),
         ("planning.plan", "MOST_STUDIES", 4),
         ("guarantees.composition", "_FINEST", 1e-2),

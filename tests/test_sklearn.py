@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 
 pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
-from discreet.planning.suggest import suggest_for_fitting
+from discreet.planning._suggest import suggest_for_fitting
 from discreet.sklearn import PrivateNaiveBayes
 from estimator_checks import checks_of
 

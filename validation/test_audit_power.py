@@ -15,7 +15,7 @@ from kept_results import IS_FULL, kept, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.planning.audit import audit
+from discreet.planning._audit import audit
 from discreet.randomness import RandomBits
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable

@@ -11,7 +11,7 @@ from scipy.special import betainc, expit
 import discreet as dc
 from discreet.certificates.lipschitz import bernoulli_rate, categories_lipschitz, network_lipschitz, network_rate
 from discreet.mechanisms.contrasts import contrast_basis
-from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
+from discreet.planning._cell_variances import fitted_blocks, variances_of_cells
 from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.fourier_bounds_004 import (
     kept_integer_run_epsilon,

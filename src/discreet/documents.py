@@ -111,7 +111,7 @@ class Kinds:
 
     def known(self) -> "dict[str, type[Documented]]":
         """Return the newest version of every kind, by its name."""
-        load_all_kinds()
+        load_all_kinds(self.sort)
         return dict(sorted(self.newest.items()))
 
     def _knows(self, kind: str, version: int) -> bool:

@@ -44,11 +44,10 @@ def load_kind(sort: str, kind: str) -> None:
 
 
 @cache
-def load_all_kinds() -> None:
-    """Load every kind, once: the library's own, then what other distributions announce."""
-    for homes in KINDS.values():
-        for home in homes.values():
-            import_module(home)
+def load_all_kinds(sort: str) -> None:
+    """Load every kind of one sort, once: the library's own, then what other distributions announce, of any sort."""
+    for home in KINDS.get(sort, {}).values():
+        import_module(home)
     load_announced()
 
 

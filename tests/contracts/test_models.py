@@ -8,7 +8,7 @@ from discreet.kinds import KINDS
 from discreet.models import model as contract
 from discreet.models.model import Model
 from discreet.models.number_bounds import Bounds
-from discreet.planning.audit import KnowsNeighbours
+from discreet.planning._audit import KnowsNeighbours
 from discreet.planning.twins import HasParts, parts_of
 from every_pair import CROSSED, FAMILIES, LINES, LOOP, MODELS, NAIVE, NUMBERS
 

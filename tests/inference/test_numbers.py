@@ -11,7 +11,7 @@ from discreet.models.number_table import suitable_cells
 from discreet.noise import ZeroSumBlocks
 from discreet.noise.averaged import Averaged
 from discreet.noise.cut import HasPrefixSums
-from discreet.planning.suggest import suggest_per_unit
+from discreet.planning._suggest import suggest_per_unit
 from discreet.reading import number_tables
 from discreet.reading.number_tables import NumberTableReading
 from discreet.reading.number_tests import DrawnTests, ExactTests

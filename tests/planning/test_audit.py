@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import discreet as dc
 from discreet.mechanisms.ball_draw import BallDraw
-from discreet.planning.audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
+from discreet.planning._audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
 from discreet.randomness import RandomBits
 from discreet.show.charts import audit_chart
 from discreet_papers.as_published import HellingerLocal

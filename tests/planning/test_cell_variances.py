@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.errors import DeclarationError
 from discreet.planning import cell_variances, mean_cell_variance
-from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
+from discreet.planning._cell_variances import fitted_blocks, variances_of_cells
 from discreet_papers import as_published
 
 Floats = NDArray[np.float64]

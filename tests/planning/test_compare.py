@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import discreet as dc
 from discreet.command_line.main import main
 from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.planning.compare import Ranking, compare
+from discreet.planning._compare import Ranking, compare
 from discreet.show.charts import ranking_chart, render
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))

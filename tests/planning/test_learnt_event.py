@@ -4,7 +4,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.mechanisms import CubeCounts
-from discreet.planning.audit import _learnt_words, audit
+from discreet.planning._audit import _learnt_words, audit
 from discreet.planning.learnt_event import learnt_regions
 from discreet.randomness import RandomBits
 

@@ -19,7 +19,7 @@ from discreet.mechanisms import BallDraw, ConeMoments, with_fields
 from discreet.models import Network
 from discreet.models.exact_lines import exact_coefficients
 from discreet.planning import Accuracy, accuracy, accuracy_curve, solve_for_width
-from discreet.planning.plan import rehearsal, studies_for
+from discreet.planning.plan import Simulations, rehearsal, studies_for
 from discreet.reading import why_unreadable
 from discreet.serve.work import width as served_width
 
@@ -168,6 +168,46 @@ def test_widths_that_make_no_sense_are_refused(width: float) -> None:
         solve_for_width(dc.GeometricHistogram(COIN, size=100, epsilon=1), width)
 
 
+def test_curves_and_searches_share_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read twice, further studies are added to those that were read, and no figure depends on that."""
+    numbers: list[int] = []
+
+    def counted(releases: Any) -> Any:
+        numbers.append(len(releases))
+        return infer_many(releases)
+
+    infer_many = MODULE.infer_many
+    monkeypatch.setattr(MODULE, "infer_many", counted)
+    mechanism = dc.GeometricHistogram(COIN, size=500, epsilon=1)
+    simulations = Simulations()
+    others = [with_fields(mechanism, epsilon=epsilon) for epsilon in ("0.1", "1")]
+    curve = simulations.curve(others, 20)
+    assert numbers == [20, 20]
+    numbers.clear()
+    epsilon, size = (simulations.solve_for_width(mechanism, 0.08, vary, 20) for vary in ("epsilon", "size"))
+    shared = sum(numbers)
+    numbers.clear()
+    alone = [Simulations().solve_for_width(mechanism, 0.08, vary, 20) for vary in ("epsilon", "size")]
+    assert shared <= sum(numbers) - 2 * 20  # neither begins with a reading of the mechanism itself
+    assert (epsilon, size) == pytest.approx(tuple(alone), rel=0.05)
+    numbers.clear()
+    (more,) = simulations.curve(others[1:], 30).points
+    assert numbers == [10]
+    fresh = accuracy(mechanism, studies=30)
+    assert (more.width, more.error) == pytest.approx((fresh.width, fresh.error), rel=1e-9)
+    assert curve.points[1].width == pytest.approx(accuracy(mechanism, studies=20).width, rel=1e-9)
+
+
+def test_networks_that_take_long_are_read_row_by_row_and_plans_say_so() -> None:
+    columns = [dc.Column(name, (0, 1, 2), outside=0) for name in "abc"]
+    graph = dc.FamilyHistograms(Network(columns, [(), (), ("a", "b")]), 500, 1)
+    classes = Network.naive_bayes("c", ["a", "b"], levels=dict.fromkeys("abc", (0, 1)), outside=0)
+    small, large = (dc.mechanisms.JointHistograms(classes, size, 1) for size in (10, 1000))
+    assert "read row by row, which approximates how a release will be read" in accuracy(graph, studies=2).method
+    assert "read row by row" in accuracy(large, studies=2).method
+    assert "read as a release will be" in accuracy(small, studies=2).method
+
+
 def test_search_ends_at_the_crossing_after_few_steps() -> None:
     for slope, root, start in ((0.5, 3.0, 1.0), (1.0, 0.02, 1.0), (0.2, 20.0, 0.5), (1.0, 1.0, 1.0)):
         asked: list[float] = []
@@ -176,14 +216,26 @@ def test_search_ends_at_the_crossing_after_few_steps() -> None:
             asked.append(x)
             return slope * log(root / x) + 0.02 * log(root / x) ** 3
 
-        found = MODULE._crossing(excess, 1e-4, 100.0, start=start)
+        found = MODULE._crossing(excess, 1e-4, 100.0, [start])
         assert root <= found <= 1.031 * root
         assert len(asked) <= 9
 
 
+def test_search_begins_with_what_is_known() -> None:
+    asked: list[float] = []
+
+    def excess(x: float) -> float:
+        asked.append(x)
+        return 0.7 * log(3.0 / x)
+
+    found = MODULE._crossing(excess, 1e-4, 100.0, [0.1, 10.0, 1.0, 4.0])
+    assert 3.0 <= found <= 3.1
+    assert len(asked) <= 5
+
+
 def test_search_says_when_there_is_no_crossing() -> None:
-    assert MODULE._crossing(lambda _: 1.0, 1e-4, 100.0, start=1.0) is None
-    assert MODULE._crossing(lambda _: -1.0, 1e-4, 100.0, start=1.0) == 1e-4
+    assert MODULE._crossing(lambda _: 1.0, 1e-4, 100.0, [1.0]) is None
+    assert MODULE._crossing(lambda _: -1.0, 1e-4, 100.0, [1.0]) == 1e-4
 
 
 def test_planning_is_repeatable_and_its_work_follows_from_public_facts() -> None:
@@ -191,7 +243,8 @@ def test_planning_is_repeatable_and_its_work_follows_from_public_facts() -> None
     assert accuracy(mechanism, studies=5) == accuracy(mechanism, studies=5)
     assert accuracy(mechanism, studies=5) != accuracy(mechanism, studies=5, seed=2)
     large = dc.GeometricHistogram(dc.Categories("x", levels=tuple(range(2_000)), outside=0), 10_000, 1)
-    assert studies_for(mechanism) == 60
+    assert 20 <= studies_for(mechanism) <= 60
+    assert all(studies_for(EVERY[name]) >= 20 for name in ("table", "sums", "line", "naive Bayes", "network"))
     assert studies_for(large) < 10
 
 

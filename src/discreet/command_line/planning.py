@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from discreet.amounts import percent_text
-from discreet.command_line.comparing import compare_mechanisms
 from discreet.command_line.epsilons import Epsilons
 from discreet.command_line.ledgers import show_totals
 from discreet.command_line.screen import (
@@ -30,12 +29,12 @@ from discreet.models.model import SaysGaps
 from discreet.planning.plan import (
     Accuracy,
     Curve,
+    Simulations,
     accuracy_curve,
     check_width,
     epsilons_that_fit,
     largest_size,
     require_quick,
-    solve_for_width,
     studies_for,
 )
 from discreet.show import charts
@@ -111,6 +110,8 @@ def plan(
     if question.no_posterior is not None:
         return _plan_without_posterior(question, as_json)
     if compare:
+        from discreet.command_line.comparing import compare_mechanisms  # which few plans need
+
         return compare_mechanisms(question, level, studies, plot, as_json)
     return _plan_one(question, epsilons, records, level, studies, width, patience, plot, as_json)
 
@@ -165,12 +166,12 @@ def _plan_one(
     epsilons = named.values(written)
     if written is None:
         epsilons = [exact(each, "epsilon") for each in epsilons_that_fit(mechanism, epsilons, count)]
+    simulations = Simulations(level, patience=patience)
     with working("simulating studies", as_json):
-        others = [with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons]
-        curve = accuracy_curve(others, level, count, patience=patience)
+        curve = simulations.curve([with_fields(mechanism, epsilon=epsilon) for epsilon in epsilons], count)
         others = [with_fields(mechanism, size=size) for size in sizes]
-        resized = accuracy_curve(others, level, studies, patience=patience) if others else Curve(())
-        wished = {} if width is None else _wished(question, width, level, patience)
+        resized = simulations.curve(others, studies) if others else Curve(())
+        wished = {} if width is None else _wished(question, width, simulations, count)
     if plot is not None:
         _draw(question, named, curve, plot)
     if as_json:
@@ -267,10 +268,10 @@ def _bounds_words(question: Question) -> list[str]:
     ]
 
 
-def _wished(question: Question, width: float, level: float, patience: float) -> dict[str, float | None]:
+def _wished(question: Question, width: float, simulations: Simulations, studies: int) -> dict[str, float | None]:
     """Return a desired width with the epsilon and the size that give it."""
-    needed = solve_for_width(question.mechanism, width, level, "epsilon", patience)
-    size = solve_for_width(question.mechanism, width, level, "size", patience)
+    needed = simulations.solve_for_width(question.mechanism, width, "epsilon", studies)
+    size = simulations.solve_for_width(question.mechanism, width, "size", studies)
     return {"width": width, "epsilon_needed": needed, "size_needed": None if size is None else int(size)}
 
 

@@ -13,7 +13,7 @@ from discreet.exact import exact_text
 from discreet.guarantees import Ledger
 from discreet.guarantees.signatures import PublicKey, issuers
 from discreet.planning import verify as verify_release
-from discreet.planning.audit import DRAWS
+from discreet.planning._audit import DRAWS
 
 
 @click.command()

@@ -1,32 +1,5 @@
 """Choose before you spend, and check before you trust: suggestions, expected accuracy, verification and audits."""
 
-from discreet.planning.audit import Audit, audit, epsilon_lower_bound
-from discreet.planning.cell_variances import cell_variances, mean_cell_variance
-from discreet.planning.certificate import Certificate
-from discreet.planning.compare import Ranked, Ranking, compare
-from discreet.planning.plan import Accuracy, Curve, PlannedRow, accuracy, accuracy_curve, solve_for_width
-from discreet.planning.spending import ledger_totals
-from discreet.planning.suggest import Suggestion, suggest
-from discreet.planning.verify import verify
+from discreet.on_demand import names_on_demand
 
-__all__ = [
-    "Accuracy",
-    "Audit",
-    "Certificate",
-    "Curve",
-    "PlannedRow",
-    "Ranked",
-    "Ranking",
-    "Suggestion",
-    "accuracy",
-    "accuracy_curve",
-    "audit",
-    "cell_variances",
-    "compare",
-    "epsilon_lower_bound",
-    "ledger_totals",
-    "mean_cell_variance",
-    "solve_for_width",
-    "suggest",
-    "verify",
-]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -10,6 +10,7 @@ by more than `cost_error`, the Monte Carlo error of width - exact_width. Study k
 noise comes from the same bits, so that curves are smooth.
 
 How many studies are simulated follows from the work that public facts let expect: it is the same on every machine.
+Curves and searches share studies, and what was read of them (`Simulations`).
 """
 
 import warnings
@@ -52,12 +53,15 @@ from discreet.releases import simulate
 MOST_STUDIES, LEAST_STUDIES = 60, 4
 """How many studies are simulated at one epsilon, at most and at least."""
 POINT = 4e9
-"""Operations at one epsilon, about a second; fewer only where the least number of studies takes more."""
+"""Operations that take about a second: at most so many at one epsilon, or twice as many for a few studies."""
 CURVE = 5 * POINT
 """Operations of a curve: further points are left out."""
+_FEW = 20  # studies, from which on the Monte Carlo error of a mean width is usually below 2 %
+_SLACK = 1.6  # so many times the operations of a curve may be counted where a few studies are read: they take less
+_SHARE = 0.4  # of the operations of a point, for more than a few studies
 _STUDY, _NUMBER = 5e7, 2e6  # operations that every study takes, whatever is read, and every number of it
 _SAMPLED = 2.0  # how much longer chains and importance sampling take than their counted operations
-_TABLES = 8e7  # operations that rows of a network take, which are drawn
+_TABLES = 3e7  # operations that the rows of a network take, all in all
 _QUICK, _SEARCH = 6e10, 1.2e11  # operations that somebody waits for at a screen: of a plan, and of a search
 _AT_ONCE = 20_000  # counts of all studies that are read at a time
 _MOST_ROWS = 48  # rows that are looked at in each study
@@ -198,8 +202,12 @@ def accuracy(
 
 
 def studies_for(mechanism: Sized) -> int:
-    """Return how many studies are simulated if nobody says how many: as many as `POINT` operations allow."""
-    return int(np.clip(POINT / work_of_study(mechanism), LEAST_STUDIES, MOST_STUDIES))
+    """Return how many studies are simulated if nobody says how many: what curves of five points have time for.
+
+    A few are simulated even if that takes longer, up to twice `POINT`.
+    """
+    allowed = POINT / work_of_study(mechanism)
+    return int(np.clip(max(_SHARE * allowed, min(_FEW, 2 * allowed)), LEAST_STUDIES, MOST_STUDIES))
 
 
 def work_of_study(mechanism: Sized) -> float:
@@ -211,8 +219,8 @@ def work_of_study(mechanism: Sized) -> float:
     if solver is not None and solver.exactness is Exactness.SAMPLED:
         reading *= _SAMPLED
     model = mechanism.model
-    making = float(model.simulation_cost(mechanism.size)[0]) + _TABLES * isinstance(model, HasConditionals)
-    return _STUDY + _NUMBER * numbers_of(model) + reading + drawing(mechanism, 1, 1) + making
+    rows = _TABLES if isinstance(model, HasConditionals) else _NUMBER * numbers_of(model)
+    return _STUDY + rows + reading + drawing(mechanism, 1, 1) + float(model.simulation_cost(mechanism.size)[0])
 
 
 @dataclass(frozen=True)
@@ -246,26 +254,13 @@ def accuracy_curve(
     mechanisms: Iterable[Sized], level: float = 0.9, studies: int | None = None, seed: int = 1, patience: float = 1
 ) -> Curve:
     """Return what to expect of one model's mechanisms, each with another epsilon or size, from the same studies."""
-    sharing: dict[tuple[int, int], _Studies] = {}
-    points, refused = list[Accuracy](), list[Refused]()
-    for mechanism in mechanisms:
-        model, size = mechanism.model, mechanism.size
-        if (why := why_unreadable(mechanism)) is not None:
-            refused.append(Refused(float(mechanism.guarantee.epsilon), size, why))
-            continue
-        own = sharing.setdefault((id(model), size), _Studies(model, size, level, seed))
-        try:
-            points.append(_accuracy(mechanism, own, studies, patience))
-        except DiscreetError as problem:  # a simulated release that its solver gives up
-            refused.append(Refused(float(mechanism.guarantee.epsilon), size, str(problem).rstrip(".")))
-    if refused and not points:
-        raise DeclarationError(f"None of these can be planned. {refused[-1].words}")
-    return Curve(tuple(points), tuple(refused))
+    return Simulations(level, seed, patience).curve(mechanisms, studies)
 
 
 def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
     """Return as many of these epsilons, the mechanism's own first and then the nearest, as a curve has time for."""
-    own, left, kept = float(mechanism.guarantee.epsilon), CURVE, list[Exact]()
+    own, kept = float(mechanism.guarantee.epsilon), list[Exact]()
+    left = CURVE * (_SLACK if studies >= _FEW else 1.0)
     for epsilon in sorted(epsilons, key=lambda each: abs(log(float(exact(each, "epsilon")) / own))):
         try:
             other = with_fields(mechanism, epsilon=exact(epsilon, "epsilon"))
@@ -299,6 +294,16 @@ def main_rows_of(model: Model, count: int) -> Sequence[int]:
     return model.main_rows(count) if isinstance(model, HasMainRows) else range(count)
 
 
+@dataclass
+class _Read:
+    """What was read of studies under one mechanism: figures and facts of every study, and the rows of one of them."""
+
+    rows: tuple[Row, ...] = ()
+    is_rough: bool = False
+    figures: list[Floats] = field(default_factory=list)
+    facts: list[dict[str, float]] = field(default_factory=list)
+
+
 class _Studies:
     """Simulated studies of a model: truths, statistics and what exact statistics say; no epsilon changes them."""
 
@@ -307,6 +312,7 @@ class _Studies:
         self.model, self.size, self.level, self.seed = model, size, level, seed
         self._made: list[Simulated] = []
         self._known: list[Floats] = []
+        self._read: dict[Sized, _Read] = {}
 
     def made(self, count: int) -> list[Simulated]:
         """Return the first so many."""
@@ -343,9 +349,42 @@ class _Studies:
             return np.ones(len(self.places))
         return np.array(self.model.row_scales, dtype=float)[self.places]
 
-    def bits(self, number: int) -> SeededBits:
-        """Return the bits of a study's noise."""
-        return SeededBits(self.seed * 1_000_003 + number)
+    def read(self, mechanism: Sized, count: int) -> "_Read":
+        """Return what was read of the first so many studies, or more; what is missing is drawn and read."""
+        found = self._read.setdefault(mechanism, _Read())
+        together, is_own = max(1, _AT_ONCE // numbers_of(mechanism.model)), self.model is mechanism.model
+        places: Sequence[int] = self.places.tolist()
+        with warnings.catch_warnings():
+            for kind in _QUIET:
+                warnings.simplefilter("ignore", kind)
+            starts = range(len(found.figures), count, together)
+            for first in shown(starts, "Reading simulated studies", len(starts)):
+                own = range(first, min(first + together, count))
+                made = [self._made[k] for k in own]
+                noise = [SeededBits(self.seed * 1_000_003 + k) for k in own]
+                releases = [
+                    simulate(mechanism, m.statistics, bits, "planned") for m, bits in zip(made, noise, strict=True)
+                ]
+                posteriors = infer_many(releases) if is_own else [infer(each, model=self.model) for each in releases]
+                first_one = posteriors[0]
+                found.rows = found.rows or _some_rows(first_one, places, self.level)
+                found.is_rough = isinstance(first_one, HasFewerDraws) and first_one.is_rough
+                found.figures += list(_figures(posteriors, made, places, self.level))
+                generators = (np.random.default_rng([self.seed, k, 1]) for k in own)
+                found.facts += [
+                    p.planned_facts(m, g) if isinstance(p, HasPlannedFacts) else {}
+                    for p, m, g in zip(posteriors, made, generators, strict=True)
+                ]
+        return found
+
+    def read_of(self, mechanism: Sized) -> list[Sized]:
+        """Return the mechanisms under which studies were read that differ from this one in epsilon only."""
+        epsilons = [other.guarantee.epsilon for other in self._read]
+        return [
+            other
+            for other, epsilon in zip(self._read, epsilons, strict=True)
+            if with_fields(mechanism, epsilon=epsilon) == other
+        ]
 
 
 @dataclass(frozen=True)
@@ -386,7 +425,7 @@ def _figures(posteriors: Sequence[Posterior], made: Sequence[Simulated], places:
 
 def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: float) -> Accuracy:
     """Simulate, sample, solve, and average over studies."""
-    solver = solver_for(Problem.before(mechanism))
+    solver = solver_for(before := Problem.before(mechanism))
     if solver is None:
         raise DeclarationError(
             f"A release by {type(mechanism).__name__} could not be read here: {why_unreadable(mechanism)}."
@@ -394,31 +433,12 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
     number = studies_for(mechanism) if count is None else whole(count, "studies", least=2)
     require(planning([mechanism], number), patience, _UNDONE)
     made, model = studies.made(number), studies.model
-    places: Sequence[int] = studies.places.tolist()
-    truths, known = np.array([each.truth for each in made])[:, places], studies.known(number)
-    figures, rows, facts = list[Floats](), tuple[Row, ...](), list[dict[str, float]]()
-    is_rough, together = False, max(1, _AT_ONCE // numbers_of(mechanism.model))
-    with warnings.catch_warnings():
-        for kind in _QUIET:
-            warnings.simplefilter("ignore", kind)
-        for first in shown(range(0, number, together), "Reading simulated studies", -(-number // together)):
-            own = range(first, min(first + together, number))
-            releases = [simulate(mechanism, made[k].statistics, studies.bits(k), "planned") for k in own]
-            is_own = model is mechanism.model
-            posteriors = infer_many(releases) if is_own else [infer(each, model=model) for each in releases]
-            first_one = posteriors[0]
-            rows = rows or _some_rows(first_one, places, studies.level)
-            is_rough = isinstance(first_one, HasFewerDraws) and first_one.is_rough
-            figures.append(_figures(posteriors, [made[k] for k in own], places, studies.level))
-            generators = (np.random.default_rng([studies.seed, k, 1]) for k in own)
-            facts += [
-                p.planned_facts(made[k], g) if isinstance(p, HasPlannedFacts) else {}
-                for p, k, g in zip(posteriors, own, generators, strict=True)
-            ]
-    means, widths, scores, exact_scores = np.moveaxis(np.concatenate(figures), -1, 0)
+    read = studies.read(mechanism, number)
+    truths, known = np.array([each.truth for each in made])[:, studies.places], studies.known(number)
+    means, widths, scores, exact_scores = np.moveaxis(np.array(read.figures[:number]), -1, 0)
     found = _Figures(widths, known[..., 1], abs(means - truths), abs(known[..., 0] - truths), scores, exact_scores)
     over = found.over(studies.mains, studies.scales)
-    units = {_unit(row) for row, is_main in zip(rows, studies.mains, strict=True) if is_main}
+    units = {_unit(row) for row, is_main in zip(read.rows, studies.mains, strict=True) if is_main}
     at_once = mechanism.count_deviations() if isinstance(mechanism, HasCountDeviations) else {}
     is_scored = not np.isnan(over.log_score).any()
     return Accuracy(
@@ -427,7 +447,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
         delta=float(mechanism.guarantee.delta),
         level=studies.level,
         studies=number,
-        rows=_rows(found, rows),
+        rows=_rows(found, read.rows),
         rows_of_all=len(made[0].truth),
         unit=model.scaled_unit if isinstance(model, HasRowScales) else ", ".join(sorted(units)),
         width=float(over.width.mean()),
@@ -439,8 +459,10 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
         log_score=float(over.log_score.mean()) if is_scored else None,
         exact_log_score=float(over.exact_log_score.mean()) if is_scored else None,
         log_score_error=float(_error(over.log_score)) if is_scored else None,
-        method=_method(model, number, is_rough or solver.exactness is not Exactness.EXACT),
-        facts=at_once | {name: float(np.mean([each[name] for each in facts])) for name in facts[0]},
+        method=_method(
+            model, number, solver.cost(before).many_read, read.is_rough or solver.exactness is not Exactness.EXACT
+        ),
+        facts=at_once | {name: float(np.mean([each[name] for each in read.facts[:number]])) for name in read.facts[0]},
     )
 
 
@@ -464,14 +486,75 @@ def _error(values: Floats) -> Floats:
     return np.asarray(values.std(axis=0, ddof=1) / sqrt(len(values)))
 
 
-def _method(model: Model, number: int, is_rough: bool) -> str:
+def _method(model: Model, number: int, read: str, is_rough: bool) -> str:
     """Say from which law studies were made up, and how they were read."""
     law = "drawn from the prior" if model.is_prior_declared else "drawn from the default prior"
     how = ", by fewer draws than `infer` makes" if is_rough else ""
-    return f"Means over {number} simulated studies {law}, read as a release will be{how}."
+    return f"Means over {number} simulated studies {law}, {read}{how}."
 
 
 Vary = Literal["epsilon", "size"]
+
+
+class Simulations:
+    """Simulated studies of any size, and what was read of them under any guarantee: curves and searches share them."""
+
+    def __init__(self, level: float = 0.9, seed: int = 1, patience: float = 1.0) -> None:
+        self.level, self.seed, self.patience = level, seed, patience
+        self._known: dict[tuple[int, int], _Studies] = {}
+
+    def _studies(self, mechanism: Sized) -> _Studies:
+        model, size = mechanism.model, mechanism.size
+        return self._known.setdefault((id(model), size), _Studies(model, size, self.level, self.seed))
+
+    def curve(self, mechanisms: Iterable[Sized], studies: int | None = None) -> Curve:
+        """Return what to expect of one model's mechanisms, each with another epsilon or size."""
+        points, refused = list[Accuracy](), list[Refused]()
+        for mechanism in mechanisms:
+            epsilon, size = float(mechanism.guarantee.epsilon), mechanism.size
+            if (why := why_unreadable(mechanism)) is not None:
+                refused.append(Refused(epsilon, size, why))
+                continue
+            try:
+                points.append(_accuracy(mechanism, self._studies(mechanism), studies, self.patience))
+            except DiscreetError as problem:  # a simulated release that its solver gives up
+                refused.append(Refused(epsilon, size, str(problem).rstrip(".")))
+        if refused and not points:
+            raise DeclarationError(f"None of these can be planned. {refused[-1].words}")
+        return Curve(tuple(points), tuple(refused))
+
+    def solve_for_width(
+        self, mechanism: Sized, width: float, vary: Vary = "epsilon", studies: int | None = None
+    ) -> float | None:
+        """Return about the smallest epsilon, or size, at which intervals have this mean width; None if there is none.
+
+        The search starts from what curves have found, or from the mechanism itself.
+        """
+        require_mechanism(mechanism, "A width is that")
+        check_width(mechanism, width)
+        count = studies_for(mechanism) if studies is None else studies
+        if (work := _USUAL_STEPS * count * work_of_study(mechanism)) > self.patience * _SEARCH:
+            raise DeclarationError(
+                f"Searching for a width takes about {work:.0e} operations, and {self.patience * _SEARCH:.0e} are "
+                f"allowed. {_UNDONE} Plan a few epsilons instead, or allow more patience ({work / _SEARCH:.2g})."
+            )
+
+        def excess(value: float) -> float:
+            changed = {"epsilon": exact(f"{value:.6g}", "epsilon")} if vary == "epsilon" else {"size": int(value)}
+            other = with_fields(mechanism, **changed)
+            return log(_accuracy(other, self._studies(other), count, self.patience).width / width)
+
+        if vary == "epsilon":
+            own = float(mechanism.guarantee.epsilon)
+            known = [float(each.guarantee.epsilon) for each in self._studies(mechanism).read_of(mechanism)]
+            return _crossing(excess, 1e-4, 100.0, sorted(known, key=lambda each: -abs(excess(each))) or [own])
+        try:
+            found = _crossing(excess, 2, largest_size(mechanism), [mechanism.size])
+        except DeclarationError as problem:
+            raise DeclarationError(
+                f"The search reached sizes that {type(mechanism).__name__} does not allow: {problem}"
+            ) from None
+        return None if found is None else float(np.ceil(found))
 
 
 def solve_for_width(
@@ -481,31 +564,7 @@ def solve_for_width(
 
     Sizes are searched up to ten million, or to what can be simulated (`largest_size`), epsilons up to 100.
     """
-    require_mechanism(mechanism, "A width is that")
-    check_width(mechanism, width)
-    count = max(LEAST_STUDIES, studies_for(mechanism) // 2)
-    if (work := _USUAL_STEPS * count * work_of_study(mechanism)) > patience * _SEARCH:
-        raise DeclarationError(
-            f"Searching for a width takes about {work:.0e} operations, and {patience * _SEARCH:.0e} are allowed. "
-            f"{_UNDONE} Plan a few epsilons instead, or allow more patience ({work / _SEARCH:.2g})."
-        )
-    studies = dict[int, _Studies]()
-
-    def excess(value: float) -> float:
-        changed = {"epsilon": exact(f"{value:.6g}", "epsilon")} if vary == "epsilon" else {"size": int(value)}
-        other = with_fields(mechanism, **changed)
-        own = studies.setdefault(other.size, _Studies(other.model, other.size, level, seed=1))
-        return log(_accuracy(other, own, count, patience).width / width)
-
-    if vary == "epsilon":
-        return _crossing(excess, 1e-4, 100.0, start=float(mechanism.guarantee.epsilon))
-    try:
-        found = _crossing(excess, 2, largest_size(mechanism), start=mechanism.size)
-    except DeclarationError as problem:
-        raise DeclarationError(
-            f"The search reached sizes that {type(mechanism).__name__} does not allow: {problem}"
-        ) from None
-    return None if found is None else float(np.ceil(found))
+    return Simulations(level, patience=patience).solve_for_width(mechanism, width, vary)
 
 
 def _are_rows_shares(model: Model) -> bool:
@@ -529,19 +588,20 @@ def largest_size(mechanism: Sized) -> float:
 
 
 def _crossing(
-    excess: Callable[[float], float], least: float, most: float, start: float, accuracy: float = 0.03
+    excess: Callable[[float], float], least: float, most: float, starts: Sequence[float], accuracy: float = 0.03
 ) -> float | None:
     """Return where a falling function crosses zero, from above and to the stated relative accuracy.
 
-    On log scales, widths are nearly straight lines. So the line through the last two points, or through both ends of a
-    bracket, says where to try next: a little beyond the crossing, at most a factor of 10 away, and every third time
-    half-way.
+    It is tried at all starts first, the nearest one last. On log scales, widths are nearly straight lines. So the line
+    through the last two points, or through both ends of a bracket, says where to try next: a little beyond the
+    crossing, at most a factor of 10 away, and every third time half-way.
     """
     low, high, slope = (0.0, inf), (inf, -inf), 0.0  # (place, excess) on both sides, and -d excess / d log place
-    aimed, last = start, (nan, nan)
+    aimed, last = starts[0], (nan, nan)
     for step in range(_MOST_STEPS):
+        aimed = starts[step] if step < len(starts) else aimed
         found = (aimed, excess(aimed))
-        low, high = (found, high) if found[1] > 0 else (low, found)
+        low, high = (max(low, found), high) if found[1] > 0 else (low, min(high, found))
         is_bracket = low[0] > 0 and high[0] < inf
         one, two = (low, high) if is_bracket else (last, found)
         slope = max((one[1] - two[1]) / log(two[0] / one[0]), 0.05) if step else 0.0
@@ -552,7 +612,8 @@ def _crossing(
         last = found
         aimed = aimed * exp(float(np.clip(found[1] / (slope or _USUAL_SLOPE), -log(10), log(10)))) * (1 + accuracy / 4)
         aimed = aimed if is_bracket or found[1] > 0 else min(aimed, found[0] / (1 + accuracy))
-        if is_bracket and not (low[0] * (1 + accuracy / 4) < aimed < high[0] / (1 + accuracy / 4) and step % 3):
+        is_line = step < len(starts) or (step - len(starts) + 1) % 3
+        if is_bracket and not (low[0] * (1 + accuracy / 4) < aimed < high[0] / (1 + accuracy / 4) and is_line):
             aimed = sqrt(low[0] * high[0])
         aimed = min(max(aimed, least), most)
     return high[0]

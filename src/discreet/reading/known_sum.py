@@ -475,7 +475,7 @@ class KnownSum:
         left = np.asarray(totals) - int(self._base[0])
         drawn = np.empty((len(left), len(rows)), dtype=np.int64)
         for cell, before in self._laws_before(rows):
-            drawn[:, cell] = self._steps(self.tilted.weights[0, rows[cell]], before, left, generator) if cell else left
+            drawn[:, cell] = drawn_steps(self.tilted.weights[0, rows[cell]], before, left, generator) if cell else left
             left = left - drawn[:, cell]
         return np.asarray(drawn + self.first[0][rows])
 
@@ -491,22 +491,31 @@ class KnownSum:
             for place in reversed(range(len(cells))):
                 yield number * _HELD + place, laws[place]
 
-    @staticmethod
-    def _steps(weights: Floats, before: Floats, left: Counts, generator: np.random.Generator) -> Counts:
-        """Draw one cell's step for each rest; equal rests share one table, a few million numbers at a time."""
-        levels, inverse, repeats = np.unique(left, return_inverse=True, return_counts=True)
-        order, ends = np.argsort(inverse, kind="stable"), np.cumsum(repeats)
-        marks, found = generator.random(len(left)), np.empty(len(left), dtype=np.int64)
-        (steps,) = np.nonzero(weights)
-        chunk = max(1, 2 * _BLOCK // len(steps))
-        for start in range(0, len(levels), chunk):
-            behind = levels[start : start + chunk, None] - steps
-            table = np.cumsum(weights[steps] * np.where(behind < 0, 0.0, before[behind % len(before)]), axis=1)
-            for row, number in zip(table, range(start, len(levels)), strict=False):
-                part = order[ends[number] - repeats[number] : ends[number]]
-                places = np.searchsorted(row, marks[part] * row[-1], side="right")
-                found[part] = steps[np.minimum(places, len(steps) - 1)]
-        return found
+
+def drawn_steps(weights: Floats, before: Floats, left: Counts, generator: np.random.Generator) -> Counts:
+    """Draw one cell's step for each rest, P(s) ~ f(s) (law of those before)(left - s).
+
+    Equal rests share one table, a few million numbers at a time.
+    """
+    levels, inverse, repeats = np.unique(left, return_inverse=True, return_counts=True)
+    marks, found = generator.random(len(left)), np.empty(len(left), dtype=np.int64)
+    (steps,) = np.nonzero(weights)
+    chunk = max(1, 2 * _BLOCK // len(steps))
+    order, ends = np.argsort(inverse, kind="stable"), np.cumsum(repeats)
+    for start in range(0, len(levels), chunk):
+        behind = levels[start : start + chunk, None] - steps
+        table = np.cumsum(weights[steps] * np.where(behind < 0, 0.0, before[behind % len(before)]), axis=1)
+        own = order[ends[start] - repeats[start] : ends[start + len(table) - 1]]
+        if len(own) * len(steps) <= _BLOCK:  # every draw looks at all of its row: quicker than one row after the other
+            rows = table[inverse[own] - start]
+            places = (rows <= (marks[own] * rows[:, -1])[:, None]).sum(axis=1)
+            found[own] = steps[np.minimum(places, len(steps) - 1)]
+            continue
+        for row, number in zip(table, range(start, len(levels)), strict=False):
+            part = order[ends[number] - repeats[number] : ends[number]]
+            places = np.searchsorted(row, marks[part] * row[-1], side="right")
+            found[part] = steps[np.minimum(places, len(steps) - 1)]
+    return found
 
 
 class _Circle:

@@ -184,13 +184,15 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
 class CostEstimate:
     """What a reading costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals.
 
-    `share_of_many` is the part of the operations that a problem takes among the many of a plan (`Solver.solve_many`).
+    `share_of_many` is the part of the operations that a problem takes among the many of a plan (`Solver.solve_many`),
+    `many_read` says in words how these are read.
     """
 
     of: str
     operations: float
     numbers: float = 0.0
     share_of_many: float = 1.0
+    many_read: str = "read as a release will be"
 
     @property
     def rejection(self) -> str | None:

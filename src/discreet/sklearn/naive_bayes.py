@@ -14,7 +14,7 @@ from discreet.guarantees import Ledger
 from discreet.inference import NetworkPosterior, infer
 from discreet.inference.network_queries import is_unknown
 from discreet.models.network import Network
-from discreet.planning.suggest import suggest_for_fitting
+from discreet.planning._suggest import suggest_for_fitting
 from discreet.records.columns import Column, Level
 from discreet.sklearn.records import Columns, as_levels, labelled, names_of, published, unlabelled
 

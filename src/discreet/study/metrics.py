@@ -9,7 +9,7 @@ from discreet.mechanisms import Mechanism, Sized
 from discreet.models.asked import Declared
 from discreet.models.model import columns_of_numbers
 from discreet.models.number_table import NumberTable
-from discreet.planning.suggest import suggest_per_unit
+from discreet.planning._suggest import suggest_per_unit
 from discreet.study.file import DeclaredQuestion
 from discreet.study.models import model_maker, model_of
 

@@ -19,7 +19,7 @@ from discreet.mechanisms.evidence import forced_prior
 from discreet.models.asked import Declared
 from discreet.models.model import Model, columns_of_levels, columns_of_numbers, tables_of
 from discreet.models.number_bounds import Bounds
-from discreet.planning.suggest import suggest
+from discreet.planning._suggest import suggest
 from discreet.records.columns import Column
 from discreet.records.nearest import meant
 from discreet.releases.refused import why_no_posterior, why_only_claimed

@@ -5,7 +5,7 @@ from math import exp, expm1
 import discreet as dc
 from discreet.mechanisms.contrasts import contrast_basis
 from discreet.planning import cell_variances, mean_cell_variance
-from discreet.planning.cell_variances import fitted_blocks, variances_of_cells
+from discreet.planning._cell_variances import fitted_blocks, variances_of_cells
 from discreet_papers import as_published
 from discreet_papers.networks_004 import NETWORKS, naive_bayes
 from discreet_papers.papers import PAPER_004

@@ -8,7 +8,7 @@ probabilities integrated out; `method` says how these were found.
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import inf, prod
-from typing import Any, Self
+from typing import Any, Self, cast
 from zlib import crc32
 
 import numpy as np
@@ -24,12 +24,14 @@ from discreet.inference.network_queries import UNKNOWN, partial_codes_of
 from discreet.inference.posteriors.events import EventPosterior
 from discreet.inference.posteriors.network_rows import table_entries
 from discreet.inference.posteriors.pictures import Graph, TableEntry
+from discreet.inference.posteriors.posterior import Posterior
 from discreet.inference.posteriors.report import ReportText, dirichlet_in_words, levels_in_words
 from discreet.inference.posteriors.row import Row
 from discreet.inference.posteriors.sample import PosteriorSample
 from discreet.inference.prediction import chances_of
 from discreet.inference.verdicts import Criticism
 from discreet.mathematics.distributions import BetaMixture, Dirichlet, Sampled
+from discreet.mathematics.distributions.dirichlet import tails
 from discreet.mathematics.distributions.proportions import log_dirichlet_rows
 from discreet.mathematics.divergences import kullback_leibler
 from discreet.mechanisms import sized
@@ -101,6 +103,19 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             means, draws, shapes = self.mean_tables(), self.standard_parameters, self.standard_shapes
             self._known_entries[level] = table_entries(self.model, means, draws, shapes, level, self.mean_errors())
         return self._known_entries[level]
+
+    @classmethod
+    def planned(
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
+    ) -> Floats:
+        """Return them from means and draws alone: no draw is compared with what known counts would give."""
+        found = np.full((len(posteriors), len(places), 4), np.nan)
+        for study, each in zip(found, cast("Sequence[NetworkPosterior]", posteriors), strict=True):
+            means, draws = each.mean_tables(), each.standard_parameters
+            ends = {name: np.quantile(table, tails(level), axis=0) for name, table in draws.items()}
+            study[:, 0] = np.concatenate([means[name].ravel() for name in draws])[list(places)]
+            study[:, 1] = np.concatenate([(high - low).ravel() for low, high in ends.values()])[list(places)]
+        return found
 
     def planned_facts(self, made: Simulated, generator: np.random.Generator) -> dict[str, float]:
         """Return how often new records would be classified correctly, and with exact counts, if there is a class."""
@@ -383,9 +398,16 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         self.readings = tuple(readings)
         equal = -np.log(len(self.readings))
         self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in readings])
-        self.log_evidences = np.array([reading.log_evidence for reading in readings]) + self._log_weights
-        only = len(self.readings) == 1  # with a single reading, its evidence does not matter and need not be known
-        self.shares = np.ones(1) if only else np.exp(self.log_evidences - logsumexp(self.log_evidences))
+
+    @cached_property
+    def log_evidences(self) -> Floats:
+        """Return the log evidence of every reading; that of chains takes longer than the chains themselves."""
+        return np.asarray(np.array([reading.log_evidence for reading in self.readings]) + self._log_weights)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Return the share of every reading, by evidence; that of a single one need not be known."""
+        return np.ones(1) if len(self.readings) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
     def with_fewer_draws(self) -> Self:
         """Return the same posterior with rows from fewer draws."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.tilting import tilted_to
+from discreet.reading.known_sum import drawn_steps
 
 _LEAST = 1e-290  # weights below are zero: products of two of them would be anyway
 _STEEPEST = 50.0
@@ -83,19 +84,10 @@ class RowCounts:
         drawn = np.empty((len(totals), self.levels), dtype=np.int64)
         left = np.asarray(totals)
         for level in range(self.levels - 1, 0, -1):
-            drawn[:, level] = self._draw_level(level, left, generator)
+            drawn[:, level] = drawn_steps(self._weights[level], self._before[level - 1], left, generator)
             left = left - drawn[:, level]
         drawn[:, 0] = left
         return drawn
-
-    def _draw_level(self, level: int, totals: Counts, generator: np.random.Generator) -> Counts:
-        """Draw P(k) ~ f_level(k) (f_1 * ... * f_(level-1))(total - k); equal totals share one table."""
-        marks, drawn = generator.random(len(totals)), np.empty(len(totals), dtype=np.int64)
-        weights, before = self._weights[level], self._before[level - 1]
-        for total, places in groups(totals):
-            table = np.cumsum(weights[: total + 1] * before[total::-1])
-            drawn[places] = np.searchsorted(table, marks[places] * table[-1], side="right")
-        return np.minimum(drawn, totals)
 
 
 def groups(values: Counts) -> list[tuple[int, Counts]]:

@@ -14,7 +14,6 @@ sixteenth of the noise.
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
 
 from discreet.arrays import Counts, Floats
 from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
@@ -66,7 +65,8 @@ class ApproximateRow:
         logs = self._rows.log_sums + log_prior_constant(float(self._alpha.sum()), totals)
         within = np.where(totals <= self._size, logs, -np.inf)
         logs = within if np.isfinite(within).any() else logs  # noise may leave no possible total within reach
-        return np.exp(logs - logsumexp(logs))
+        weights = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
 
 
 class ApproximateCounts(TableCounts):

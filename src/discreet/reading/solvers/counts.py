@@ -17,6 +17,7 @@ from discreet.reading.counts.tempered import tempered_evidence
 from discreet.reading.network_readings import NetworkReading, graph_of
 from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
+from discreet.reading.solvers.rows import BY_ROWS, RowsSolver
 
 _CALL = 5e4  # operations of one step through the tables of a variable, whatever its size
 _CELL = 40.0  # operations of a step for each cell and each chain
@@ -53,6 +54,9 @@ class CountsSolver(Solver):
         moves = WARM + longest_for(length)
         words = f"running chains through tables of {cells:.0f} cells"
         operations, held = moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2
+        if _is_read_by_rows(problem):
+            share = RowsSolver().cost(problem).operations / operations
+            return CostEstimate(words, operations, held, share, BY_ROWS)
         return CostEstimate(words, operations, held, (WARM + BLOCK) / moves)
 
     def solve(self, problem: Problem) -> NetworkReading:
@@ -60,13 +64,21 @@ class CountsSolver(Solver):
         return self._read(problem, None)
 
     def solve_many(self, problems: Sequence[Problem]) -> list[NetworkReading]:
-        """Return draws by chains that stop after one block, whether they agree or not."""
-        return [self._read(problem, BLOCK) for problem in problems]
+        """Return readings row by row, where all tables were measured; else draws by chains of a single block."""
+        return [
+            RowsSolver().solve(problem) if _is_read_by_rows(problem) else self._read(problem, BLOCK)
+            for problem in problems
+        ]
 
     def _read(self, problem: Problem, longest: int | None) -> NetworkReading:
         target = target_of(problem)
         tables = SampledTables(target, problem.seed, lambda: tempered_evidence(target, problem.seed), longest)
         return NetworkReading(problem.model, tables)
+
+
+def _is_read_by_rows(problem: Problem[Network]) -> bool:
+    """Tell whether many simulated releases are read row by row."""
+    return not any(each.is_margin for each in problem.observed) and RowsSolver().unsupported_reason(problem) is None
 
 
 def target_of(problem: Problem[Network]) -> Target:

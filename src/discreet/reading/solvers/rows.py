@@ -7,6 +7,9 @@ from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Feature, Problem, Solver
 from discreet.reading.published import Exactness
 
+BY_ROWS = "read row by row, which approximates how a release will be read"
+"""How plans read networks for which a reading takes long."""
+
 
 class RowsSolver(Solver):
     """Makes all tables agree by least squares, then reads every row by itself."""

@@ -1,5 +1,6 @@
 """Naive Bayes networks, or variables without parents, through one radius for all tables: exact, for few records."""
 
+from collections.abc import Sequence
 from math import comb, prod
 
 import numpy as np
@@ -9,10 +10,12 @@ from discreet.noise.structure import SharedRadius, TotalPreserving
 from discreet.reading.counts.shared_radius import SharedRadiusCounts, products, usual_radius
 from discreet.reading.network_readings import NetworkReading
 from discreet.reading.problem import CostEstimate, Problem, Solver
+from discreet.reading.solvers.rows import BY_ROWS, RowsSolver
 
 _EACH = 40 / 3  # operations that one product costs
 _HELD = 4 / 3  # numbers in memory for each weight of a row
 _VECTOR = 400 / 3  # numbers in memory for each vector of class counts
+_LONG = 1e6  # counted operations of a reading from which on plans read row by row
 
 
 class SharedRadiusSolver(Solver):
@@ -37,7 +40,15 @@ class SharedRadiusSolver(Solver):
         radius, vectors = usual_radius(cells, rate), comb(size + classes - 1, classes - 1)
         held = max(_VECTOR * vectors, _HELD * sum(cells) * (size + 1) * 2 * radius)
         words = f"exactly reading {len(cells)} tables of {size} records through a shared radius"
-        return CostEstimate(words, _EACH * products(size, classes, len(cells), radius), held)
+        operations = _EACH * products(size, classes, len(cells), radius)
+        if operations < _LONG or (rows := RowsSolver()).unsupported_reason(problem) is not None:
+            return CostEstimate(words, operations, held)
+        return CostEstimate(words, operations, held, rows.cost(problem).operations / operations, BY_ROWS)
+
+    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkReading]:
+        """Return readings row by row, where exact ones take long."""
+        is_by_rows = self.cost(problems[0]).many_read == BY_ROWS
+        return [RowsSolver().solve(each) if is_by_rows else self.solve(each) for each in problems]
 
     def solve(self, problem: Problem) -> NetworkReading:
         """Return the exact joint posterior of all tables."""

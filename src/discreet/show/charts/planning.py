@@ -1,11 +1,11 @@
 """What helps to choose and to check: a ranking of mechanisms, and what audits have shown."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from discreet.amounts import percent_text
 from discreet.errors import DeclarationError
 from discreet.exact import exact_text
-from discreet.planning import Audit, Ranking
 from discreet.show.charts.drawing import (
     WIDTH,
     Spec,
@@ -19,10 +19,13 @@ from discreet.show.charts.drawing import (
 )
 from discreet.show.theme import BLUE, GREY, INK, VERMILION
 
+if TYPE_CHECKING:
+    from discreet.planning import Audit, Ranking  # which other charts do not need
+
 _REFERENCE: Spec = {"type": "rule", "stroke": GREY, "strokeDash": [6, 4]}
 
 
-def ranking_chart(ranking: Ranking) -> Spec:
+def ranking_chart(ranking: "Ranking") -> Spec:
     """Draw what decides a ranking: the expected log score of every mechanism as a bar, else the mean width."""
     best = ranking.best.accuracy
     is_scored = best.log_score is not None and best.exact_log_score is not None
@@ -55,7 +58,7 @@ def ranking_chart(ranking: Ranking) -> Spec:
     return chart(rows, heading, {"width": WIDTH, "height": row_height(names, 26), "layer": layers})
 
 
-def audit_chart(audits: Sequence[tuple[str, Audit]]) -> Spec:
+def audit_chart(audits: Sequence[tuple[str, "Audit"]]) -> Spec:
     """Draw by name the epsilon that audits have shown, beside what is claimed: a bar beyond its mark is a violation."""
     if not audits:
         raise DeclarationError("A chart of audits needs at least one audit. Nothing was drawn.")
