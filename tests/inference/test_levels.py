@@ -77,4 +77,4 @@ def test_direct_intervals_refuse_them_too() -> None:
         law = posteriors()[kind]
         for level in ODD:
             with pytest.raises(dc.DeclarationError, match="level of an interval"):
-                law.interval(level) if kind == "family" else law.probability(1).interval(level)
+                law.interval("parameter", level) if kind == "family" else law.probability(1).interval(level)
