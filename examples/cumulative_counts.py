@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Counts, NumbersT
-from discreet.mechanisms.additive import NoisyCounts
+from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.mechanisms.quantities import Quantities
 from discreet.models import Categories
 from discreet.noise import Cube

@@ -11,7 +11,7 @@ import discreet as dc
 from discreet.certificates.enumeration import compositions
 from discreet.command_line import main
 from discreet.mechanisms import Sized, sized
-from discreet.models.informed import InformedNetwork
+from discreet.models.informed_network import InformedNetwork
 from discreet.reading import Problem
 from discreet.reading.moments import eliminated
 from discreet.reading.solvers.counts import CountsSolver

@@ -8,14 +8,14 @@ import pytest
 
 import discreet as dc
 from discreet.arrays import Counts
-from discreet.mechanisms.quantities import Cells
+from discreet.mechanisms.noisy_counts import TableCells
 from discreet.noise.structure import epsilon_weights, rho_weights
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), outside="c")
 
 
-class OneMore(Cells):
-    """Cells of a table to which a record can be added."""
+class OneMore(TableCells):
+    """TableCells of a table to which a record can be added."""
 
     def changes(self) -> tuple[Counts, ...]:
         return (np.array([1, 0, 0]),)

@@ -14,7 +14,8 @@ from discreet.errors import DeclarationError
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.evidence import Choice, Draw
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantities import Cells, Measurement, Quantities
+from discreet.mechanisms.noisy_counts import TableCells
+from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.mechanisms.tables import FamilyTables
 from discreet.noise.structure import has_density, preserved, product_of
 from discreet_papers import as_published
@@ -259,7 +260,7 @@ def test_evidence_comes_table_by_table_where_noise_is_independent() -> None:
     assert [part.of.tables for part in joint] == [(("a", "b"), ("c",))]
     cube = MEASURED["CubeCounts"].evidence(np.zeros(9, dtype=np.int64))
     assert [part.of.tables for part in cube] == [(("y",),), None, None, None]
-    assert Cells(TABLE).tables == (("x",),)
+    assert TableCells(TABLE).tables == (("x",),)
     updates = MEASURED["LaplaceUpdates"].evidence(np.zeros(10, dtype=np.int64))
     assert [part.of.tables for part in updates] == [(("a",),), (("a", "b"),), (("c",),)]
 

@@ -1,4 +1,3 @@
-from discreet.mechanisms.additive import NoisyCounts
 from discreet.mechanisms.ball_draw import BallDraw
 from discreet.mechanisms.box_moments import BoxMoments
 from discreet.mechanisms.cone_moments import ConeMoments
@@ -29,6 +28,7 @@ from discreet.mechanisms.metric_sums import MetricSums
 from discreet.mechanisms.network_counts import NetworkCounts
 from discreet.mechanisms.network_maximum import NetworkMaximum
 from discreet.mechanisms.network_sampling import NetworkSampling
+from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.mechanisms.path_table import PathTable
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.plan import Plan

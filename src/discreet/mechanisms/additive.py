@@ -8,10 +8,9 @@ table of counts (`NoisyCounts`) states only its noise.
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise
 from math import ceil, inf
 
 import numpy as np
@@ -21,19 +20,18 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates import PrivacyLoss
 from discreet.certificates.listing import window
 from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact_text, positive, whole
+from discreet.exact import Exact, exact_text, positive
 from discreet.guarantees.guarantee import Guarantee
 from discreet.mechanisms.mechanism import Sized
 from discreet.mechanisms.output_space import OutputSpace
-from discreet.mechanisms.quantities import Cells, Measurement, Quantities
-from discreet.models import Categories
+from discreet.mechanisms.quantities import Measurement, Quantities
 from discreet.models.model import Model, ModelT
 from discreet.noise import Noise
 from discreet.noise.concentrated import concentrated_loss
 from discreet.noise.laplace_kernel import by_block
 from discreet.noise.losses import envelope
 from discreet.noise.noise import MARGIN, pieces_of
-from discreet.noise.structure import epsilon_weights, has_density, log_terms, preserved, rho_weights
+from discreet.noise.structure import epsilon_weights, has_density, preserved, rho_weights
 from discreet.randomness import RandomBits
 
 _FARTHEST = 10**6  # outputs this many reaches beyond the possible numbers are not read: their probability is e^-1000000
@@ -168,56 +166,6 @@ class Additive(Sized[ModelT]):
 
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class NoisyCounts(Additive[Categories]):
-    """A noisy table of counts: `model` declares the cells, `size` is the public number of records."""
-
-    model: Categories
-    size: int
-    epsilon: Fraction
-
-    def __init__(self, model: Categories, size: int, epsilon: Exact) -> None:
-        if not isinstance(model, Categories):
-            raise DeclarationError(f"{type(self).__name__} publishes counts of Categories; got {type(model).__name__}.")
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "size", whole(size, "size"))
-        object.__setattr__(self, "epsilon", noise_epsilon(epsilon, "epsilon"))
-
-    @cached_property
-    def quantities(self) -> Quantities:
-        return Cells(self.model)
-
-    def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
-        table = self.model.counts(counts)
-        if (table.sum(axis=-1) != self.size).any():
-            raise DeclarationError(f"The counts must add up to the public size {self.size}.")
-        return table
-
-    @property
-    def keeps_total(self) -> bool:
-        """Tell whether every output adds up to the public size."""
-        return preserved(self.noise.structure)[0]
-
-    def log_kernel(self, noise: ArrayLike) -> Floats:
-        """Return log g(noise), cell by cell."""
-        return log_terms(self.noise.structure, noise, 0)
-
-    @property
-    def log_normaliser(self) -> float:
-        """Return log Z."""
-        return self.noise.log_normaliser
-
-    def outputs_near(self, margin: int) -> Counts:
-        """Return all outputs whose counts lie between -margin and size + margin: enough to meet every sign of noise."""
-        values = range(-margin, self.size + margin + 1)
-        cells = len(self.model.cells)
-        if not self.keeps_total:
-            return np.array(list(product(values, repeat=cells)))
-        free = np.array(list(product(values, repeat=cells - 1)))
-        return np.column_stack([free, self.size - free.sum(axis=1)])
 
 
 def within_bounds(epsilon: Fraction, name: str) -> Fraction:

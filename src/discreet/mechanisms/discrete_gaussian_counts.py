@@ -18,7 +18,7 @@ from discreet.certificates.gaussian_loss import LARGEST_VARIANCE, calibrated_var
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact_text, positive, probability, rounded_up
 from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.additive import NoisyCounts
+from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.models import Categories
 from discreet.noise import Gaussian, ZeroSumGaussian
 

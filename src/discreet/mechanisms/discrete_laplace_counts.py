@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.mechanisms.additive import NoisyCounts
+from discreet.mechanisms.noisy_counts import NoisyCounts
 from discreet.noise import Laplace
 
 

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import Counts, Floats, NumbersT
 from discreet.mechanisms.parts import Cost, Part
-from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise import Noise
 from discreet.noise.laplace_kernel import by_block, starts
@@ -95,41 +94,6 @@ class Quantities(ABC):
     @abstractmethod
     def transpose(self, values: NumbersT) -> NumbersT:
         """Return A' v for one or many rows of numbers: how a slope by measured numbers is one by counts."""
-
-
-@dataclass(frozen=True)
-class Cells(Quantities):
-    """All cells of a table of categories."""
-
-    model: Categories
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (len(self.model.cells),)
-
-    @property
-    def parts(self) -> tuple[Part, ...] | None:
-        shape = tuple(len(column.levels) for column in self.model.columns)
-        names = tuple(column.name for column in self.model.columns)
-        return (Part(names, (True,) * len(names), np.arange(self.length).reshape(shape)),)
-
-    @property
-    def single_cells(self) -> Counts:
-        return np.arange(self.length)
-
-    def apply(self, counts: NumbersT) -> NumbersT:
-        return np.asarray(counts)
-
-    def transpose(self, values: NumbersT) -> NumbersT:
-        return np.asarray(values)
-
-    @property
-    def tables(self) -> tuple[tuple[str, ...], ...] | None:
-        return (tuple(column.name for column in self.model.columns),)
-
-    def changes(self) -> tuple[Counts, ...]:
-        """Return one unit that moves from the last cell to the first; all others are alike."""
-        return (unit_moves(self.blocks),)
 
 
 def unit_moves(blocks: Sequence[int]) -> Counts:

@@ -23,8 +23,7 @@ from discreet.arrays import Counts
 from discreet.errors import DeclarationError
 from discreet.exact import Exact, exact, positive
 from discreet.guarantees.column_metrics import Tree
-from discreet.mechanisms.additive import NoisyCounts
-from discreet.mechanisms.quantities import Cells
+from discreet.mechanisms.noisy_counts import NoisyCounts, TableCells
 from discreet.mechanisms.under_metric import UnderMetric
 from discreet.models import Categories
 from discreet.models.model import Model
@@ -35,7 +34,7 @@ MOST_LEVELS = 200
 
 
 @dataclass(frozen=True)
-class TreeCells(Cells):
+class TreeCells(TableCells):
     """All levels of a tree; `parents` says on which later one each hangs, and `rates` by which rate."""
 
     parents: tuple[int, ...]

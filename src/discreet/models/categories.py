@@ -198,7 +198,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     def informed_by(self, own: object) -> "Informed":
         """Return the table with own records in its prior: records, or counts of all cells."""
-        from discreet.models.informed import informed_categories
+        from discreet.models.informed_table import informed_categories
 
         return informed_categories(self, own)
 

@@ -11,23 +11,18 @@ No privacy is spent, and nothing protects own records: a posterior that holds th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
+from discreet.arrays import Counts
 from discreet.errors import DeclarationError, SecretError
-from discreet.models.linear_regression import LinearRegression
 from discreet.models.model import Model
-from discreet.models.moments import Moments
-from discreet.models.network import Network
-from discreet.records import as_source, sum_moments
+from discreet.records import as_source
+from discreet.records.columns import Column
 from discreet.records.counting import Statistics
-
-if TYPE_CHECKING:
-    from discreet.models.categories import Categories
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,49 +37,21 @@ class Informed:
     records: int
 
 
-class InformedNetwork(Network):
-    """A network whose rows have priors of their own: what was declared, and own counts of the same row."""
-
-    own_rows: Counts
-
-    @classmethod
-    def of(cls, network: Network, own: Counts) -> "InformedNetwork":
-        """Return a network as it is known to somebody who has counted these cells of the maximal families."""
-        priors = {v.name: row for v, row in zip(network.variables, network.prior, strict=True)}
-        found = cls(network.variables, network.parents, priors)
-        object.__setattr__(found, "own_rows", own)
-        return found
-
-    @cached_property
-    def row_priors(self) -> tuple[Floats, ...]:
-        tables = [self.table(variable.name, self.own_rows) for variable in self.variables]
-        return tuple(
-            np.array(prior) + table.reshape(-1, table.shape[-1])
-            for prior, table in zip(self.prior, tables, strict=True)
-        )
-
-
-class InformedRegression(LinearRegression):
-    """A regression with the moments of own records, in public units."""
-
-    _own: tuple[Moments, int]
-
-    @classmethod
-    def of(cls, model: LinearRegression, own: Moments, size: int) -> "InformedRegression":
-        """Return a regression as it is known to somebody who has summed these moments."""
-        found = object.__new__(cls)
-        found.__dict__.update(model.__dict__ | {"_own": (own, size), "is_prior_declared": True})
-        return found
+class CountedTables(Protocol):
+    """A model whose statistics are counts of the cells of some tables."""
 
     @property
-    def own(self) -> tuple[Moments, int]:
-        return self._own
+    def tables(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the columns of each table."""
+
+    def counts(self, counts: ArrayLike, /) -> Counts:
+        """Return counts of all cells, after checking them."""
 
 
-def own_counts(model: "Categories | Network", own: object) -> Counts:
+def own_counts(model: CountedTables, own: object) -> Counts:
     """Return own records as counts of a model's cells: they are given as such, or as anything that holds records."""
-    _refuse_statistics(own)
-    if _are_counts(own):
+    refuse_statistics(own)
+    if are_counts(own):
         counts = model.counts(np.asarray(own))
         if counts.ndim != 1:
             raise DeclarationError("own must be one row of counts, or records. Nothing was read.")
@@ -93,38 +60,7 @@ def own_counts(model: "Categories | Network", own: object) -> Counts:
     return np.concatenate([table.ravel() for table in tables]).astype(np.int64)
 
 
-def informed_categories(model: "Categories", own: object) -> Informed:
-    """Return a table with own records in its prior: if none was declared, for every strength that may be meant."""
-    counts = own_counts(model, own)
-    meant = model.proposals(is_evidence_known=True) if model.is_prior_open else (model,)
-    models = tuple(model.with_prior((each.concentration + counts).tolist()) for each in meant)
-    return Informed(models, tuple(float(each.log_evidence(counts)) for each in meant), int(counts.sum()))
-
-
-def informed_network(model: Network, own: object) -> Informed:
-    """Return a network with own records in its prior; strengths of variables with many levels are not learnt."""
-    counts = own_counts(model, own)
-    totals = {int(table.sum()) for table in model.split(counts)}
-    if len(totals) > 1:
-        raise DeclarationError(
-            f"The tables of own counts of the network have different totals, {sorted(totals)}: every table must "
-            "count the same records. Nothing was read."
-        )
-    (known,) = model.proposals(is_evidence_known=False) if model.is_prior_open else (model,)
-    return Informed((InformedNetwork.of(known, counts),), (0.0,), totals.pop())
-
-
-def informed_regression(model: LinearRegression, own: object) -> Informed:
-    """Return a regression with the moments of own records in its prior."""
-    _refuse_statistics(own)
-    if _are_counts(own):
-        raise DeclarationError("For a regression, pass your own records themselves, not counts. Nothing was read.")
-    sums, records = sum_moments(own, model.layout.plan)
-    moments = model.layout.unpack(sums * model.layout.weights, records)
-    return Informed((InformedRegression.of(model, moments, records),), (0.0,), records)
-
-
-def _are_counts(own: object) -> bool:
+def are_counts(own: object) -> bool:
     """Tell whether these are whole numbers, not records."""
     if isinstance(own, np.ndarray):
         return own.dtype.kind in "iu"
@@ -133,7 +69,8 @@ def _are_counts(own: object) -> bool:
     return len(own) > 0 and all(isinstance(value, Integral) for value in own)
 
 
-def _refuse_statistics(own: object) -> None:
+def refuse_statistics(own: object) -> None:
+    """Refuse secret statistics where a reader's own records are asked for."""
     if isinstance(own, Statistics):
         raise SecretError(
             "Statistics are secret and may only go to discreet.publish. Nothing was read. Pass your own records, as "

@@ -287,7 +287,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
     def informed_by(self, own: object) -> "Informed":
         """Return the regression with the moments of own records in its prior."""
-        from discreet.models.informed import informed_regression
+        from discreet.models.informed_regression import informed_regression
 
         return informed_regression(self, own)
 

@@ -344,6 +344,6 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     def informed_by(self, own: object) -> "Informed":
         """Return the network with own records in the prior of its rows: records, or counts of all cells."""
-        from discreet.models.informed import informed_network
+        from discreet.models.informed_network import informed_network
 
         return informed_network(self, own)

@@ -26,7 +26,8 @@ from discreet.arrays import Counts, Floats
 from discreet.certificates.enumeration import all_tables
 from discreet.errors import DeclarationError
 from discreet.mechanisms.evidence import Draw, DrawnRows, Evidence
-from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.mechanisms.noisy_counts import TableCells
+from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.reading.counts.grouped import JointCounts
 from discreet.reading.counts.weighted_tables import WeightedTables
@@ -187,7 +188,7 @@ def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
         return None
     values = np.zeros(parts, dtype=np.int64)
     np.add.at(values, labels[places], measurement.values)
-    return Measurement(Cells(_model(parts)), values, law)
+    return Measurement(TableCells(_model(parts)), values, law)
 
 
 def _summed_rows(rows: DrawnRows, labels: Counts) -> DrawnRows:

@@ -29,9 +29,10 @@ from discreet.exact import Exact, ball, exact_text, positive, whole
 from discreet.guarantees.guarantee import Evidence, Guarantee
 from discreet.guarantees.zcdp import pure_rho
 from discreet.mechanisms.mechanism import Sized
+from discreet.mechanisms.noisy_counts import TableCells
 from discreet.mechanisms.output_space import OutputSpace
 from discreet.mechanisms.parts import Part
-from discreet.mechanisms.quantities import Cells, Measurement
+from discreet.mechanisms.quantities import Measurement
 from discreet.models import Categories
 from discreet.models.model import Model
 from discreet.noise.noise import MARGIN
@@ -68,7 +69,7 @@ def clamped_terms(noise: Rounded, values: Counts, numbers: Counts | Floats, high
 
 
 @dataclass(frozen=True)
-class FirstCells(Cells):
+class FirstCells(TableCells):
     """The first cells of a table of categories, where the last one is what is left of the public number of records."""
 
     count: int

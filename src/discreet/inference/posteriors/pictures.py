@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from discreet.inference.posteriors.row import PROBABILITY, Row
 from discreet.models.events import event_name
-from discreet.models.network import Network
+from discreet.models.model import Model
 from discreet.records.columns import Level
 
 
@@ -80,5 +80,5 @@ class TableEntry:
 class Graph:
     """A network and, if they are asked for, all entries of its tables in the order of the variables."""
 
-    network: Network
+    network: Model
     entries: Callable[[], tuple[TableEntry, ...]]

@@ -68,7 +68,8 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
     A network alone, before anything was published, is drawn with the names of the levels.
     """
     title: Spec = {"text": [], "subtitle": []}
-    graph, network = None, subject
+    graph: Graph | None = None
+    network: object = subject
     if isinstance(subject, Posterior):
         graph, title = subject.graph(level) if isinstance(subject, HasGraph) else None, reading_title(subject)
         network = subject.model if graph is None else graph.network
