@@ -14,7 +14,7 @@ from figures import record
 from pgmpy.utils import get_example_model
 
 import discreet as dc
-from discreet.models.bif import write_bif
+from discreet.networks._bif import write_bif
 
 ROWS, REPEATS = 100_000, 5
 
@@ -61,7 +61,7 @@ def publishing(path: Path, network: dc.Network, ledger: dc.Ledger) -> dc.Release
 
 def whole_road(path: Path, network: dc.Network, ledger: dc.Ledger) -> None:
     """Count, publish, make the tables agree, and compute the means of all probabilities."""
-    dc.inference.consistent_tables(publishing(path, network, ledger)).mean_tables()
+    dc.networks.consistent_tables(publishing(path, network, ledger)).mean_tables()
 
 
 def intervals(release: dc.Release) -> str:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.certificates.adjacent_pairs import AdjacentPairs, compare_neighbours
-from discreet.mechanisms.hellinger import HellingerReciprocal
-from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
+from discreet.choices import HellingerCalibrated, HellingerReciprocal
+from discreet.choices._adjacent_pairs import AdjacentPairs, compare_neighbours
 from discreet_papers.as_published import PublishedHellingerSmooth as HellingerSmooth
 
 SIZE, EPSILONS, REPEATS = 2_000, (0.1, 0.2, 0.3, 0.4), 5

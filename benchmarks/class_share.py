@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.mechanisms.cube_counts import CubeCounts, usual_class_share
+from discreet._core.arrays import Floats
+from discreet.networks import CubeCounts, usual_class_share
 
 SETTINGS = ((16, 50, Fraction(1)), (16, 1000, Fraction(1, 10)), (2, 50, Fraction(1)), (16, 1000, Fraction(1)))
 TEST = 200

@@ -20,12 +20,11 @@ from record_chains import Chains, Families
 from regression_reading import release_of
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.mechanisms.box_moments import BoxMoments
-from discreet.models.network import Network
-from discreet.reading import Problem
-from discreet.reading.consistent_tables import fit, noisy_parts
-from discreet.reading.solvers.counts import CountsSolver
+from discreet._core.arrays import Floats
+from discreet.inference import Problem
+from discreet.networks import Network, fit, noisy_parts
+from discreet.networks._chains_solver import CountsSolver
+from discreet.regression import BoxMoments
 
 WARM, SWEEPS = 250, 1_500
 """Sweeps of the chains over records: some warm them up."""
@@ -109,7 +108,7 @@ def fourier() -> None:
     model = Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     timed(
         "FourierCounts, naive Bayes of 10 features, 1,000 records",
-        released(dc.mechanisms.FourierCounts(model, 1_000, 1)),
+        released(dc.networks.FourierCounts(model, 1_000, 1)),
         "5 s",
     )
 
@@ -117,16 +116,16 @@ def fourier() -> None:
 def hellinger() -> None:
     model = dc.Categories("x", levels=("a", "b", "c", "d"), prior=1, outside="a")
     for mechanism in (
-        dc.mechanisms.HellingerGlobal(model, 600, 6),
-        dc.mechanisms.HellingerSmooth(model, 600, 6, "1e-6"),
-        dc.mechanisms.HellingerReciprocal(model, 600, 6),
+        dc.choices.HellingerGlobal(model, 600, 6),
+        dc.choices.HellingerSmooth(model, 600, 6, "1e-6"),
+        dc.choices.HellingerReciprocal(model, 600, 6),
     ):
         release = dc.simulate(mechanism, np.array([10, 90, 200, 300]), dc.SeededBits(2))
         timed(f"{type(mechanism).__name__}, 600 records in 4 levels", release, "20 s")
 
 
 def joint() -> None:
-    mechanism = dc.mechanisms.JointHistograms(example("asia"), 100_000, 1)
+    mechanism = dc.networks.JointHistograms(example("asia"), 100_000, 1)
     timed("JointHistograms of asia, 100,000 records", released(mechanism), "read at all")
 
 

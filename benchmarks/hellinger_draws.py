@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.mechanisms.hellinger import HellingerReciprocal
-from discreet.mechanisms.hellinger_sensitivity import smooth_sensitivity
-from discreet.show.charts.drawing import render
+from discreet.choices import HellingerReciprocal
+from discreet.choices._hellinger_sensitivity import smooth_sensitivity
+from discreet.report.charts._drawing import render
 from discreet_papers.as_published import PublishedHellingerSmooth as HellingerSmooth
 from discreet_papers.hellinger_simulation import simulate_batch, simulate_draws
 from discreet_papers.pictures import axis, lines

@@ -12,11 +12,9 @@ from textwrap import dedent
 from start import STARTS, cpu_seconds
 
 import discreet as dc
-from discreet.inference.posteriors.posterior import Posterior
-from discreet.mechanisms import Mechanism
-from discreet.models.model import Model
+from discreet.inference import Posterior, Solver
+from discreet.mechanism import Mechanism, Model
 from discreet.noise import Noise
-from discreet.reading.problem import Solver
 
 ROOT = Path(dc.__file__).parent
 SHARE = """

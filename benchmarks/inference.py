@@ -25,13 +25,14 @@ from demo import STUDY
 from figures import record
 
 import discreet as dc
-from discreet.guarantees import compose
-from discreet.noise.halving import halved_noise
-from discreet.noise.laplace_kernel import balanced
-from discreet.randomness import bernoulli_exponential, discrete_gaussian
-from discreet.reading import Problem, solve
-from discreet.reading.readings import TableReading
-from discreet.reading.strengths import read_strengths, strengthened
+from discreet.inference import Problem, read_strengths, solve
+from discreet.inference._prior_strengths import strengthened
+from discreet.noise._zero_sum_gaussian import halved_noise
+from discreet.noise._zero_sum_laplace import balanced
+from discreet.noise.randomness._samplers import bernoulli_exponential
+from discreet.noise.randomness._wide import discrete_gaussian
+from discreet.privacy import compose
+from discreet.tables._solution import TableReading
 
 Value = TypeVar("Value")
 
@@ -78,7 +79,7 @@ def planned(study: Path, question: str) -> float:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = getrusage(RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-c", "from discreet.command_line import main; main()", *words],
+        [sys.executable, "-c", "from discreet.cli import main; main()", *words],
         check=True,
         stdout=subprocess.DEVNULL,
         env=environment,

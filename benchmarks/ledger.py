@@ -28,13 +28,13 @@ from figures import record
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import discreet as dc
-from discreet.documents import canonical_json
-from discreet.exact import exact_text
-from discreet.guarantees import read_amount
-from discreet.guarantees.chain import Entry, chain_digest, digests_at, linked, newest
-from discreet.guarantees.postgresql import ServerChain
-from discreet.guarantees.schema import NEWEST
-from discreet.releases.release import mechanism_document
+from discreet._core.documents import canonical_json
+from discreet._core.exact import exact_text
+from discreet.ledger import Entry, ServerChain
+from discreet.ledger._chain import chain_digest, digests_at, linked, newest
+from discreet.ledger._schema import NEWEST
+from discreet.privacy import read_amount
+from discreet.release import mechanism_document
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

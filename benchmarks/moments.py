@@ -14,9 +14,9 @@ import numpy as np
 from figures import record
 
 import discreet as dc
-from discreet.models.linear_regression import LinearRegression
-from discreet.records.moments import Measure, whole_numbers
-from discreet.records.sums import sum_moments
+from discreet.records import Measure
+from discreet.records._moments import whole_numbers
+from discreet.regression import LinearRegression, sum_moments
 
 ROWS, FEATURES, REPEATS, BATCH = 10**7, 14, 3, 2**17
 NAMES = [f"x{number}" for number in range(FEATURES)]

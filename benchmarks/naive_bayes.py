@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.models.network import Network
+from discreet.networks import CubeCounts, Network
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 from discreet_papers.as_published.projection import PlugInNetwork, projected_reading, truncated_reading
 

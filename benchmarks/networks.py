@@ -15,14 +15,14 @@ import numpy as np
 from figures import record
 
 import discreet as dc
-from discreet.mechanisms import Sized
-from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.models import Network
-from discreet.models.elimination import chance_of
-from discreet.planning import accuracy, audit, verify
-from discreet.reading import Problem
-from discreet.reading.solvers.naive_bayes import whole, windowed
-from discreet.releases import Release
+from discreet.inference import Problem
+from discreet.mechanism import Sized
+from discreet.networks import Network, NetworkCounts
+from discreet.networks._elimination import chance_of
+from discreet.networks._naive_bayes import whole, windowed
+from discreet.planning import accuracy
+from discreet.release import Release
+from discreet.verification import audit, verify
 from discreet_papers import as_published
 
 Result = TypeVar("Result")
@@ -96,7 +96,7 @@ def refusals() -> None:
         ("audit of 300 cells, epsilon .001", dc.GeometricHistogram(wide, 10**6, "0.001"), audit),
         ("audit of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), audit),
         ("verify of 10^6 cells", dc.GeometricHistogram(cells, 10**6, 1), verify),
-        ("plan of FamilyGaussians, 10^12 records", dc.mechanisms.FamilyGaussians(graph, 10**12, 1, "1e-6"), accuracy),
+        ("plan of FamilyGaussians, 10^12 records", dc.networks.FamilyGaussians(graph, 10**12, 1, "1e-6"), accuracy),
         ("plan of LaplaceUpdates, 10^12 records", as_published.LaplaceUpdates(graph, 10**12, 1), accuracy),
     ]
     for name, mechanism, verb in asked:

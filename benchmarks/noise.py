@@ -7,7 +7,7 @@ from clock import seconds
 from figures import record
 
 import discreet as dc
-from discreet.randomness import discrete_laplace
+from discreet.noise.randomness._samplers import discrete_laplace
 
 COUNTS, REPEATS = 10**6, 5
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.reading.number_sums import NumberSumsReading
-from discreet.reading.number_tests import ExactTests
+from discreet.numbers._edge_tests import ExactTests
+from discreet.numbers._sums_inference import NumberSumsReading
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 TRUTHS: dict[str, tuple[Any, tuple[float, float]]] = {
@@ -100,7 +100,7 @@ def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
     five = [opendp_quantile(opendp, candidates, share, 0.2, size) for share in SHARES]
     alone, mean = opendp_quantile(opendp, candidates, 0.5, 1.0, size), opendp_mean(opendp, (low, high), 1.0, size)
     counted = opendp_cells(opendp, cells, 1.0, size)
-    two_steps, quantiles = dc.mechanisms.TwoStepMedian(model, size, 1), None
+    two_steps, quantiles = dc.numbers.TwoStepMedian(model, size, 1), None
     for _ in range(repeats):
         records: Floats = np.sort(draw(size, generator))
         bits = dc.SeededBits(int(generator.integers(2**32)))

@@ -12,9 +12,9 @@ from demo import STUDY
 from figures import record
 
 import discreet as dc
-from discreet.command_line.epsilons import Epsilons
-from discreet.mechanisms import Sized, with_fields
-from discreet.planning.plan import accuracy, accuracy_curve, epsilons_that_fit, solve_for_width, studies_for
+from discreet.cli._plan import Epsilons
+from discreet.mechanism import Sized, with_fields
+from discreet.planning import accuracy, accuracy_curve, epsilons_that_fit, solve_for_width, studies_for
 from discreet.study import Question
 
 

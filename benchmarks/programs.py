@@ -16,14 +16,13 @@ import numpy as np
 from figures import record
 
 import discreet as dc
-from discreet.mathematics.groups import Grouped
-from discreet.models.modelled_table import ModelledTable
-from discreet.models.programs.program import Cells
-from discreet.reading.cells import chains
-from discreet.reading.cells.likelihood import CellFunction
-from discreet.reading.cells.listed import ListedLikelihood
-from discreet.reading.cells.model_reading import read_target
-from discreet.reading.cells.target import Populations, Target
+from discreet.mathematics import Grouped
+from discreet.programs import Cells, ModelledTable
+from discreet.programs import _hamiltonian as chains
+from discreet.programs._inference import read_target
+from discreet.programs._likelihood import CellFunction
+from discreet.programs._listed_likelihood import ListedLikelihood
+from discreet.programs._target import Populations, Target
 
 
 def seconds(*works: Callable[[], object], times: int) -> list[float]:
@@ -76,7 +75,7 @@ def plain(model: ModelledTable) -> Cells:
     """Return the regression with the shares of the 24 patterns as parameters: 9 + 23 of them."""
     given, groups = model.bound, model.groups
     assert groups is not None
-    own, normal = given.dimension, dc.models.priors.Normal(0, 1)
+    own, normal = given.dimension, dc.programs._priors.Normal(0, 1)
 
     def log_of(theta: Any) -> Any:
         logits = np.concatenate([np.zeros((len(theta), 1)), 2 * theta[:, own:]], axis=1)
@@ -127,7 +126,7 @@ def hospitals() -> None:
     """Print the pooled rate, both rates and the spread, from releases and from exact tables."""
     fall = dc.Categories("fall", levels=(0, 1), outside=0)
     tables = {"north": [340, 60], "south": [235, 65]}
-    rate = dc.models.programs.Binomial(trials=1).varying("probability")
+    rate = dc.programs.Binomial(trials=1).varying("probability")
     table = ModelledTable(fall.columns, rate)
     exactly = Populations({name: Target(table.bound, Exact(fall, k)) for name, k in tables.items()}, rate.exchangeable)
     known: Any = read_target(table, exactly, "exact")

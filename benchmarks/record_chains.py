@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.proportions import log_dirichlet_rows
-from discreet.models.network import Network
+from discreet._core.arrays import Counts, Floats
+from discreet.mathematics.distributions._proportions import log_dirichlet_rows
+from discreet.networks import Network
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

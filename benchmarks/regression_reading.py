@@ -12,9 +12,7 @@ import polars as pl
 from figures import record
 
 import discreet as dc
-from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments
-from discreet.mechanisms.cone_moments import ConeMoments
-from discreet.models.linear_regression import LinearRegression
+from discreet.regression import BoxMoments, ConeMoments, LinearRegression, NoisyMoments
 
 GOAL = "  (goal: 1,000 within 3 s)"
 CASES: tuple[tuple[type[NoisyMoments], int, int, str, str], ...] = (

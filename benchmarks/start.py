@@ -8,7 +8,7 @@ from subprocess import DEVNULL, Popen
 from figures import record
 
 REPEATS = 5
-HELP = "from discreet.command_line import main; main(['--help'], standalone_mode=False)"
+HELP = "from discreet.cli import main; main(['--help'], standalone_mode=False)"
 STARTS = {
     "an empty program": "pass",
     "import numpy": "import numpy",

@@ -29,7 +29,7 @@ def compare(name: str, draw: Callable[[np.random.Generator, int], Any], high: in
     """Print a line for each way."""
     truth = float(np.median(draw(np.random.default_rng(22), 2_000_000)))
     model = dc.NumberTable("x", (0, high), CELLS, quantiles=("0.5",), missing=0)
-    for kind in (dc.TreeTable, dc.mechanisms.TwoStepMedian):
+    for kind in (dc.TreeTable, dc.numbers.TwoStepMedian):
         mechanism = kind(model, SIZE, EPSILON)
         errors, widths, holds = [], [], []
         for number in range(RELEASES):

@@ -9,11 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.arrays import Counts, NumbersT
-from discreet.mechanisms.noisy_counts import NoisyCounts
-from discreet.mechanisms.quantities import Quantities
-from discreet.models import Categories
+from discreet.mechanism import Counts, NumbersT, Quantities
 from discreet.noise import Cube
+from discreet.tables import Categories, NoisyCounts
 
 
 @dataclass(frozen=True)

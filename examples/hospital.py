@@ -13,8 +13,8 @@ import numpy as np
 from rich.console import Console
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.session import Predictive, Probability, Query
+from discreet.cli._main import main
+from discreet.publishing import Predictive, Probability, Query
 
 FOLDER = Path("demo")
 SIZE = 1200
@@ -129,7 +129,7 @@ def open_session() -> dc.QuerySession:
     """Return a session about falls on the ledger of the study: the same patients, so the same budget."""
     study = dc.Study(FOLDER / "study.toml")
     falls = dc.Categories("fall", levels=("no", "yes"), outside="no")
-    mechanism = dc.mechanisms.PosteriorSampling.truncated(falls, size=SIZE, epsilon="0.7", least="0.01")
+    mechanism = dc.draws.PosteriorSampling.truncated(falls, size=SIZE, epsilon="0.7", least="0.01")
     return dc.QuerySession(mechanism, falls.statistics(study.source()), study.ledger(), "Falls, drawn", unit=study.unit)
 
 

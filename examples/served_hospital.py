@@ -9,11 +9,8 @@ from pathlib import Path
 
 import hospital
 
-from discreet.command_line.screen import say
-from discreet.serve.people import People
-from discreet.serve.publisher import Publisher
-from discreet.serve.schema import Queue
-from discreet.serve.start import Pair, Reached, default_queue, make_folder
+from discreet.cli._screen import say
+from discreet.server import Pair, People, Publisher, Queue, Reached, default_queue, make_folder
 
 ADDRESS = "127.0.0.1:8000"
 SERVE = """

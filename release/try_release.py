@@ -42,8 +42,8 @@ LOADS = {
     "postgresql": "psycopg",
     "serve": "discreet.serve",
     "nutpie": "nutpie",
-    "pymc": "discreet.inference.bridges.pymc",
-    "numpyro": "discreet.inference.bridges.numpyro",
+    "pymc": "discreet.programs.bridges.pymc",
+    "numpyro": "discreet.programs.bridges.numpyro",
 }
 """What each extra must make loadable."""
 _LEAST = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9][0-9a-z.]*)")

@@ -1,4 +1,4 @@
-"""Write src/discreet/kinds.py, which says where each built-in kind and posterior is: what `make kinds` does.
+"""Write src/discreet/_core/kinds.py, which says where each built-in kind and posterior is: what `make kinds` does.
 
 A document, a release or a study then loads the modules of what it names, and no others. tests/test_kinds.py fails if
 the file is not what this would write.
@@ -10,15 +10,25 @@ from pkgutil import walk_packages
 from typing import Any
 
 import discreet
-from discreet import guarantees, inference, mechanisms, models, reading
-from discreet.documents import DocumentedMechanism, DocumentedModel
-from discreet.guarantees.metric import Metric
-from discreet.inference.posteriors.posterior import Posterior
-from discreet.models.programs.program import Program
+from discreet._core.documents import DocumentedMechanism, DocumentedModel
+from discreet.inference import Posterior
+from discreet.privacy import Metric
+from discreet.programs import Program
 
-FILE = Path(discreet.__file__).parent / "kinds.py"
-PACKAGES = (guarantees, models, mechanisms, reading, inference)
-EXTRAS = "discreet.inference.bridges."  # which need libraries that are not always there
+FILE = Path(discreet.__file__).parent / "_core" / "kinds.py"
+FOLDERS = (
+    "privacy",
+    "mechanism",
+    "inference",
+    "tables",
+    "numbers",
+    "regression",
+    "networks",
+    "programs",
+    "draws",
+    "choices",
+)
+EXTRAS = "discreet.programs.bridges."  # which need libraries that are not always there
 HEAD = '''"""Where each built-in kind and posterior is defined. Written by `make kinds`; do not edit."""
 # fmt: off
 
@@ -42,7 +52,8 @@ def homes(made: dict[str, Any]) -> dict[str, str]:
 
 def text() -> str:
     """Return what the file should hold, from the classes that register when everything is loaded."""
-    for package in PACKAGES:
+    for folder in FOLDERS:
+        package = import_module(f"discreet.{folder}")
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.startswith(EXTRAS):
                 import_module(module.name)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mechanisms import sized
+from discreet.mechanism import sized
+from discreet.privacy import compositions
 
 
 class AllDataSets:

@@ -21,21 +21,21 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         ("_WANTED_SIZE", 0),
         ("_APART", 1e9),
     ):
-        monkeypatch.setattr(f"discreet.reading.counts.sampled.{name}", few)
-    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_TAIL", 0)
-    monkeypatch.setattr("discreet.reading.counts.tempered.EACH", 4)
-    monkeypatch.setattr("discreet.inference.posteriors.network.DRAWS", 200)
+        monkeypatch.setattr(f"discreet.inference._sampled_tables.{name}", few)
+    monkeypatch.setattr("discreet.inference._sampled_tables._WANTED_TAIL", 0)
+    monkeypatch.setattr("discreet.inference._tempered_evidence.EACH", 4)
+    monkeypatch.setattr("discreet.networks._posterior.DRAWS", 200)
     for name in ("_TRIALS", "_DRAWS", "_AROUND"):
-        monkeypatch.setattr(f"discreet.reading.solvers.weighted_tables.{name}", 60)
+        monkeypatch.setattr(f"discreet.tables._importance_solver.{name}", 60)
     for name, few in (("_NARROWEST", 1), ("_PROBES", 4), ("_AT", 4), ("_CHECKED", 2)):
-        monkeypatch.setattr(f"discreet.reading.solvers.weighted_tables.{name}", few)
+        monkeypatch.setattr(f"discreet.tables._importance_solver.{name}", few)
     for name in ("_MOST_BLOCKS", "_LEAST_ROUNDS", "_MOST_ROUNDS"):
-        monkeypatch.setattr(f"discreet.reading.solvers.weighted_tables.{name}", 1)
-    monkeypatch.setattr("discreet.reading.solvers.moments.LOOKS", (1,))
+        monkeypatch.setattr(f"discreet.tables._importance_solver.{name}", 1)
+    monkeypatch.setattr("discreet.regression._solver.LOOKS", (1,))
     for name, little in (("DRAWS", 256), ("MOST_DRAWS", 1024), ("LEAST_WORTH", 1e-3), ("GOOD_WORTH", 100.0)):
-        monkeypatch.setattr(f"discreet.reading.solvers.moments.{name}", little)
+        monkeypatch.setattr(f"discreet.regression._solver.{name}", little)
     for name in ("MOST_SHAPE", "GOOD_R_HAT", "BAD_R_HAT"):
-        monkeypatch.setattr(f"discreet.reading.solvers.moments.{name}", 1e9)
+        monkeypatch.setattr(f"discreet.regression._solver.{name}", 1e9)
 
 
 @pytest.fixture

@@ -29,16 +29,16 @@ LARGE = dc.Network.from_edges(
 GRAPHS = (ITEMS, NAIVE, WIDE, CHAIN, LOOP, LARGE)
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
 UNKNOWN = dc.LinearRegression(
-    "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.models.InverseGamma(2, "0.1"), missing="middle"
+    "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.regression.InverseGamma(2, "0.1"), missing="middle"
 )
 LINES = (LINE, UNKNOWN)
 FAMILIES = (
     dc.Poisson("falls", most=5, outside=5),
     dc.Exponential("wait", high=10, bands=20, outside="usual"),
     dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20, outside="usual"),
-    dc.models.Binomial("right", trials=5, outside=0),
-    dc.models.LaplaceScale("error", reach=10, bands=10, outside="usual"),
-    dc.models.NormalPrecision("error", reach=10, bands=10, outside="usual"),
+    dc.programs.families.Binomial("right", trials=5, outside=0),
+    dc.programs.families.LaplaceScale("error", reach=10, bands=10, outside="usual"),
+    dc.programs.families.NormalPrecision("error", reach=10, bands=10, outside="usual"),
 )
 NUMBERS = (
     dc.NumberSums("x", (0, 1), asks=("mean", "sum", "variance")),
@@ -116,16 +116,12 @@ MAKERS: dict[str, Any] = {
     "PosteriorSampling": lambda model, size: dc.PosteriorSampling.tempered(
         model, size=size, epsilon=2, delta="1e-2", grid_bits=20
     ),
-    "RateTruncation": lambda model, size: dc.mechanisms.RateTruncation.at_rate(
-        model, size=size, epsilon=2, grid_bits=20
-    ),
-    "NetworkSampling": lambda model, size: dc.mechanisms.NetworkSampling.tempered(
-        model, size=size, epsilon=4, delta="1e-2"
-    ),
+    "RateTruncation": lambda model, size: dc.draws.RateTruncation.at_rate(model, size=size, epsilon=2, grid_bits=20),
+    "NetworkSampling": lambda model, size: dc.draws.NetworkSampling.tempered(model, size=size, epsilon=4, delta="1e-2"),
     "RoundedLaplace": lambda model, size: as_published.RoundedLaplace(model, size, 1, 2, len(model.cells)),
     "FlooredLaplace": lambda model, size: as_published.FlooredLaplace(model, size, 1, 1, len(model.cells) - 1),
     "TruncatedLaplace": lambda model, size: as_published.TruncatedLaplace(model, size, 1, 2, len(model.cells)),
-    "TreeLevels": lambda model, size: dc.mechanisms.TreeLevels(
+    "TreeLevels": lambda model, size: dc.tables.TreeLevels(
         model, size, 1, range(1, len(model.cells)), [1] * (len(model.cells) - 1)
     ),
     "ClampedLaplace": lambda model, size: as_published.ClampedLaplace(model, size, 1, 1, len(model.cells) - 1),

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from discreet.documents import canonical_json
-from discreet.guarantees import Entry
-from discreet.guarantees.chain import GENESIS, chain_digest, linked
+from discreet._core.documents import canonical_json
+from discreet.ledger import Entry
+from discreet.ledger._chain import GENESIS, chain_digest, linked
 
 
 def edit(path: Path, *statements: str) -> None:

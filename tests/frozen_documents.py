@@ -19,15 +19,16 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.errors import PriorOutweighsWarning
-from discreet.exact import exact_text
-from discreet.guarantees.metric import Metric
-from discreet.inference import NetworkPosterior, Posterior
-from discreet.mechanisms.additive import Additive
-from discreet.models import Model
-from discreet.models.programs.program import Program
-from discreet.noise.structure import has_density
-from discreet.releases.release import mechanism_document, model_document
+from discreet._core.errors import PriorOutweighsWarning
+from discreet._core.exact import exact_text
+from discreet.inference import Posterior
+from discreet.mechanism import Additive, Model
+from discreet.networks import NetworkPosterior
+from discreet.noise import has_density
+from discreet.privacy import Metric
+from discreet.programs import Program
+from discreet.release import mechanism_document
+from discreet.release._release import model_document
 
 HERE = Path(__file__).parent / "documents"
 KEY = "office.pub"
@@ -70,7 +71,9 @@ def inferred(release: dc.Release, prior: float | None = None) -> dict[str, Any]:
         except dc.DiscreetError as refusal:
             return {"refused": type(refusal).__name__}
     evidence = posterior.log_evidence
-    sampled = isinstance(posterior, NetworkPosterior | dc.inference.RegressionPosterior) or " draws" in posterior.method
+    sampled = (
+        isinstance(posterior, NetworkPosterior | dc.regression.RegressionPosterior) or " draws" in posterior.method
+    )
     known = evidence is not None and not isnan(evidence)
     found = {"rows": rows, "log_evidence": evidence if known else None, "method": posterior.method}
     return found | {"sampled": sampled, "errors": errors}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import discreet as dc
 from coin_ledger import COIN, DATA
-from discreet.guarantees import chain
+from discreet.ledger import _chain as chain
 from postgresql_server import Server
 
 FORK = multiprocessing.get_context("fork")

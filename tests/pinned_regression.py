@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.inference import RegressionPosterior
-from discreet.models.linear_regression import LinearRegression
-from discreet.reading import Problem
-from discreet.reading.moment_reading import MomentReading
-from discreet.reading.moments import MomentTarget
-from discreet.reading.solvers.moments import tempered, weighed
+from discreet.inference import Problem
+from discreet.regression import LinearRegression, RegressionPosterior
+from discreet.regression._inference import MomentReading
+from discreet.regression._likelihood import MomentTarget
+from discreet.regression._solver import tempered, weighed
 
 NAMES = ("a", "b", "c")
 SIGMA, PRIOR_SD = 0.2, 0.3

@@ -10,15 +10,14 @@ import uvicorn
 from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 
-from discreet.serve.app import application
-from discreet.serve.desk import Direct, Working
-from discreet.serve.front import Front, Settings
-from discreet.serve.limits import Rates
-from discreet.serve.publisher import Publisher
-from discreet.serve.roles import RIGHTS, SCOPES, Person
-from discreet.serve.schema import Queue
-from discreet.serve.slot import Outcome
-from discreet.serve.start import listen
+from discreet.server import Publisher, Queue
+from discreet.server._app import application
+from discreet.server._desk import Direct, Working
+from discreet.server._front import Front, Settings
+from discreet.server._limits import Rates
+from discreet.server._roles import RIGHTS, SCOPES, Person
+from discreet.server._slot import Outcome
+from discreet.server._start import listen
 from survey import STUDY, SURVEY
 
 HOST, PASSWORD = "data.example", "a long enough password"
@@ -49,7 +48,7 @@ class Time:
 
 def at_once(work: Callable[[], None], seconds: float) -> Outcome:
     """Do in this process what a publisher does in another."""
-    from discreet.errors import DiscreetError
+    from discreet._core.errors import DiscreetError
 
     try:
         work()

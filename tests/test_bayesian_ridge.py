@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.errors import LittleInformationWarning
+from discreet._core.errors import LittleInformationWarning
 
 pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
 from sklearn.base import clone
 
-from discreet.sklearn import PrivateBayesianRidge
+from discreet.sklearn._bayesian_ridge import PrivateBayesianRidge
 from estimator_checks import checks_of
 
 FRESH_NOISE = "every fit draws fresh noise from the system's secure bits, so two fits differ"

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records.polars import PolarsSource
+from discreet.records._polars import PolarsSource
 
 WORD = "canary-7f3a"
 TIMES = 7919

@@ -16,8 +16,8 @@ LINK = re.compile(r"\]\(([^)#\s]+)")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is verified or planned on a page is compared or simulated a little: both are tested elsewhere."""
-    monkeypatch.setattr("discreet.planning.twins.MOST_COMPARISONS", 20_000)
-    monkeypatch.setattr("discreet.planning.plan.MOST_STUDIES", 4)
+    monkeypatch.setattr("discreet.verification._enumerate.MOST_COMPARISONS", 20_000)
+    monkeypatch.setattr("discreet.planning._accuracy.MOST_STUDIES", 4)
     monkeypatch.chdir(tmp_path)
     for _ in run_page(page):
         pass

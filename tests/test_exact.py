@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.amounts import left_text, spent_text
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, exact_text
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact, exact, exact_text
+from discreet.privacy import left_text, spent_text
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from typing import get_type_hints
 
 import pytest
 
-from discreet.documents import plain_fields
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, exact, positive, probability
-from discreet.fields import Converted, Number, OptionalNumber, computed, converted, frozen, optional
+from discreet._core.documents import plain_fields
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact, exact, positive, probability
+from discreet._core.fields import Converted, Number, OptionalNumber, computed, converted, frozen, optional
 
 
 def _marks(given: Sequence[Exact], _: str) -> tuple[Fraction, ...]:

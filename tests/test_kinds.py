@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet import kinds
-from discreet.documents import DocumentedMechanism
-from discreet.errors import DocumentError
-from discreet.on_demand import ENTRY_POINTS, load_kind
+from discreet._core import kinds
+from discreet._core.documents import DocumentedMechanism
+from discreet._core.errors import DocumentError
+from discreet._core.on_demand import ENTRY_POINTS, load_kind
 
 PROJECT = Path(__file__).parent.parent
 RELEASES = PROJECT / "tests" / "documents" / "before-house" / "releases"
@@ -56,7 +56,7 @@ def test_a_share_from_a_file_to_its_interval_loads_less_than_two_hundred_modules
 def test_a_release_loads_the_module_of_its_mechanism_and_no_other_mechanism(kind: str) -> None:
     code = (
         f"import sys, discreet as dc; dc.Release.from_json(open({str(RELEASES / kind)!r} + '.json').read()); "
-        "from discreet.kinds import KINDS; homes = set(KINDS['mechanism'].values()) & set(sys.modules); "
+        "from discreet._core.kinds import KINDS; homes = set(KINDS['mechanism'].values()) & set(sys.modules); "
         "print(len(homes))"
     )
     assert int(output_of(code)) <= 3  # its own, and those that it inherits from
@@ -86,9 +86,9 @@ def test_a_kind_of_the_library_cannot_be_replaced(monkeypatch: pytest.MonkeyPatc
 def test_nobody_takes_the_name_of_a_kind_that_is_not_loaded_yet() -> None:
     """In a process of its own: here everything may be loaded already."""
     code = """
-from discreet.documents import DocumentedMechanism
-from discreet.guarantees.metric import Records
-from discreet.mechanisms.additive import Additive
+from discreet._core.documents import DocumentedMechanism
+from discreet.privacy._metric import Records
+from discreet.mechanism import Additive
 assert "TreeTable" not in DocumentedMechanism.kinds.newest
 try:
     class TreeTable(Additive, kind="TreeTable", version=1): pass
@@ -102,7 +102,7 @@ except TypeError as refused:
 """
     assert output_of(code).splitlines() == [
         "Version 1 of the mechanism 'TreeTable' is registered twice.",
-        "discreet.mechanisms.tree_table",
+        "discreet.numbers._table_mechanisms",
         "'GroupSteps' is a metric of discreet itself; choose another name.",
     ]
 
@@ -110,8 +110,8 @@ except TypeError as refused:
 def test_a_solver_of_another_distribution_reads_its_own_kinds_only(tmp_path: Path) -> None:
     """Else what is loaded by chance between a charge and a reading would decide who reads."""
     (tmp_path / "greedy_for_a_test.py").write_text(
-        "import discreet as dc\nfrom discreet.mechanisms.discrete_laplace_counts import DiscreteLaplaceCounts\n"
-        "from discreet.reading import Solver, CostEstimate\n"
+        "import discreet as dc\nfrom discreet.tables import DiscreteLaplaceCounts\n"
+        "from discreet.inference import Solver, CostEstimate\n"
         "class Greedy(Solver):\n    models = (dc.Categories,)\n"
         "    def unsupported_reason(self, problem): return None\n"
         "    def cost(self, problem): return CostEstimate('nothing', 1.0)\n"
@@ -125,7 +125,7 @@ def test_a_solver_of_another_distribution_reads_its_own_kinds_only(tmp_path: Pat
     code = f"""
 import sys; sys.path.insert(0, {str(tmp_path)!r})
 import discreet as dc
-from discreet.reading import Problem, solver_for
+from discreet.inference import Problem, solver_for
 model = dc.Categories("fall", levels=("no", "yes"), outside="no")
 problem = Problem.before(dc.GeometricHistogram(model, 9, 1))
 before = type(solver_for(problem)).__name__

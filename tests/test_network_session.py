@@ -8,21 +8,14 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.session import (
-    ConditionalProbability,
-    Expectation,
-    Mean,
-    Predictive,
-    Probability,
-    QueryError,
-    QuerySession,
-)
+from discreet.publishing import Expectation, Mean, Predictive, Probability, QueryError, QuerySession
+from discreet.publishing._session import ConditionalProbability
 
 LOOP = dc.Network.from_edges(
     "a -> b", "a -> c", "b -> d", "c -> d", levels={"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1)}, outside=0
 )
 DATA = {"a": [0, 1, 1, 0], "b": [2, 1, 0, 0], "c": [1, 1, 0, 0], "d": [0, 1, 1, 0]}
-MECHANISM = dc.mechanisms.NetworkSampling.truncated(LOOP, size=4, epsilon="8", least="0.05")
+MECHANISM = dc.draws.NetworkSampling.truncated(LOOP, size=4, epsilon="8", least="0.05")
 
 
 def by_enumeration(tables: Any, wanted: Any) -> float:
@@ -72,10 +65,10 @@ def test_outermost_cells_of_the_finest_grid_are_probabilities_above_zero() -> No
     coin = dc.Categories("x", levels=("no", "yes"), outside="no")
     for bits in (51, 56):
         with pytest.raises(dc.DeclarationError, match="grid_bits"):
-            dc.mechanisms.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=bits, power="0.0005")
+            dc.draws.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=bits, power="0.0005")
         with pytest.raises(dc.DeclarationError, match="grid_bits"):
             dc.PosteriorSampling(coin, 20, 1500, "0.01", grid_bits=bits, power="0.0005")
-    mechanism = dc.mechanisms.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=50, power="0.0005")
+    mechanism = dc.draws.NetworkSampling(pair, 20, 1500, "0.01", grid_bits=50, power="0.0005")
     for output in product((0, 2**50 - 1), repeat=3):
         tables = {name: table[0] for name, table in mechanism.parameters(np.array(output)).items()}
         assert all((table > 0).all() and (table < 1).all() for table in tables.values())

@@ -13,7 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 import discreet as dc
-from discreet import notebook, progress
+from discreet._core import notebook, progress
 from discreet.inference import Posterior
 
 FOLDER = Path(__file__).parent.parent / "examples" / "notebooks"
@@ -75,7 +75,7 @@ def test_without_the_packages_for_pictures_the_table_says_what_is_missing(monkey
 
 
 def test_what_cannot_be_drawn_is_a_table_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.show.charts.network.MOST_VARIABLES", 1)
+    monkeypatch.setattr("discreet.report.charts._network.MOST_VARIABLES", 1)
     pair = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", ("no", "yes")), outside="no")
     release = dc.simulate(dc.FamilyHistograms(pair, 40, 1), [10, 10, 10, 10], dc.SeededBits(8))
     page = dc.infer(release)._repr_html_()

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import dirichlet_multinomial
 
 import discreet as dc
-from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant, log_prior_windows
+from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows
 
 SOURCE = Path(dc.__file__).parent
 MODULES = {
@@ -45,13 +45,14 @@ def test_what_is_negligible_is_said_once() -> None:
     def is_mark(node: ast.AST) -> bool:
         return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value == 45
 
-    hermite, digits = "reading/counts/record_totals.py", "certificates/network_draw.py"  # other numbers 45
-    found = modules_with(is_mark, "noise/", "reading/", "mechanisms/", "inference/", "models/", "certificates/")
-    assert found == {"noise/noise.py", hermite, digits}
+    hermite, digits = "programs/families/_record_totals.py", "draws/_network_loss.py"  # other numbers 45
+    outside = {"report/", "server/", "cli/"}  # sizes of pictures, seconds
+    found = {name for name in modules_with(is_mark) if not name.startswith(tuple(outside))}
+    assert found == {"noise/_noise.py", hermite, digits}
 
 
 def test_the_prior_of_counts_stands_in_one_module() -> None:
-    home = "mathematics/dirichlet_multinomial.py"
+    home = "mathematics/_dirichlet_multinomial.py"
     assert {module for module, _ in defined("log_prior", "log_prior_constant", "log_prior_total", "log_ways")} == {home}
 
 
@@ -68,9 +69,9 @@ def test_the_prior_of_counts_is_the_dirichlet_multinomial_law(alpha: tuple[float
 
 
 def test_what_is_refused_before_a_charge_is_decided_in_one_module() -> None:
-    """Whoever publishes asks `releases/refused`; others may show why a release cannot be read, and charge nothing."""
-    home = "releases/refused.py"
-    publishing = ("study/", "releases/", "serve/publisher", "serve/questions", "serve/slot", "command_line/holding")
+    """Whoever publishes asks `publishing/_refused`; others may show why a release cannot be read, and charge nothing."""
+    home = "publishing/_refused.py"
+    publishing = ("study/", "publishing/", "server/_publisher", "server/_questions", "server/_slot", "cli/_holder")
     assert modules_with(lambda node: called(node) == "why_unreadable", *publishing) == {home}
 
     def decides(node: ast.AST) -> bool:
@@ -81,7 +82,7 @@ def test_what_is_refused_before_a_charge_is_decided_in_one_module() -> None:
 
 
 def test_the_canonical_text_of_a_question_is_made_in_one_module() -> None:
-    assert modules_with(lambda node: called(node) == "canonical_mechanism") == {"study/questions.py"}
+    assert modules_with(lambda node: called(node) == "canonical_mechanism") == {"study/_questions.py"}
 
 
 def formatted(node: ast.AST) -> str:
@@ -93,10 +94,13 @@ def formatted(node: ast.AST) -> str:
 
 def test_names_of_quantities_are_made_in_one_module_each() -> None:
     is_probability: Callable[[ast.AST], bool] = lambda node: formatted(node).startswith("P(*")  # noqa: E731
-    assert modules_with(is_probability) == {"models/events.py"}
-    numbers = modules_with(lambda node: formatted(node) == "* of *" and "'quantity'" in ast.dump(node), "models/")
-    assert numbers == {"models/numbers.py"}
-    assert {module for module, _ in defined("event_name", "level_text")} == {"models/events.py", "records/columns.py"}
+    assert modules_with(is_probability) == {"mechanism/_events.py"}
+    numbers = modules_with(lambda node: formatted(node) == "* of *" and "'quantity'" in ast.dump(node), "numbers/")
+    assert numbers == {"numbers/_bounded_number.py"}
+    assert {module for module, _ in defined("event_name", "level_text")} == {
+        "mechanism/_events.py",
+        "records/_columns.py",
+    }
 
 
 def test_levels_of_intervals_are_put_in_words_in_one_module() -> None:
@@ -110,7 +114,7 @@ def test_levels_of_intervals_are_put_in_words_in_one_module() -> None:
         is_scaled = any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult) for each in ast.walk(node.value))
         return "level" in names and (is_scaled or "%" in digits)
 
-    assert modules_with(is_mark) == {"amounts.py"}
+    assert modules_with(is_mark) == {"privacy/_amounts.py"}
     plan = dc.accuracy(
         dc.GeometricHistogram(dc.Categories("x", ("a", "b"), outside="a"), 30, 1), level=0.995, studies=2
     )
@@ -119,10 +123,10 @@ def test_levels_of_intervals_are_put_in_words_in_one_module() -> None:
 
 def test_intervals_are_opened_by_one_rule() -> None:
     """`reaches_end` decides; `ends_of`, `Share` and counts ask it, and papers' tables of widths."""
-    home = "mathematics/distributions/dirichlet.py"
+    home = "mathematics/distributions/_dirichlet.py"
     assert {module for module, _ in defined("reaches_end")} == {home}
     assert modules_with(lambda node: called(node) == "reaches_end") == {
         home,
-        "mathematics/distributions/counts.py",
-        "mathematics/distributions/summaries.py",
+        "mathematics/distributions/_counts.py",
+        "mathematics/distributions/_summaries.py",
     }

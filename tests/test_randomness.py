@@ -11,22 +11,18 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from discreet.certificates import compositions
-from discreet.errors import DeclarationError
-from discreet.noise.laplace_kernel import balanced_noise
-from discreet.noise.radial import radial_noise
-from discreet.randomness import (
-    FiniteLaw,
-    SeededBits,
+from discreet._core.errors import DeclarationError
+from discreet.noise import balanced_noise, radial_noise
+from discreet.noise.randomness._finite import FiniteLaw, bernoulli, composition, subset
+from discreet.noise.randomness._samplers import (
     SystemBits,
-    bernoulli,
     bernoulli_exponential,
-    composition,
     discrete_laplace,
     geometric,
-    subset,
     uniform_below,
 )
+from discreet.noise.randomness._seeded import SeededBits
+from discreet.privacy import compositions
 
 LEAST_P = 1e-4
 

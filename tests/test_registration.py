@@ -11,11 +11,12 @@ from pkgutil import walk_packages
 import pytest
 
 import discreet as dc
-from discreet.models import Model
-from discreet.reading import CostEstimate, Exactness, Problem, Solver, solver_for
-from discreet.reading.published import Reading
-from discreet.reading.solvers import SOLVERS
+from discreet.inference import CostEstimate, Exactness, Problem, Solver, solver_for
+from discreet.inference._published import Reading
+from discreet.inference._solvers import SOLVERS
+from discreet.mechanism import Model
 
+QUESTIONS = {"tables", "numbers", "regression", "networks", "programs", "draws", "choices"}
 ROOT = Path(dc.__file__).parent
 RELEASES = Path(__file__).parent / "documents" / "before-house" / "releases"
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -38,7 +39,9 @@ def test_what_was_published_is_found_by_its_kind_when_nothing_else_is_loaded(ask
 
 def test_every_solver_stands_in_the_list_of_its_models_and_the_exact_ones_come_first() -> None:
     for module in walk_packages(dc.__path__, "discreet."):
-        if module.name.startswith(("discreet.reading.", "discreet.inference.")) and ".bridges" not in module.name:
+        if not module.name.startswith(
+            ("discreet.programs.bridges", "discreet.sklearn", "discreet.server", "discreet.cli")
+        ):
             import_module(module.name)
     best_first, listed = list(Exactness), [name for names in SOLVERS.values() for name in names]
     own = {name: kind for name, kind in Solver.registered.items() if name.startswith("discreet.")}
@@ -77,11 +80,11 @@ def test_a_solver_of_the_running_program_is_asked_before_those_that_read_no_bett
     assert not isinstance(solver_for(with_margins), Eager)  # which it does not say that it handles
 
 
-def test_outside_the_rooms_of_mechanisms_only_the_chooser_names_one() -> None:
+def test_outside_the_folders_of_questions_only_the_chooser_names_a_mechanism() -> None:
     kinds = set(dc.Mechanism.registered())
     for path in ROOT.rglob("*.py"):
         where = path.relative_to(ROOT)
-        if where.parts[0] == "mechanisms" or where.as_posix() == "planning/_suggest.py":
+        if where.parts[0] in QUESTIONS or where.as_posix() == "planning/_suggest.py":
             continue
         tree = ast.parse(path.read_text("utf-8"))
         named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & kinds

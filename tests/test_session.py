@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.guarantees import chain
-from discreet.guarantees.chain import POINTS
-from discreet.mathematics.distributions.certified import CertifiedGamma
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.models.bounded_family import BoundedFamily, total_of
-from discreet.session import (
+from discreet.draws import PosteriorSampling
+from discreet.ledger import POINTS
+from discreet.ledger import _chain as chain
+from discreet.mathematics.distributions._certified import CertifiedGamma
+from discreet.programs.families import BoundedFamily, total_of
+from discreet.publishing import (
     ConditionalExpectation,
     Draw,
     Expectation,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from api_pages import front_door, own_names, pages, public_names, rooms
+from api_pages import folders, front_door, own_names, pages, public_names
 from check_links import problems
-from discreet.randomness import SystemBits
+from discreet.noise.randomness._samplers import SystemBits
 from docstrings import as_restructured_text, escaped, summary
 from page_examples import written_anew
 
@@ -35,14 +35,14 @@ def test_every_name_of_the_front_door_has_a_page_and_a_line_in_one_group() -> No
 
 
 def test_every_name_of_every_room_has_a_page_or_leads_to_that_of_the_front_door() -> None:
-    for room in rooms():
-        for name in public_names(import_module(f"discreet.{room}")):
-            own = name in own_names(room)
-            assert f":doc:`{name} <{name if own else '../' + name}>`" in PAGES[f"{room}/index"]
-            assert described(PAGES[f"{room}/{name}" if own else name]) == {
-                f"discreet.{room}.{name}" if own else f"discreet.{name}"
+    for folder in folders():
+        for name in public_names(import_module(f"discreet.{folder}")):
+            own = name in own_names(folder)
+            assert f":doc:`{name} <{name if own else '../' + name}>`" in PAGES[f"{folder}/index"]
+            assert described(PAGES[f"{folder}/{name}" if own else name]) == {
+                f"discreet.{folder}.{name}" if own else f"discreet.{name}"
             }
-        assert f"<{room}/index>" in PAGES["index"]
+        assert f"<{folder}/index>" in PAGES["index"]
 
 
 def test_all_rooms_that_the_front_door_shows_are_there() -> None:
@@ -53,18 +53,18 @@ def test_all_rooms_that_the_front_door_shows_are_there() -> None:
         if isinstance(node, ast.ImportFrom) and node.module == "discreet"
         for alias in node.names
     }
-    with_names = {room.split(".")[0] for room in rooms()}
+    with_names = {folder.split(".")[0] for folder in folders()}
     assert shown <= with_names
     assert {"show", "sklearn", "study", "releases"} <= with_names
 
 
 def test_every_class_and_function_has_a_sentence_in_the_lists() -> None:
-    for room in rooms():
-        module = import_module(f"discreet.{room}")
+    for folder in folders():
+        module = import_module(f"discreet.{folder}")
         for name in public_names(module):
             what = getattr(module, name)
             if inspect.isclass(what) or inspect.isroutine(what):
-                assert summary(what), f"discreet.{room}.{name} has no docstring"
+                assert summary(what), f"discreet.{folder}.{name} has no docstring"
 
 
 def test_mathematics_in_docstrings_is_no_markup_and_code_is() -> None:
@@ -134,7 +134,7 @@ def test_what_a_page_prints_is_written_below_the_block(tmp_path: Path) -> None:
 
 @pytest.mark.secure_bits(false_alarms=2**-61)
 def test_a_page_is_drawn_by_the_seed_of_its_name_and_the_library_by_secure_bits(tmp_path: Path) -> None:
-    block = "from discreet.randomness import SystemBits\n\nprint(SystemBits().words(4))\n"
+    block = "from discreet.noise.randomness import SystemBits\n\nprint(SystemBits().words(4))\n"
     pages = [tmp_path / name for name in ("one.md", "two.md")]
     for page in pages:
         page.write_text(f"```python\n{block}```\n\n```text\n\n```\n")

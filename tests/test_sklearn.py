@@ -9,8 +9,8 @@ import pytest
 import discreet as dc
 
 pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
-from discreet.planning._suggest import suggest_for_fitting
-from discreet.sklearn import PrivateNaiveBayes
+from discreet.planning import suggest_for_fitting
+from discreet.sklearn._naive_bayes import PrivateNaiveBayes
 from estimator_checks import checks_of
 
 FRESH_NOISE = "every fit draws fresh noise from the system's secure bits, so two fits differ"

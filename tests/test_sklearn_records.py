@@ -7,11 +7,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
 from discreet.records import Column
-from discreet.records.values import number_of
-from discreet.sklearn import PrivateBayesianRidge, PrivateNaiveBayes
-from discreet.sklearn.records import as_levels, as_numbers, labelled
+from discreet.records._values import number_of
+from discreet.sklearn._bayesian_ridge import PrivateBayesianRidge
+from discreet.sklearn._naive_bayes import PrivateNaiveBayes
+from discreet.sklearn._records import as_levels, as_numbers, labelled
 
 ODD = ["?", None, float("nan"), float("inf"), True, 2**70, 1j, b"x", "1e400", (1, 2), object()]
 ROWS = [[True, 0.5], [False, 0.25], [True, 1.0], [False, 0.0]]

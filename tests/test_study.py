@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet.study.template import template
+from discreet.study import template
 from survey import STUDY, SURVEY, survey_in
 
 
@@ -22,7 +22,7 @@ def test_a_study_gives_the_same_objects_as_python(study: dc.Study) -> None:
     assert question.label == "smoking-2026"
     crossed = study.question("crossed")
     ages, falls = dc.Column.banded("age", (0, 18, 40, 65, 120)), dc.Column("fall", (False, True), outside=False)
-    assert crossed.mechanism == dc.mechanisms.DiscreteLaplaceCounts(dc.Categories([ages, falls]), size=6, epsilon="0.1")
+    assert crossed.mechanism == dc.tables.DiscreteLaplaceCounts(dc.Categories([ages, falls]), size=6, epsilon="0.1")
     assert crossed.label == "Falls by age"
 
 
@@ -40,7 +40,7 @@ def test_what_was_paid_for_is_given_again_even_if_nobody_could_read_it_today(
     study: dc.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = study.publish("smoking-2026")
-    monkeypatch.setattr("discreet.releases.refused.why_unreadable", lambda mechanism: "too much work")
+    monkeypatch.setattr("discreet.publishing._refused.why_unreadable", lambda mechanism: "too much work")
     assert dc.Study(study.path).publish("smoking-2026") == release
     study.ledger_path.unlink()
     with pytest.raises(dc.PublishError, match="too much work"):
@@ -206,7 +206,7 @@ def test_gaussian_questions_and_accountants_are_declared_in_the_file(study: dc.S
     study.path.write_text(gaussian.replace('ledger = "study.db"', 'ledger = "study.db"\naccountant = "zcdp"'))
     changed = dc.Study(study.path)
     release = changed.publish("smoking-2026")
-    assert isinstance(release.mechanism, dc.mechanisms.DiscreteGaussianHistogram)
+    assert isinstance(release.mechanism, dc.tables.DiscreteGaussianHistogram)
     assert changed.ledger().spent.rho == release.mechanism.rho
     for wrong, words in (
         (gaussian.replace('delta = "1e-7"', ""), "needs a delta"),
@@ -257,7 +257,7 @@ def test_a_question_that_nobody_could_read_is_charged_only_if_that_is_declared(t
     assert declared.publish("opinions").reading == "none"
 
 
-@pytest.mark.filterwarnings("ignore::discreet.errors.LittleInformationWarning")
+@pytest.mark.filterwarnings("ignore::discreet._core.errors.LittleInformationWarning")
 def test_a_study_publishes_plans_and_infers_in_python(study: dc.Study) -> None:
     with pytest.raises(dc.DeclarationError, match=r"Publish the question first: study.publish\('smoking-2026'\)"):
         study.infer("smoking-2026")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet.errors import DeclarationError
-from discreet.study.declarations import Declarations
-from discreet.study.forms import LIST, ONE, SEVERAL, TABLE, mechanism_form, query_forms
-from discreet.study.models import asked_models
+from discreet._core.errors import DeclarationError
+from discreet.study import Declarations, mechanism_form, query_forms
+from discreet.study._forms import LIST, ONE, SEVERAL, TABLE
+from discreet.study._models import asked_models
 
 NUMBERS = "[columns.age]\nbounds = [0, 110]\nmissing = 40\n[columns.stay]\nbounds = [0, 60]\nmissing = 5\n"
 WARDS = f"""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.exact import Exact
-from discreet.study.keys import Maker
+from discreet._core.exact import Exact
+from discreet.study import Maker
 
 
 def make(

@@ -13,11 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.mechanisms.evidence import forced_prior
-from discreet.models import Model
-from discreet.study.keys import Maker
-from discreet.study.mechanisms import ways_of
+from discreet.cli._main import main
+from discreet.mechanism import Model, forced_prior
+from discreet.study import Maker, ways_of
 from discreet_papers import as_published
 
 STUDY = """
@@ -157,7 +155,7 @@ def test_every_mechanism_goes_the_whole_road_from_a_study_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, keys: tuple[str, ...]
 ) -> None:
     for name, few in (("MOST_STUDIES", 3), ("LEAST_STUDIES", 2)):  # how accurate plans are is tested elsewhere
-        monkeypatch.setattr(f"discreet.planning.plan.{name}", few)
+        monkeypatch.setattr(f"discreet.planning._accuracy.{name}", few)
     path = study_of(tmp_path, *keys, mechanism=kind)
     question = dc.Study(path).question("q")
     assert type(question.mechanism).__name__ == kind.partition(".")[0]
@@ -220,15 +218,15 @@ FAMILIES: dict[str, tuple[str, Any]] = {
     ),
     "binomial": (
         "trials = 3\noutside = 0\nalpha = 2\nbeta = 4",
-        dc.models.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
+        dc.programs.families.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
     ),
     "laplace-scale": (
         'reach = 2\ncentre = 1\nbands = 4\noutside = "usual"',
-        dc.models.LaplaceScale("z", reach=2, centre=1, bands=4, outside="usual"),
+        dc.programs.families.LaplaceScale("z", reach=2, centre=1, bands=4, outside="usual"),
     ),
     "normal-precision": (
         'reach = 2\nmean = 1\nbands = 4\noutside = "usual"',
-        dc.models.NormalPrecision("z", reach=2, mean=1, bands=4, outside="usual"),
+        dc.programs.families.NormalPrecision("z", reach=2, mean=1, bands=4, outside="usual"),
     ),
 }
 
@@ -313,7 +311,7 @@ def test_a_suggestion_has_its_reason() -> None:
     assert dc.suggest(table, 100, 1).mechanism == dc.GeometricHistogram(table, 100, 1)
     assert "no delta is needed" in dc.suggest(table, 100, 1, "1e-6").reason
     line = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, missing="middle")
-    assert dc.suggest(line, 100, 1).mechanism == dc.mechanisms.ConeMoments(line, 100, 1)
+    assert dc.suggest(line, 100, 1).mechanism == dc.regression.ConeMoments(line, 100, 1)
     assert "narrowest" in dc.suggest(line, 100, 1, "1e-6").reason
     unsuited: Any = "a table"
     with pytest.raises(dc.DeclarationError, match="got a str"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.reading import Exactness, exactness_of, why_not_exact
+from discreet.inference import Exactness, exactness_of, why_not_exact
 from survey import STUDY, SURVEY, survey_in
 
 
@@ -100,7 +100,7 @@ def test_a_default_that_nobody_could_read_is_not_taken(networks: dc.Study) -> No
 def test_a_network_that_nobody_could_read_is_not_published_or_charged(
     networks: dc.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.releases.refused.why_unreadable", lambda _: "nobody knows how")
+    monkeypatch.setattr("discreet.publishing._refused.why_unreadable", lambda _: "nobody knows how")
     for publish in (lambda: networks.publish("arrows"), networks.publish_all):
         with pytest.raises(dc.PublishError, match="nobody knows how"):
             publish()
@@ -118,8 +118,8 @@ def test_a_variable_with_several_parents_is_published_and_read(networks: dc.Stud
 
 
 READINGS = [
-    (dc.mechanisms.JointHistograms, "a -> b -> c", 20, 2, Exactness.SAMPLED),
-    (dc.mechanisms.JointHistograms, "a -> b", 10**5, 3, Exactness.SAMPLED),
+    (dc.networks.JointHistograms, "a -> b -> c", 20, 2, Exactness.SAMPLED),
+    (dc.networks.JointHistograms, "a -> b", 10**5, 3, Exactness.SAMPLED),
     (dc.FamilyHistograms, "a -> b -> c", 10**5, 2, Exactness.EXACT),
     (dc.FamilyHistograms, "a -> b -> c", 300, 3, Exactness.SAMPLED),
     (dc.FamilyHistograms, "a -> b -> c", 300, 40, Exactness.APPROXIMATE),

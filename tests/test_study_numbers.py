@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main
-from discreet.models.model import columns_of_numbers
+from discreet.cli._main import main
+from discreet.mechanism import columns_of_numbers
 
 HEAD = """
 [data]

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main
-from discreet.inference.posteriors.report import remarks
+from discreet.cli._main import main
+from discreet.inference import remarks
 
 HEAD = """
 [data]

@@ -1,6 +1,6 @@
 """Hellinger choices with the scale that a proof gives, at any size and without a search: for tests of their laws.
 
-What is published is calibrated (`discreet.mechanisms.hellinger`), or the papers' own (`as_published`); these are in no
+What is published is calibrated (`discreet.choices._hellinger`), or the papers' own (`as_published`); these are in no
 document.
 """
 
@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from flint import arb
 
-from discreet.exact import Exact, ball, positive
-from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import Decay, proved_gamma, published_gamma, reciprocal
-from discreet.models import Categories
+from discreet._core.exact import Exact, ball, positive
+from discreet.choices import HellingerMechanism
+from discreet.choices._hellinger_sensitivity import Decay, proved_gamma, published_gamma, reciprocal
+from discreet.privacy import Evidence, Guarantee
+from discreet.tables import Categories
 from discreet_papers.as_published import PublishedHellingerGlobal as HellingerGlobal
 from discreet_papers.as_published import PublishedHellingerSmooth
 

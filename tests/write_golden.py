@@ -30,15 +30,14 @@ import click
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main as discreet_command
-from discreet.guarantees.entries import PARTS
-from discreet.guarantees.metric import Metric
-from discreet.mechanisms import Sized
-from discreet.models.asked import Declared
-from discreet.models.model import Model
-from discreet.models.programs.program import Program
-from discreet.reading.solvers import SOLVERS
-from discreet.study.file import (
+from discreet.cli._main import main as discreet_command
+from discreet.inference._solvers import SOLVERS
+from discreet.ledger._entries import PARTS
+from discreet.mechanism import Declared, Model, Sized
+from discreet.privacy import Metric
+from discreet.programs import Program
+from discreet.study import KINDS, Maker
+from discreet.study._file import (
     QUERY_KEYS,
     QUESTION_KEYS,
     DeclaredBudget,
@@ -47,10 +46,8 @@ from discreet.study.file import (
     DeclaredServe,
     DeclaredStudy,
 )
-from discreet.study.keys import Maker
-from discreet.study.mechanisms import constructors_of, own_maker
-from discreet.study.models import asked_models, model_maker
-from discreet.study.queries import KINDS
+from discreet.study._mechanisms import constructors_of, own_maker
+from discreet.study._models import asked_models, model_maker
 
 GOLDEN = Path(__file__).parent / "golden"
 CORPUS = Path(__file__).parent / "documents" / "before-house"
@@ -327,7 +324,7 @@ def kept_readings() -> dict[str, Any]:
 def simulated() -> dict[str, dc.Release]:
     """Return made-up releases of what the corpus has none of. Once written they stay."""
     columns = [dc.Column("ward", ("A", "B", "C"), "A"), dc.Column("fall", ("no", "yes"), "no")]
-    drawn = dc.mechanisms.PosteriorSampling
+    drawn = dc.draws.PosteriorSampling
     mean, stays = dc.NormalMean("weight", low=40, high=120, variance=100), dc.Exponential("days", 20)
     made: dict[str, tuple[dc.Mechanism, list[int]]] = {
         "crossed": (dc.GeometricHistogram(dc.Categories(columns), 240, 1), [95, 25, 60, 20, 30, 10]),

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import discreet.inference
 from discreet.inference import Posterior
-from discreet.models import number_sums, number_table
+from discreet.numbers import _sums_model as number_sums
+from discreet.numbers import _table_model as number_table
 
 NONE = "none"
 _WITH_INTERVAL = re.compile(
@@ -71,7 +72,7 @@ MEASURED = {
     "CategoriesPosterior.chance": _rates("conditional"),
     "CategoriesPosterior.conditional": _rates("conditional"),
     "CategoriesPosterior.differ": NONE,
-    "CategoriesPosterior.difference": _rates("difference of shares"),
+    "CategoriesPosterior.difference_distribution": _rates("difference of shares"),
     "CategoriesPosterior.group_sizes": NONE,
     "CategoriesPosterior.highest_density": NONE,
     "CategoriesPosterior.odds_ratio": _rates("odds ratio"),

@@ -15,8 +15,8 @@ from kept_results import IS_FULL, kept, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.planning._audit import audit
-from discreet.randomness import RandomBits
+from discreet.noise.randomness._samplers import RandomBits
+from discreet.verification import audit
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
 from discreet_papers.as_published.published_laplace import RoundedLaplace
@@ -86,28 +86,28 @@ FAULTS = {
     "exponent epsilon/S, three cells": (HellingerTable(DIE, 10, 1), 100_000),
     "sensitivity halved, two cells": (Planted(dc.GeometricHistogram(COIN, 20, 2), "1"), 5_000),
     "sensitivity halved, three cells": (Planted(RoundedLaplace(DIE, 20, 1, 1, 3), "1"), 60_000),
-    "noise reused across cells": (Planted(dc.mechanisms.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
+    "noise reused across cells": (Planted(dc.tables.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
     "noise clamped before it is added": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", clamped), 60_000),
     "noise redrawn until it fits": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", redrawn), 100_000),
     "even noise": (Planted(dc.GeometricHistogram(COIN, 20, "0.5"), "1", even), 5_000),
-    "noise seeded in every call": (Planted(dc.mechanisms.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
+    "noise seeded in every call": (Planted(dc.tables.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
     "local sensitivity, prior 20, n = 90": (HellingerLocal(HEAVY, 90, 1), 400_000),
 }
 HONEST = {
     "GeometricHistogram, two cells": (dc.GeometricHistogram(COIN, 20, 1), 20_000),
     "GeometricHistogram, three cells": (dc.GeometricHistogram(DIE, 20, 1), 20_000),
-    "DiscreteLaplaceCounts": (dc.mechanisms.DiscreteLaplaceCounts(DIE, 20, 1), 20_000),
+    "DiscreteLaplaceCounts": (dc.tables.DiscreteLaplaceCounts(DIE, 20, 1), 20_000),
     "RoundedLaplace": (RoundedLaplace(COIN, 20, 1, 1, 1), 20_000),
-    "DiscreteGaussianHistogram": (dc.mechanisms.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"), 20_000),
+    "DiscreteGaussianHistogram": (dc.tables.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"), 20_000),
     "HellingerGlobal, enumerated epsilon": (HellingerGlobal(COIN, 8, 1), 20_000),
     "HellingerReciprocal, prior 20, n = 30": (HellingerReciprocal(HEAVY, 30, 1), 20_000),
 }
 NEAR = {
-    "DiscreteLaplaceCounts, four cells": dc.mechanisms.DiscreteLaplaceCounts(
+    "DiscreteLaplaceCounts, four cells": dc.tables.DiscreteLaplaceCounts(
         dc.Categories("x", levels=("a", "b", "c", "d"), outside="a"), 20, "1.2"
     ),
-    "MaximumPosterior, three cells": dc.mechanisms.MaximumPosterior(DIE.with_prior(1), 10, "1.2", 8),
-    "HellingerCalibrated, three cells": dc.mechanisms.HellingerCalibrated(DIE.with_prior(1), 6, "1.2"),
+    "MaximumPosterior, three cells": dc.choices.MaximumPosterior(DIE.with_prior(1), 10, "1.2", 8),
+    "HellingerCalibrated, three cells": dc.choices.HellingerCalibrated(DIE.with_prior(1), 6, "1.2"),
 }
 NEAR_RUNS, NEAR_DRAWS, NEAR_SEED = repeats(8, 100), 400_000, 700_000  # 200,000 of each data set
 CUBE_RUNS, CUBE_SEED = repeats(4, 20), 710_000
@@ -155,7 +155,7 @@ def test_a_promise_that_is_broken_by_a_fifth_is_found(name: str) -> None:
 def test_regions_of_several_numbers_are_learnt() -> None:
     """One radius for three yes/no items: no single number tells much."""
     items = dc.Network.from_edges("a", "b", "c", levels=dict.fromkeys("abc", (0, 1)), outside=0)
-    planted = Planted(dc.mechanisms.CubeCounts(items, 20, "1.2"), "1")
+    planted = Planted(dc.networks.CubeCounts(items, 20, "1.2"), "1")
     found = alarms("declared as 1, CubeCounts", planted, NEAR_DRAWS, CUBE_RUNS, CUBE_SEED)
     print(f"\nCubeCounts, three items: true 1.2 declared as 1 found in {found} of {CUBE_RUNS} audits")
     assert found >= LEAST_FOUND * CUBE_RUNS

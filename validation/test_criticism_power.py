@@ -17,13 +17,13 @@ import pytest
 from kept_results import kept, repeats
 
 import discreet as dc
-from discreet.models.network import Network
-from discreet.models.network_records import counts_of
+from discreet.networks import Network
+from discreet.networks._simulate import counts_of
 
 SEED = 731_902_645
 SIZE = 2_000
 GRAPH = Network.from_edges("b -> d", "c -> d", levels=dict.fromkeys("bcd", (0, 1)), outside=0)
-MECHANISM = dc.mechanisms.FamilyHistograms(GRAPH, SIZE, 1)
+MECHANISM = dc.networks.FamilyHistograms(GRAPH, SIZE, 1)
 Found = tuple[bool, float, float]
 """Whether the graph was blamed, and the p-values of the pair and of the table."""
 
@@ -42,7 +42,7 @@ def study(tied: float, number: int) -> Found:
 
 def studies(tied: float, count: int, monkeypatch: pytest.MonkeyPatch) -> tuple[float, np.ndarray, np.ndarray]:
     """Chains stop at an R-hat of 1.05, which replicates hardly feel, so that many studies can be read."""
-    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_R_HAT", 1.05)
+    monkeypatch.setattr("discreet.inference._sampled_tables._WANTED_R_HAT", 1.05)
     found = kept("criticism", f"tied {tied:g}", SEED, count, partial(study, tied))
     blamed, pairs, tables = (np.array(column, dtype=float) for column in zip(*found, strict=True))
     return float(blamed.mean()), pairs, tables

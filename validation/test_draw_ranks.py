@@ -20,13 +20,13 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "Binomial": (
         371,
         dc.PosteriorSampling.tempered(
-            dc.models.Binomial("x", 4, 2, 3, outside=0), size=150, epsilon=2, delta="1e-4", grid_bits=24
+            dc.programs.families.Binomial("x", 4, 2, 3, outside=0), size=150, epsilon=2, delta="1e-4", grid_bits=24
         ),
     ),
     "LaplaceScale": (
         372,
         dc.PosteriorSampling.tempered(
-            dc.models.LaplaceScale("x", reach=6, bands=12, shape=4, rate=4, outside="usual"),
+            dc.programs.families.LaplaceScale("x", reach=6, bands=12, shape=4, rate=4, outside="usual"),
             size=150,
             epsilon=2,
             delta="1e-4",
@@ -35,7 +35,7 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "NormalPrecision": (
         373,
         dc.PosteriorSampling.tempered(
-            dc.models.NormalPrecision("x", reach=4, bands=8, shape=4, rate=4, outside="usual"),
+            dc.programs.families.NormalPrecision("x", reach=4, bands=8, shape=4, rate=4, outside="usual"),
             size=150,
             epsilon=2,
             delta="1e-4",
@@ -43,13 +43,13 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     ),
     "Poisson within a rate": (
         374,
-        dc.mechanisms.RateTruncation.tempered(
+        dc.draws.RateTruncation.tempered(
             dc.Poisson("x", 5, 4, 4, outside=5), size=150, epsilon=3, lowest="0.2", highest=3
         ),
     ),
     "Exponential within a rate": (
         375,
-        dc.mechanisms.RateTruncation.at_rate(
+        dc.draws.RateTruncation.at_rate(
             dc.Exponential("x", high=8, bands=16, shape=4, rate=8, outside="usual"), size=150, epsilon=3
         ),
     ),

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 import discreet as dc
-from discreet.inference.posteriors.group_distributions import GroupDistributions, GroupwiseDistributions, JointPosterior
-from discreet.mechanisms import sized
-from discreet.reading import Problem, solve
-from discreet.reading.own_sums import OwnSums
-from discreet.reading.strengths import read_learnt
+from discreet.inference import Problem, solve
+from discreet.inference._prior_strengths import read_learnt
+from discreet.mechanism import sized
+from discreet.tables._group_distributions import GroupDistributions, GroupwiseDistributions, JointPosterior
+from discreet.tables._groupwise import OwnSums
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -43,7 +43,7 @@ class Setting:
 
 
 def strong(model: Any, size: int, epsilon: str = "1", delta: str = "1e-6") -> Any:
-    kind = dc.mechanisms.NetworkSampling if isinstance(model, dc.Network) else dc.PosteriorSampling
+    kind = dc.draws.NetworkSampling if isinstance(model, dc.Network) else dc.PosteriorSampling
     return kind.concentrated(model, size=size, epsilon=epsilon, delta=delta)
 
 
@@ -77,9 +77,10 @@ def pairs(size: int, first: float, second: tuple[float, float]) -> Callable[[np.
 
 SETTINGS = (
     Setting("Binomial of 4, Beta(2, 2), n = 300, truth 0.2, epsilon 1", 381,
-            strong(dc.models.Binomial("x", trials=4, alpha=2, beta=2, outside=0), 300), items(300, 4, 0.2), (0.2,)),
+            strong(dc.programs.families.Binomial("x", trials=4, alpha=2, beta=2, outside=0), 300),
+            items(300, 4, 0.2), (0.2,)),
     Setting("Binomial of 3, Beta(1, 3), n = 500, truth 0.85, epsilon 0.5", 382,
-            strong(dc.models.Binomial("x", trials=3, alpha=1, beta=3, outside=0), 500, "0.5"),
+            strong(dc.programs.families.Binomial("x", trials=3, alpha=1, beta=3, outside=0), 500, "0.5"),
             items(500, 3, 0.85), (0.85,)),
     Setting("Poisson, Gamma(2, 1), n = 400, truth 0.4, epsilon 1", 383,
             strong(dc.Poisson("x", most=5, shape=2, rate=1, outside=5), 400), events(400, 5, 0.4), (0.4,)),

@@ -16,11 +16,11 @@ from rank_tests import Floats, uniformity
 from scipy.special import betainc
 
 import discreet as dc
-from discreet.models.network import Network
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
-from discreet.reading import Problem
-from discreet.reading.solvers.counts import CountsSolver
-from discreet.reading.solvers.rows import RowsSolver
+from discreet.inference import Problem
+from discreet.networks import Network
+from discreet.networks._approximate_rows import RowsSolver
+from discreet.networks._chains_solver import CountsSolver
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 
 LEVELS = (0.5, 0.9, 0.95)
 ASIA, ALARM = 20261117, 20261118

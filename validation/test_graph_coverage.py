@@ -12,8 +12,8 @@ import pytest
 from kept_results import IS_FULL, kept, repeats
 
 import discreet as dc
-from discreet.models.network import Network
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
+from discreet.networks import Network
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 
 LOOP = Network.from_edges("a -> b -> d", "a -> c -> d", levels=dict.fromkeys("abcd", (0, 1)), outside=0)
 NAMES = [f"v{number}" for number in range(14)]
@@ -24,8 +24,8 @@ LARGE = Network.from_edges(
 )
 
 
-def gaussians(network: Network, size: int, epsilon: str) -> dc.mechanisms.FamilyGaussians:
-    return dc.mechanisms.FamilyGaussians(network, size, epsilon, "1e-6")
+def gaussians(network: Network, size: int, epsilon: str) -> dc.networks.FamilyGaussians:
+    return dc.networks.FamilyGaussians(network, size, epsilon, "1e-6")
 
 
 def share_covered(mechanism: Any, seed: int, number: int) -> float:
@@ -57,8 +57,8 @@ def test_pooled_intervals_cover_what_they_say(
     network: Network, kind: Any, size: int, epsilon: str, data_sets: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chains stop at an R-hat of 1.05, which 90 % intervals hardly feel, so that many data sets can be read."""
-    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_R_HAT", 1.05)
-    monkeypatch.setattr("discreet.reading.counts.sampled._WANTED_SIZE", 100)
+    monkeypatch.setattr("discreet.inference._sampled_tables._WANTED_R_HAT", 1.05)
+    monkeypatch.setattr("discreet.inference._sampled_tables._WANTED_SIZE", 100)
     mechanism, count = kind(network, size, epsilon), repeats(data_sets // 4, data_sets)
     name = f"{type(mechanism).__name__}, {len(network.variables)} variables, n = {size}, epsilon {epsilon}"
     shares = np.array(kept("graphs", name, seed, count, partial(share_covered, mechanism, seed)))

@@ -14,7 +14,7 @@ import pytest
 from kept_results import repeats
 
 import discreet as dc
-from discreet.mechanisms import HellingerReciprocal
+from discreet.choices import HellingerReciprocal
 
 
 @pytest.mark.parametrize("epsilon", [1, 4, 20])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import postgresql_server
-from discreet.guarantees.chain import POINTS
+from discreet.ledger import POINTS
 from ledger_trials import check_after_kills, in_memory, killed, published_while_killed, race, ready
 
 SEED = 2_500_000  # of the random moments

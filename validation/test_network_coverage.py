@@ -12,8 +12,7 @@ from scipy.special import betainc
 from scipy.stats import betabinom
 
 import discreet as dc
-from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.models.network import Network
+from discreet.networks import CubeCounts, Network
 
 
 def all_tables(network: Network, size: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -3,7 +3,7 @@
 import pytest
 
 import discreet as dc
-from discreet.mechanisms.network_sampling import NetworkSampling
+from discreet.draws import NetworkSampling
 
 
 @pytest.mark.parametrize(("prior", "most"), [(100, 2.69), (500, 1.13)])  # 1 and 10 in tests/

@@ -12,8 +12,8 @@ import pytest
 from rank_tests import DRAWS, Places, Setting, judge, rank
 
 import discreet as dc
-from discreet.models.network import Network
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
+from discreet.networks import Network
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 from discreet_papers.as_published.projection import truncated_reading
 
@@ -48,12 +48,12 @@ NETWORKS = [
     ("naive Bayes, CubeCounts, n = 200", dc.CubeCounts(NAIVE, 200, "0.5")),
     ("naive Bayes, FamilyHistograms", dc.FamilyHistograms(NAIVE, 200, 1)),
     ("naive Bayes, LaplaceUpdates", LaplaceUpdates(NAIVE, 200, 2)),
-    ("naive Bayes, FamilyGaussians", dc.mechanisms.FamilyGaussians(NAIVE, 200, 1, "1e-6")),
-    ("naive Bayes, JointHistograms", dc.mechanisms.JointHistograms(NAIVE, 40, 1)),
+    ("naive Bayes, FamilyGaussians", dc.networks.FamilyGaussians(NAIVE, 200, 1, "1e-6")),
+    ("naive Bayes, JointHistograms", dc.networks.JointHistograms(NAIVE, 40, 1)),
     ("naive Bayes of three levels, FamilyHistograms", dc.FamilyHistograms(WIDER, 500, 2)),
     ("tree, FamilyHistograms", dc.FamilyHistograms(TREE, 100, 1)),
     ("tree, LaplaceUpdates", LaplaceUpdates(TREE, 100, 1)),
-    ("tree, FamilyGaussians", dc.mechanisms.FamilyGaussians(TREE, 200, 1, "1e-6")),
+    ("tree, FamilyGaussians", dc.networks.FamilyGaussians(TREE, 200, 1, "1e-6")),
 ]
 SETTINGS = [Setting(name, seed, partial(read, mechanism)) for seed, (name, mechanism) in enumerate(NETWORKS, start=341)]
 

@@ -23,8 +23,8 @@ from kept_results import IS_FULL, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.reading.number_sums import NumberSumsReading
-from discreet.reading.number_tests import ExactTests
+from discreet.numbers._edge_tests import ExactTests
+from discreet.numbers._sums_inference import NumberSumsReading
 
 Floats = NDArray[np.float64]
 RELEASES, FOR_MEANS, SHARES = (

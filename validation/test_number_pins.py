@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import toeplitz
 from scipy.optimize import brentq
 
-from discreet.certificates.posterior_draw import gaussian_delta
+from discreet.draws import gaussian_delta
 from discreet.noise import ZeroSumBlocks
 
 Floats = NDArray[np.float64]

@@ -100,7 +100,7 @@ KINDS: dict[str, tuple[Callable[[int], Any], Callable[..., Any], Callable[..., A
         persons_rows,
     ),
     "rows": (
-        lambda size: dc.WeightedSums("x", (0, 300), BOTH, rows=dc.models.PersonRows("id", size, 3)),
+        lambda size: dc.WeightedSums("x", (0, 300), BOTH, rows=dc.numbers.PersonRows("id", size, 3)),
         per_row,
         persons_rows,
     ),
@@ -147,7 +147,7 @@ def test_medians_in_two_steps_are_held_at_least_as_often_as_stated(
 ) -> None:
     draw, bounds = TRUTHS[name]
     model = dc.NumberTable("x", bounds, cells, is_whole=name == "visits", quantiles=("0.5",), missing=0)
-    mechanism = dc.mechanisms.TwoStepMedian(model, size, epsilon)
+    mechanism = dc.numbers.TwoStepMedian(model, size, epsilon)
     law = np.sort(np.clip(draw(MANY, np.random.default_rng(2)), *bounds))
     held, widths = np.zeros(2), np.zeros(2)
     for number in range(RELEASES):

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import ConeMoments, JointHistograms
-from discreet.models import Network
+from discreet.networks import JointHistograms, Network
+from discreet.regression import ConeMoments
 
 STUDIES = 24
-POISSON = dc.models.programs.Poisson(dc.Column("n", tuple(range(7)), outside=6), rate="Gamma(4, 3)")
+POISSON = dc.programs.Poisson(dc.Column("n", tuple(range(7)), outside=6), rate="Gamma(4, 3)")
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 LEVELS = dict.fromkeys("abcd", ("no", "yes", "perhaps"))
 SETTINGS: dict[str, tuple[Any, float]] = {

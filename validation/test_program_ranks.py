@@ -16,9 +16,9 @@ from kept_results import repeats
 from rank_tests import BATCH, Places, Setting, coverage, judge, rank, uniformity
 
 import discreet as dc
-from discreet.mathematics.densities import by_draws, on_a_grid, peak_of
-from discreet.models.modelled_table import _Known, starts_of
-from discreet.models.programs import Program
+from discreet.mathematics import by_draws, on_a_grid, peak_of
+from discreet.programs import Program
+from discreet.programs._model import _Known, starts_of
 
 AGE = dc.Column("age", ("young", "middle", "old"), outside="young")
 WARD = dc.Column("ward", ("A", "B"), outside="A")
@@ -52,8 +52,8 @@ def read(program: Program, size: int, epsilon: float, generator: np.random.Gener
     return places, [rank(truth, own) for truth, own in zip(made.truth, values.T, strict=True)]
 
 
-POISSON = dc.models.programs.Poisson(VISITS, rate="Gamma(4, 3)")
-NORMAL = dc.models.programs.Normal(BANDS, mean="Normal(0, 1)", sd="LogNormal(0, 0.3)")
+POISSON = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+NORMAL = dc.programs.Normal(BANDS, mean="Normal(0, 1)", sd="LogNormal(0, 0.3)")
 LOGISTIC = dc.Logistic("falls ~ age + ward", columns=[AGE, WARD, FALLS], prior="Normal(0, 1)")
 VARYING = dc.Logistic("falls ~ (1 | ward)", columns=[WARDS, FALLS], prior="Normal(0, 1)")
 SETTINGS = [

@@ -16,12 +16,11 @@ from kept_results import kept, repeats
 from test_program_ranks import LOGISTIC, NORMAL, POISSON, VARYING
 
 import discreet as dc
-from discreet.models.modelled_table import ModelledTable
-from discreet.models.programs import Program
-from discreet.reading.cells.likelihood import CellFunction
-from discreet.reading.cells.listed import ListedLikelihood
-from discreet.reading.cells.model_reading import read_target
-from discreet.reading.cells.target import Populations, Target
+from discreet.programs import ModelledTable, Program
+from discreet.programs._inference import read_target
+from discreet.programs._likelihood import CellFunction
+from discreet.programs._listed_likelihood import ListedLikelihood
+from discreet.programs._target import Populations, Target
 
 BATCH = 10
 SLACK = 0.05
@@ -97,7 +96,7 @@ FALL = dc.Categories("fall", levels=(0, 1), outside=0)
 
 def pooled(epsilon: str | None) -> Mapping[str, tuple[float, float]]:
     """Return mean and sd of the common rate, both rates and their spread; from exact tables without an epsilon."""
-    rate = dc.models.programs.Binomial(trials=1).varying("probability")
+    rate = dc.programs.Binomial(trials=1).varying("probability")
     if epsilon is None:
         table = ModelledTable(FALL.columns, rate)
         parts = {

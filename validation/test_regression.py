@@ -15,12 +15,16 @@ from kept_results import IS_FULL, kept, repeats
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.inference.regression import read_regression
-from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments
-from discreet.mechanisms.gaussian_moments import GaussianMoments
-from discreet.mechanisms.laplace_moments import LaplaceMoments
-from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.models.moments import Wholes
+from discreet.records import Wholes
+from discreet.regression import (
+    BoxMoments,
+    GaussianMoments,
+    InverseGamma,
+    LaplaceMoments,
+    LinearRegression,
+    NoisyMoments,
+    read_regression,
+)
 from discreet_papers.as_published.regression_points import plug_in_regression
 
 NAMES = ("a", "b", "c")

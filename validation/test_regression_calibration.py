@@ -15,8 +15,7 @@ from kept_results import IS_FULL, kept, repeats
 from scipy.stats import chi2
 
 import discreet as dc
-from discreet.mechanisms.box_moments import BoxMoments
-from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.regression import BoxMoments, InverseGamma, LinearRegression
 
 NAMES = ("a", "b", "c")
 LEVELS = (0.5, 0.9, 0.95)

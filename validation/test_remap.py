@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.divergences import hellinger_rows
+from discreet.mathematics import hellinger_rows
+from discreet.privacy import compositions
 
 
 def test_the_remap_of_three_levels_has_the_stated_accuracy() -> None:

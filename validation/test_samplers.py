@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, chisquare
 
 import discreet as dc
-from discreet.noise.laplace_kernel import balanced_noise
-from discreet.randomness import discrete_laplace
+from discreet.noise import balanced_noise
+from discreet.noise.randomness._samplers import discrete_laplace
 
 DRAWS = 10**6
 

@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.client import ServerError
-from discreet.serve import audit
-from discreet.serve.keys import Keys
-from discreet.serve.people import People
-from discreet.serve.roles import RIGHTS, Person
-from discreet.serve.schema import Queue, QueueError
+from discreet.server import People, Queue
+from discreet.server import _audit as audit
+from discreet.server._client import ServerError
+from discreet.server._keys import Keys
+from discreet.server._roles import RIGHTS, Person
+from discreet.server._schema import QueueError
 from postgresql_server import WHY_MISSING, is_here
 from postgresql_server import running as postgresql
 from serving import CHEAP, PASSWORD, listening, served
@@ -35,7 +35,7 @@ FULL = os.environ.get("DISCREET_VALIDATION") == "full"
 ANALYSTS, ROOM, SOAK = (200, 50, 300.0) if FULL else (40, 8, 10.0)
 COST = "0.25"
 SERVE = '[serve]\npolicy = "automatic"\nallowance = "1"\ntime_limit = 4\nvisible_after = 4.2\n'
-PROGRAM = (sys.executable, "-c", "from discreet.command_line import main; main(prog_name='discreet')")
+PROGRAM = (sys.executable, "-c", "from discreet.cli import main; main(prog_name='discreet')")
 DRAW: dict[str, object] = {
     "columns": ["fall"], "epsilon": COST, "label": "Falls", "prior": 1, "mechanism": "PosteriorSampling.truncated",
     "least": "0.01",

@@ -14,12 +14,11 @@ import pytest
 from test_graph_calibration import example
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.models.network import Network
-from discreet.reading import Problem
-from discreet.reading.counts import sampled
-from discreet.reading.counts.sampled import SampledTables, Target
-from discreet.reading.solvers.counts import CountsSolver, target_of
+from discreet._core.arrays import Floats
+from discreet.inference import Problem, SampledTables, Target
+from discreet.inference import _sampled_tables as sampled
+from discreet.networks import Network
+from discreet.networks._chains_solver import CountsSolver, target_of
 
 SEED = 1
 

@@ -15,9 +15,9 @@ import pytest
 from rank_tests import DRAWS, Floats, Places, Setting, judge, rank
 
 import discreet as dc
-from discreet.errors import PriorOutweighsWarning
-from discreet.inference._plug_in import plain_counts
-from discreet.mechanisms.hellinger import HellingerGlobal, HellingerReciprocal
+from discreet._core.errors import PriorOutweighsWarning
+from discreet.choices import HellingerGlobal, HellingerReciprocal
+from discreet.tables._plug_in import plain_counts
 from discreet_papers import as_published
 
 CROSSED = dc.Categories(("a", "b"), levels={"a": (0, 1, 2, 3), "b": (0, 1, 2)}, outside={"a": 0, "b": 0})
@@ -110,9 +110,9 @@ def together(mechanisms: Sequence[Any], generator: np.random.Generator, bits: dc
 
 OWN = [
     ("a share, GeometricHistogram", SHARE, dc.GeometricHistogram(CROSSED, 200, "0.3")),
-    ("a share, DiscreteLaplaceCounts", SHARE, dc.mechanisms.DiscreteLaplaceCounts(CROSSED, 200, "0.3")),
-    ("a share, DiscreteGaussianCounts", SHARE, dc.mechanisms.DiscreteGaussianCounts(CROSSED, 200, 1, "1e-6")),
-    ("a share, DiscreteGaussianHistogram", SHARE, dc.mechanisms.DiscreteGaussianHistogram(CROSSED, 200, 1, "1e-6")),
+    ("a share, DiscreteLaplaceCounts", SHARE, dc.tables.DiscreteLaplaceCounts(CROSSED, 200, "0.3")),
+    ("a share, DiscreteGaussianCounts", SHARE, dc.tables.DiscreteGaussianCounts(CROSSED, 200, 1, "1e-6")),
+    ("a share, DiscreteGaussianHistogram", SHARE, dc.tables.DiscreteGaussianHistogram(CROSSED, 200, 1, "1e-6")),
     ("a share, posterior draw", SHARE, dc.PosteriorSampling.tempered(CROSSED, size=200, epsilon=2, delta="1e-4")),
     ("a conditional share, GeometricHistogram", CONDITIONAL, dc.GeometricHistogram(CROSSED, 200, "0.3")),
     ("a difference, GeometricHistogram", DIFFERENCE, dc.GeometricHistogram(CROSSED, 200, "0.3")),
@@ -122,11 +122,11 @@ TABLES: list[tuple[str, list[Any]]] = [
     ("3 cells, prior 1, GeometricHistogram", [dc.GeometricHistogram(levels_of(3, 1), 200, "0.1")]),
     (
         "10 cells, prior 0.5, DiscreteLaplaceCounts",
-        [dc.mechanisms.DiscreteLaplaceCounts(levels_of(10, 0.5), 1_000, "0.3")],
+        [dc.tables.DiscreteLaplaceCounts(levels_of(10, 0.5), 1_000, "0.3")],
     ),
     (
         "10 cells, prior 2, DiscreteGaussianCounts",
-        [dc.mechanisms.DiscreteGaussianCounts(levels_of(10, 2), 200, 1, "1e-6")],
+        [dc.tables.DiscreteGaussianCounts(levels_of(10, 2), 200, 1, "1e-6")],
     ),
     ("10 cells, strength learnt, GeometricHistogram", [dc.GeometricHistogram(levels_of(10), 200, "0.5")]),
     ("40 cells, strength learnt, GeometricHistogram", [dc.GeometricHistogram(levels_of(40), 1_000, 1)]),
@@ -134,12 +134,12 @@ TABLES: list[tuple[str, list[Any]]] = [
         "10 cells, prior 1, two releases",
         [
             dc.GeometricHistogram(levels_of(10, 1), 200, "0.3"),
-            dc.mechanisms.DiscreteLaplaceCounts(levels_of(10, 1), 200, "0.3"),
+            dc.tables.DiscreteLaplaceCounts(levels_of(10, 1), 200, "0.3"),
         ],
     ),
     ("3 cells, enumerated, HellingerGlobal", [HellingerGlobal(levels_of(3, 1), 20, 8)]),
     ("3 cells, enumerated, HellingerReciprocal", [HellingerReciprocal(levels_of(3, 1), 20, 8)]),
-    ("3 cells, enumerated, PermuteAndFlip", [dc.mechanisms.PermuteAndFlip(levels_of(3, 1), 12, 3)]),
+    ("3 cells, enumerated, PermuteAndFlip", [dc.choices.PermuteAndFlip(levels_of(3, 1), 12, 3)]),
 ]
 SETTINGS = [
     *(

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import mechanisms
 
 SIZE, DRAWS = 200, 400
 CELLS = dc.Categories("x", levels=("a", "b", "c"), outside="c", prior=30)
@@ -73,7 +72,7 @@ MORE: dict[str, Callable[[], Any]] = {
 
 
 def registered() -> dict[str, Any]:
-    return {name.rpartition(".")[2]: kind for name, kind in mechanisms.Mechanism.registered().items()}
+    return {name.rpartition(".")[2]: kind for name, kind in dc.mechanism.Mechanism.registered().items()}
 
 
 def records(model: Any, first: int, rest: str) -> dict[str, list[Any]]:

@@ -7,8 +7,7 @@ import pytest
 from kept_results import IS_FULL
 
 import discreet as dc
-from discreet.reading import Problem
-from discreet.reading.counts.output_fits import fit_of
+from discreet.inference import Problem, fit_of
 
 
 @pytest.mark.parametrize(

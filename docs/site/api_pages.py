@@ -1,7 +1,7 @@
-"""The pages of the API reference: one for each public name, and one for each room that lists its names.
+"""The pages of the API reference: one for each public name, and one for each folder that lists its names.
 
-No page is written by hand. The front door is `discreet.__all__`, the rooms are those that `discreet/__init__.pyi`
-imports and the few in MORE_ROOMS, and the names of a room are its `__all__`. So a name has its page once it is public.
+No page is written by hand. The front door is `discreet.__all__`, the folders are those that `discreet/__init__.pyi`
+imports and the few in MORE_FOLDERS, and the names of a folder are its `__all__`. So a name has its page once it is public.
 """
 
 import ast
@@ -15,16 +15,19 @@ from types import ModuleType
 import discreet
 from docstrings import escaped, summary
 
-MORE_ROOMS = (
+MORE_FOLDERS = (
+    "mathematics",
     "mathematics.distributions",
-    "mathematics.divergences",
-    "releases",
-    "show.charts",
-    "show.statement",
+    "noise.randomness",
+    "programs.families",
+    "records",
+    "release",
+    "report.charts",
+    "report.statement",
     "sklearn",
     "study",
 )
-"""Rooms with public names that the front door does not import as a module."""
+"""Folders with public names that the front door does not import as a module."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Declare": (
@@ -63,19 +66,19 @@ OTHERS = "Others"
 _BUILT_IN = (BaseException, tuple, dict, Enum)  # their own methods are described elsewhere
 
 
-def rooms() -> tuple[str, ...]:
-    """Return the rooms that have public names, without the leading `discreet.`, in alphabetical order."""
+def folders() -> tuple[str, ...]:
+    """Return the folders that have public names, without the leading `discreet.`, in alphabetical order."""
     stub = ast.parse(Path(discreet.__file__).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module == "discreet"]
-    named = {alias.name for node in imports for alias in node.names} | set(MORE_ROOMS)
+    named = {alias.name for node in imports for alias in node.names} | set(MORE_FOLDERS)
     return tuple(sorted(name for name in named if public_names(import_module(f"discreet.{name}"))))
 
 
-def public_names(room: ModuleType) -> tuple[str, ...]:
-    """Return the names that a room lists, or, where it lists none, those that it defines."""
-    listed = getattr(room, "__all__", None)
+def public_names(folder: ModuleType) -> tuple[str, ...]:
+    """Return the names that a folder lists, or, where it lists none, those that it defines."""
+    listed = getattr(folder, "__all__", None)
     if listed is None:
-        listed = [name for name, what in vars(room).items() if getattr(what, "__module__", "") == room.__name__]
+        listed = [name for name, what in vars(folder).items() if getattr(what, "__module__", "") == folder.__name__]
     return tuple(sorted(name for name in listed if not name.startswith("_")))
 
 
@@ -93,15 +96,15 @@ def pages() -> dict[str, str]:
     found: dict[str, str] = {"index": _front_page()}
     for names in front_door().values():
         found |= {name: _name_page("discreet", name) for name in names}
-    for room in rooms():
-        found[f"{room}/index"] = _room_page(room)
-        found |= {f"{room}/{name}": _name_page(f"discreet.{room}", name) for name in own_names(room)}
+    for folder in folders():
+        found[f"{folder}/index"] = _folder_page(folder)
+        found |= {f"{folder}/{name}": _name_page(f"discreet.{folder}", name) for name in own_names(folder)}
     return found
 
 
-def own_names(room: str) -> tuple[str, ...]:
-    """Return the names of a room that have no page at the front door."""
-    module = import_module(f"discreet.{room}")
+def own_names(folder: str) -> tuple[str, ...]:
+    """Return the names of a folder that have no page at the front door."""
+    module = import_module(f"discreet.{folder}")
     return tuple(name for name in public_names(module) if not _is_at_front_door(module, name))
 
 
@@ -118,21 +121,21 @@ def _front_page() -> str:
     for group, names in front_door().items():
         parts += [_heading(group), _table("discreet", {name: name for name in names})]
     rows = [
-        (f":doc:`discreet.{room} <{room}/index>`", escaped(summary(import_module(f"discreet.{room}"))))
-        for room in rooms()
+        (f":doc:`discreet.{folder} <{folder}/index>`", escaped(summary(import_module(f"discreet.{folder}"))))
+        for folder in folders()
     ]
     parts += [_heading("Namespaces"), _list_table(rows)]
-    parts += [_toctree([f"{room}/index" for room in rooms()])]
+    parts += [_toctree([f"{folder}/index" for folder in folders()])]
     return "\n\n".join(parts) + "\n"
 
 
-def _room_page(room: str) -> str:
-    module = import_module(f"discreet.{room}")
-    own = own_names(room)
+def _folder_page(folder: str) -> str:
+    module = import_module(f"discreet.{folder}")
+    own = own_names(folder)
     places = {name: name if name in own else f"../{name}" for name in public_names(module)}
     parts = [
-        _title(f"discreet.{room}"),
-        f".. automodule:: discreet.{room}\n   :no-members:\n   :no-index:",
+        _title(f"discreet.{folder}"),
+        f".. automodule:: discreet.{folder}\n   :no-members:\n   :no-index:",
         _table(module.__name__, places),
     ]
     return "\n\n".join(parts) + "\n"
@@ -149,8 +152,8 @@ def _name_page(module: str, name: str) -> str:
         directive = f".. autofunction:: {module}.{name}"
     else:
         directive = f".. autodata:: {module}.{name}\n   :no-value:"
-    room = module.removeprefix("discreet").removeprefix(".")
-    up = f"In :doc:`discreet.{room} <index>`" if room else "In :doc:`discreet <index>`"
+    folder = module.removeprefix("discreet").removeprefix(".")
+    up = f"In :doc:`discreet.{folder} <index>`" if folder else "In :doc:`discreet <index>`"
     return f":orphan:\n\n{_title(name)}\n\n{up}\n\n{directive}\n"
 
 

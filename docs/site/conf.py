@@ -18,7 +18,7 @@ DOCS = HERE.parent.resolve()
 sys.path.insert(0, str(HERE))
 
 from api_pages import pages  # noqa: E402 - this folder must be known first
-from discreet.version import __version__  # noqa: E402
+from discreet._core.version import __version__  # noqa: E402
 from docstrings import as_restructured_text  # noqa: E402
 
 project = "discreet"

@@ -42,7 +42,7 @@ def run_python(page: str, number: int, block: str, names: dict[str, object]) -> 
 
 def run_commands(block: str) -> None:
     """Run the lines of a shell block that call `discreet`, in this process."""
-    from discreet.command_line import main
+    from discreet.cli._main import main
 
     for line in block.replace("\\\n", " ").splitlines():
         if line.startswith("discreet "):
@@ -63,7 +63,8 @@ def seed_of(page: Path) -> int:
 @contextlib.contextmanager
 def repeatable_noise(seed: int) -> Iterator[None]:
     """Let what is published inside the block be drawn by a seed. For figures on pages only: this is not private."""
-    from discreet.randomness import SeededBits, SystemBits
+    from discreet.noise.randomness._samplers import SystemBits
+    from discreet.noise.randomness._seeded import SeededBits
 
     seeded = SeededBits(seed)
     with patch.object(SystemBits, "words", lambda _, count: seeded.words(count)):

@@ -26,9 +26,9 @@ from rich.console import Console
 from rich.table import Table
 
 import discreet as dc
-from discreet.command_line import main as command
+from discreet.cli._main import main as command
 from discreet.inference import Posterior, Row
-from discreet.show import charts
+from discreet.report import charts
 
 HERE = Path(__file__).parent
 REPEATS = {

@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from successes import Successes
 
-from discreet.arrays import Counts, NumbersT
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, positive, whole
-from discreet.mechanisms.additive import Additive, within_bounds
-from discreet.mechanisms.quantities import Quantities
+from discreet import DeclarationError
+from discreet.mechanism import Additive, Counts, Exact, NumbersT, Quantities, positive, whole, within_bounds
 from discreet.noise import Laplace
 
 

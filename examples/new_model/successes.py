@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln
 
-from discreet.arrays import Counts, Floats
-from discreet.errors import DeclarationError, SecretError
-from discreet.exact import whole
-from discreet.mathematics.distributions.dirichlet import tails
-from discreet.models import Statistics
-from discreet.models.model import Model, Parameters, Simulated
-from discreet.records import Column, as_source
+from discreet import DeclarationError, SecretError
+from discreet.mathematics.distributions._dirichlet import tails
+from discreet.mechanism import Counts, Floats, Model, Parameters, Simulated, whole
+from discreet.records import Column, Statistics, as_source
 
 if TYPE_CHECKING:
     from successes_reading import SuccessesPosterior

@@ -7,14 +7,10 @@ import numpy as np
 from scipy.special import logsumexp
 from successes import Successes
 
-from discreet.arrays import Floats
-from discreet.inference import Posterior, Row
-from discreet.inference.posteriors.report import ReportText
-from discreet.inference.posteriors.row import PROBABILITY
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mechanisms import sized
-from discreet.reading import CostEstimate, Problem, Solver
-from discreet.releases import Release
+from discreet.inference import PROBABILITY, CostEstimate, Posterior, Problem, ReportText, Row, Solver
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.mechanism import Floats, sized
+from discreet.release import Release
 
 
 @dataclass(frozen=True, eq=False)

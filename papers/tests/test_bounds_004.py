@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mathematics.distributions import Dirichlet
-from discreet.mathematics.divergences import kullback_leibler
+from discreet.mathematics import kullback_leibler
+from discreet.mathematics.distributions._dirichlet import Dirichlet
 from discreet_papers import as_published
 from discreet_papers.bounds_004 import (
     Pair,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
 from discreet_papers import Basis, Claim, Finding, Register, Verdict, claims_page, registers, reproductions
 from discreet_papers.claims.page import LEGEND, items
 from discreet_papers.evidence import figures_003, paper_001, rows

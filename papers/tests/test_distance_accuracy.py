@@ -13,7 +13,7 @@ def model_of(cells: int) -> dc.Categories:
 
 
 def test_distances_agree_with_a_list_of_all_candidates() -> None:
-    mechanism = dc.mechanisms.HellingerReciprocal(model_of(3), 30, 4)
+    mechanism = dc.choices.HellingerReciprocal(model_of(3), 30, 4)
     found = distance_accuracy(mechanism, repeats=5, seed=3)
     generator = np.random.default_rng(3)
     tables = np.stack([mechanism.model.simulate(30, generator).statistics for _ in range(5)])
@@ -27,11 +27,11 @@ def test_distances_agree_with_a_list_of_all_candidates() -> None:
 
 
 def test_a_draw_that_says_nothing_is_marked_at_any_size() -> None:
-    nothing = distance_accuracy(dc.mechanisms.HellingerGlobal(model_of(4), 600, 1), repeats=3)
+    nothing = distance_accuracy(dc.choices.HellingerGlobal(model_of(4), 600, 1), repeats=3)
     assert nothing.uniform_share > 0.99
     assert "its output hardly depends on the data" in nothing.warning
     assert nothing.document()["warning"] == nothing.warning
-    telling = distance_accuracy(dc.mechanisms.HellingerReciprocal(model_of(4), 600, 40), repeats=3)
+    telling = distance_accuracy(dc.choices.HellingerReciprocal(model_of(4), 600, 40), repeats=3)
     assert telling.hellinger < 0.2
     assert telling.warning == ""
 

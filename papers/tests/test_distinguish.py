@@ -13,9 +13,9 @@ from scipy.integrate import quad
 from scipy.stats import beta, gamma, norm
 
 import discreet as dc
-from discreet.certificates.posterior_divergences import law_divergence
-from discreet.command_line import main
-from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
+from discreet.cli._main import main
+from discreet.draws._privacy_curves import law_divergence
+from discreet.mathematics.distributions._certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
 from discreet_papers.distinguish import distinguish, draws_needed
 
 F = Fraction
@@ -43,7 +43,7 @@ def test_divergences_of_laws_are_their_integrals() -> None:
 
 def test_the_divergence_of_draws_is_that_of_the_worst_neighbours() -> None:
     """All totals of the other records of a binomial family, by integrals."""
-    model = dc.models.Binomial("x", trials=2, alpha=3, beta=2, outside=0)
+    model = dc.programs.families.Binomial("x", trials=2, alpha=3, beta=2, outside=0)
     mechanism = dc.PosteriorSampling(model, 3, 5, "0.5", power="0.5")
     slow = 0.0
     for rest in range(5):
@@ -71,7 +71,7 @@ def test_noisy_counts_are_judged_by_their_privacy_loss() -> None:
 def test_events_beyond_leave_fewer_releases_never_more() -> None:
     assert draws_needed(1e-3, 0.05, 1e-6) < draws_needed(1e-3, 0.05)
     assert draws_needed(1e-9, 0.05, 1e-3) == 450  # the events beyond alone may tell: 0.05 + n / 1000 >= 1/2
-    gaussian = distinguish(dc.mechanisms.DiscreteGaussianHistogram(COIN, 20, 1, "1e-6"))
+    gaussian = distinguish(dc.tables.DiscreteGaussianHistogram(COIN, 20, 1, "1e-6"))
     assert 1 <= gaussian.releases < 10_000
 
 
@@ -85,9 +85,7 @@ def test_nonsense_is_refused_in_words() -> None:
 
 def test_the_command_says_how_many_releases_an_adversary_needs(tmp_path: Path) -> None:
     file = tmp_path / "draw.release.json"
-    file.write_text(
-        dc.simulate(dc.mechanisms.PosteriorSampling(COIN, 20, 1, "0.1"), [12, 8], dc.SeededBits(1)).to_json()
-    )
+    file.write_text(dc.simulate(dc.draws.PosteriorSampling(COIN, 20, 1, "0.1"), [12, 8], dc.SeededBits(1)).to_json())
     found = CliRunner().invoke(main, ["distinguish", str(file)])
     assert found.exit_code == 0, found.output
     assert "with both error probabilities at most 0.05, takes at least" in " ".join(found.output.split())

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import beta, binom, norm
 
 import discreet as dc
-from discreet.certificates.lipschitz import categories_lipschitz
-from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
-from discreet.mathematics.distributions import Dirichlet
-from discreet.mathematics.divergences import kullback_leibler
+from discreet.draws import categories_lipschitz, largest_divergence
+from discreet.draws._privacy_curves import neighbour_divergence
+from discreet.mathematics import kullback_leibler
+from discreet.mathematics.distributions._dirichlet import Dirichlet
 from discreet_papers.distinguish import draws_needed, published_distance
 
 

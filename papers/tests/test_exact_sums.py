@@ -11,15 +11,15 @@ from scipy.special import betainc, digamma, gammaln
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.inference._plug_in import plain_counts
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mathematics.divergences import hellinger, kullback_leibler
-from discreet.mechanisms import with_fields
-from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.records.counting import Statistics
+from discreet.choices import HellingerCalibrated, PermuteAndFlip
+from discreet.draws import PosteriorSampling
+from discreet.mathematics import kullback_leibler
+from discreet.mathematics._divergences import hellinger
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.mechanism import with_fields
+from discreet.privacy import compositions
+from discreet.records import Statistics
+from discreet.tables._plug_in import plain_counts
 from discreet_papers import as_published
 from discreet_papers.as_published.published_laplace import ClampedLaplace, RoundedLaplace
 from discreet_papers.exact_sums.accuracy import accuracy
@@ -156,7 +156,7 @@ def test_three_cells_have_the_golden_remapped_distance() -> None:
     "mechanism",
     [
         dc.GeometricHistogram(COIN, 4, 1),
-        dc.mechanisms.DiscreteLaplaceCounts(dc.Categories("x", levels=(0, 1), prior=(0.5, 2), outside=0), 3, 2),
+        dc.tables.DiscreteLaplaceCounts(dc.Categories("x", levels=(0, 1), prior=(0.5, 2), outside=0), 3, 2),
         RoundedLaplace(DIE, 3, 2, 2, 2),
         ClampedLaplace(DIE, 3, 2, 2, 3),
         HellingerSmooth(DIE, 4, 1, "0.01"),

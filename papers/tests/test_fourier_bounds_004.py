@@ -9,8 +9,9 @@ import pytest
 from scipy.special import betainc, expit
 
 import discreet as dc
-from discreet.certificates.lipschitz import bernoulli_rate, categories_lipschitz, network_lipschitz, network_rate
-from discreet.mechanisms.contrasts import contrast_basis
+from discreet.draws import bernoulli_rate, categories_lipschitz
+from discreet.draws._lipschitz import network_lipschitz, network_rate
+from discreet.networks import contrast_basis
 from discreet.planning._cell_variances import fitted_blocks, variances_of_cells
 from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.fourier_bounds_004 import (
@@ -121,7 +122,7 @@ def test_cells_of_sixteen_features_have_their_digits() -> None:
     assert found["fourier_equal"] == pytest.approx(39.19, rel=1e-3)
     assert found["maximal_families_fitted"] == pytest.approx(32.50, rel=1e-3)
     assert found["fourier_weighted"] == pytest.approx(32.03, rel=2e-3)
-    gaussian = dc.mechanisms.FamilyGaussians(naive_bayes(16), 50, 1, "1e-6")
+    gaussian = dc.networks.FamilyGaussians(naive_bayes(16), 50, 1, "1e-6")
     assert dc.planning.cell_variances(gaussian)["x1"] ** 0.5 == pytest.approx(17.16, rel=1e-3)
 
 

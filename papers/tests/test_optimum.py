@@ -8,10 +8,9 @@ import pytest
 from scipy.optimize import linprog
 
 import discreet as dc
-from discreet.certificates.posterior_distances import Tables
-from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.choices import HellingerCalibrated, PermuteAndFlip
+from discreet.choices._hellinger_sensitivity import normaliser_bound
+from discreet.choices._posterior_distances import Tables
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.optimum import Optimum, can_optimise, minimax_optimum, optimum
 from discreet_papers.tail_bounds import (
@@ -210,7 +209,7 @@ def test_no_data_set_has_a_smaller_normaliser(mechanism: HellingerSmooth) -> Non
 
 
 def test_bounds_refuse_what_they_do_not_hold_for() -> None:
-    for made in (dc.mechanisms.HellingerReciprocal, HellingerReciprocal):  # both versions have the one name
+    for made in (dc.choices.HellingerReciprocal, HellingerReciprocal):  # both versions have the one name
         with pytest.raises(dc.DeclarationError, match="not for HellingerReciprocal"):
             least_normaliser(made(COIN, 10, 1))
     with pytest.raises(dc.DeclarationError, match="is not one"):

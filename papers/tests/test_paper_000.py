@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.certificates.posterior_distances import Tables
+from discreet.choices._posterior_distances import Tables
 from discreet_papers import reproduction_named
 from discreet_papers.paper_000.proposition_1 import edges
 

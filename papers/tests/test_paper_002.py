@@ -11,9 +11,9 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, gamma, multinomial
 
 import discreet as dc
-from discreet.certificates.lipschitz import KAPPA, OMEGA, bernoulli_rate, divergence_of_range
-from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
-from discreet.certificates.posterior_draw import gaussian_delta
+from discreet.draws import bernoulli_rate, gaussian_delta, largest_divergence
+from discreet.draws._lipschitz import KAPPA, OMEGA, divergence_of_range
+from discreet.draws._privacy_curves import neighbour_divergence
 from discreet_papers import Outcome, Reproduction, reproduction_named, reproductions
 from discreet_papers.distinguish import draws_needed
 from discreet_papers.paper_002 import PAPER_002, lemma_2, lemma_4, lemma_5, lemma_6, lemma_7

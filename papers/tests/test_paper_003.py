@@ -5,8 +5,8 @@ from math import exp, log, log1p
 import numpy as np
 import pytest
 
-from discreet.mathematics.divergences import hellinger, hockey_stick
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity
+from discreet.choices._hellinger_sensitivity import global_sensitivity
+from discreet.mathematics._divergences import hellinger, hockey_stick
 from discreet_papers import Outcome, as_published, reproduction_named
 from discreet_papers.paper_003 import (
     DistanceLaw,

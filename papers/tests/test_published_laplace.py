@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.guarantees.zcdp import pure_rho
+from discreet.privacy import pure_rho
 from discreet_papers.as_published.published_laplace import (
     ClampedLaplace,
     FlooredLaplace,

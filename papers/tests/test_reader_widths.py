@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates.enumeration import compositions
-from discreet.mechanisms import HellingerGlobal, PermuteAndFlip
+from discreet.choices import HellingerGlobal, PermuteAndFlip
+from discreet.privacy import compositions
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.exact_sums.exact_accuracy import possible_outputs
 
@@ -41,7 +41,7 @@ def read_one_by_one(mechanism: Any, level: float) -> float:
         (dc.GeometricHistogram, 2, 8, 1, None),
         (dc.GeometricHistogram, 3, 4, 6, None),
         (dc.GeometricHistogram, 3, 4, 6, 0.5),
-        (dc.mechanisms.DiscreteLaplaceCounts, 2, 4, 6, None),
+        (dc.tables.DiscreteLaplaceCounts, 2, 4, 6, None),
         (HellingerGlobal, 2, 8, 3, None),
         (HellingerGlobal, 3, 5, 3, None),
         (PermuteAndFlip, 3, 5, 3, None),

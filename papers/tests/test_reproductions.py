@@ -13,8 +13,8 @@ import vl_convert
 from click.testing import CliRunner, Result
 
 import discreet_papers as package
-from discreet.command_line import main
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
+from discreet.cli._main import main
 from discreet_papers import Outcome, Reproduction, command, report_page, reproduction_named, reproductions
 from discreet_papers.kept import Kept, keep, kept, mark, seconds_left
 from discreet_papers.page import place_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.mechanisms import Mechanism
+from discreet.mechanism import Mechanism
 from discreet_papers.claims.page import items
 from discreet_papers.road import WAYS, road_page
 from discreet_papers.road.page import kept, key_of
@@ -33,7 +33,7 @@ def test_every_algorithm_of_the_papers_is_on_the_road() -> None:
 
 def test_every_mechanism_of_the_papers_is_on_the_road() -> None:
     """What is kept as published, choices by a distance, and draws: all of these come from a paper."""
-    rooms = ("discreet_papers.as_published", "discreet.mechanisms.hellinger")
+    rooms = ("discreet_papers.as_published", "discreet.choices._hellinger")
     named = {way.mechanism.partition(".")[0] for way in WAYS}
     for kind, made in Mechanism.registered().items():
         if made.__module__.startswith(rooms) or kind.endswith(("Sampling", "Draw", "Updates", "Maximum")):

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import kstest
 
 import discreet as dc
-from discreet.mathematics.distributions.certified import CertifiedBeta
-from discreet.mechanisms.maximum_posterior import utility_bound
-from discreet.mechanisms.posterior_grid import GridLaw
+from discreet.choices._maximum_posterior import utility_bound
+from discreet.mathematics.distributions._certified import CertifiedBeta
+from discreet.mechanism import GridLaw
 from discreet_papers import reproduction_named
 from discreet_papers.paper_004.algorithm_3 import change_with_many_records
 from discreet_papers.paper_004.appendix_c2 import least_loss, trimmed_mean
@@ -45,7 +45,7 @@ def test_the_library_draws_with_the_same_least_probability() -> None:
     names = [f"x{i}" for i in range(16)]
     net = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     for draws in (1, DRAWS):
-        mechanism = dc.mechanisms.NetworkSampling.truncated(net, size=50, epsilon=3, draws=draws)
+        mechanism = dc.draws.NetworkSampling.truncated(net, size=50, epsilon=3, draws=draws)
         assert float(mechanism.least) == pytest.approx(record_least(3.0, draws), rel=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_a_pair_of_neighbours_is_no_worse_than_the_librarys_likelihood_says() ->
     """Three features, 6 records, a fine grid: the loss at the corner is that of the mechanism's own law."""
     names = ["a", "b", "c"]
     net = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
-    mechanism = dc.mechanisms.NetworkSampling(net, 6, "11.1", least="0.2", grid_bits=22)
+    mechanism = dc.draws.NetworkSampling(net, 6, "11.1", least="0.2", grid_bits=22)
     first, low, high = 2, int(0.2 * 2**22) + 1, int(0.8 * 2**22) - 1
     others = np.tile([[5 - first, 0], [first, 0]], (3, 1, 1))  # classes (second, first), levels (no, yes)
     one, two = others.copy(), others.copy()
@@ -105,7 +105,7 @@ def test_lemma_4_is_exceeded_as_printed_and_not_as_corrected() -> None:
 
 def test_the_corrected_lemma_4_holds_in_simulation() -> None:
     net = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=0)
-    mechanism = dc.mechanisms.NetworkMaximum(net, 6, 40, 6)
+    mechanism = dc.choices.NetworkMaximum(net, 6, 40, 6)
     table = np.array([3, 1, 0, 2])
     u = np.exp(np.log(mechanism.candidates / 6) @ np.array([4, 2, 3, 1, 0, 2]))
     u /= u.sum()

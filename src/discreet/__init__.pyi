@@ -1,14 +1,21 @@
-# `__all__` is the front door: what a newcomer needs. The rest is in rooms, such as `discreet.mechanisms`, which come
-# first.
-from discreet import errors as errors
-from discreet import guarantees as guarantees
+# `__all__` lists what most studies need. The rest is in the folders that are imported first, such as `discreet.tables`.
+from discreet import choices as choices
+from discreet import draws as draws
 from discreet import inference as inference
-from discreet import mechanisms as mechanisms
-from discreet import models as models
+from discreet import ledger as ledger
+from discreet import mechanism as mechanism
+from discreet import networks as networks
 from discreet import noise as noise
+from discreet import numbers as numbers
 from discreet import planning as planning
-from discreet.client import Client
-from discreet.errors import (
+from discreet import privacy as privacy
+from discreet import programs as programs
+from discreet import publishing as publishing
+from discreet import regression as regression
+from discreet import report as report
+from discreet import tables as tables
+from discreet import verification as verification
+from discreet._core.errors import (
     BudgetError,
     ConvergenceWarning,
     DeclarationError,
@@ -23,46 +30,26 @@ from discreet.errors import (
     SourceError,
     VerificationError,
 )
-from discreet.guarantees import Accountant, Budget, Guarantee, Ledger, Unit, compose
+from discreet._core.version import __version__
+from discreet.draws import PosteriorSampling
 from discreet.inference import infer
-from discreet.mechanisms import (
-    ConeMoments,
-    CubeCounts,
-    FamilyHistograms,
-    GeometricHistogram,
-    GeometricSums,
-    Mechanism,
-    Plan,
-    PosteriorSampling,
-    TreeTable,
-)
-from discreet.models import (
-    Categories,
-    CellModel,
-    EquivalentSize,
-    Exponential,
-    LinearRegression,
-    Logistic,
-    Network,
-    NormalMean,
-    NumberSums,
-    NumberTable,
-    Persons,
-    Poisson,
-    Source,
-    Statistics,
-    WeightedSums,
-    Weights,
-    read_bif,
-)
-from discreet.planning import accuracy, audit, compare, suggest, verify
-from discreet.randomness import SeededBits, SystemBits
-from discreet.records import read
-from discreet.records.columns import Column
-from discreet.releases import Release, publish, publish_plan, simulate
-from discreet.session import QuerySession
+from discreet.ledger import Ledger
+from discreet.mechanism import Mechanism, Plan
+from discreet.networks import CubeCounts, EquivalentSize, FamilyHistograms, Network, read_bif
+from discreet.noise.randomness import SeededBits, SystemBits
+from discreet.numbers import GeometricSums, NumberSums, NumberTable, Persons, TreeTable, WeightedSums, Weights
+from discreet.planning import accuracy, compare, suggest
+from discreet.privacy import Accountant, Budget, Guarantee, Unit, compose
+from discreet.programs import CellModel, Logistic
+from discreet.programs.families import Exponential, NormalMean, Poisson
+from discreet.publishing import QuerySession, publish, publish_plan, simulate
+from discreet.records import Column, Source, Statistics, read
+from discreet.regression import ConeMoments, LinearRegression
+from discreet.release import Release
+from discreet.server import Client
 from discreet.study import Question, Study
-from discreet.version import __version__
+from discreet.tables import Categories, GeometricHistogram
+from discreet.verification import audit, verify
 
 __all__ = [
     "Accountant",

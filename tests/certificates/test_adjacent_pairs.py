@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.certificates.adjacent_pairs import can_compare, compare_neighbours, compare_pairs, dominating_loss
-from discreet.certificates.pair_bound import pair_bound, rounded_up
-from discreet.certificates.posterior_distances import UNIT, Tables, line_blocks, line_error, line_log_normalisers
-from discreet.mathematics.divergences import hellinger_rows, hockey_stick
+from discreet.choices._adjacent_pairs import can_compare, compare_neighbours, compare_pairs, dominating_loss
+from discreet.choices._pair_bound import pair_bound, rounded_up
+from discreet.choices._posterior_distances import UNIT, Tables, line_blocks, line_error, line_log_normalisers
+from discreet.mathematics import hellinger_rows
+from discreet.mathematics._divergences import hockey_stick
+from discreet.privacy import compositions
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

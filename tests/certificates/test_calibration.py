@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.certificates.calibration import crossing, last_fitting, raised_to_fit, scale_rounded_down
-from discreet.exact import rounded_up
+from discreet._core.exact import rounded_up
+from discreet.privacy import crossing, last_fitting, raised_to_fit, scale_rounded_down
 
 
 @pytest.mark.parametrize("threshold", ["0.1", "1/3", "0.7071", "0.999"])

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates import compositions, enumerate_neighbours, neighbouring
-from discreet.certificates.choice_scale import ScoreChanges, all_tables
-from discreet.certificates.enumeration import compare
-from discreet.mechanisms import MaximumPosterior, NetworkMaximum
+from discreet.choices import MaximumPosterior, NetworkMaximum
+from discreet.choices._choice_scale import ScoreChanges, all_tables
+from discreet.privacy import compare, compositions, enumerate_neighbours, neighbouring
 
 ARROW = dc.Network.from_edges("a -> b", levels={"a": (0, 1), "b": (0, 1)}, outside=0)
 
@@ -62,7 +61,7 @@ def test_networks_keep_epsilon_and_use_it(size: int, epsilon: object) -> None:
 def test_too_many_neighbours_leave_the_scale_that_is_proved() -> None:
     many = MaximumPosterior(table_of(3), 10**6, 1, 12)
     assert many.scale == many.proved_scale
-    assert many.guarantee.evidence is dc.guarantees.Evidence.PROVED
+    assert many.guarantee.evidence is dc.privacy.Evidence.PROVED
     assert many.rho == Fraction(1, 8)
     with pytest.raises(dc.DeclarationError, match="scale"):
         MaximumPosterior(table_of(3), 10**6, 1, 12, scale="0.7")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates.enumeration import Enumeration, enumerate_neighbours
+from discreet.privacy import Enumeration, enumerate_neighbours
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
 OUTPUTS = np.array([(z, 4 - z) for z in range(-30, 35)])

@@ -7,14 +7,14 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.certificates import hellinger_moments as certified
-from discreet.certificates.hellinger_moments import Bounds, hellinger_moments
-from discreet.certificates.pair_bound import pair_bound
-from discreet.certificates.pair_certificate import pair_certificate
-from discreet.certificates.posterior_distances import Tables
-from discreet.certificates.stable_law import log_probabilities
-from discreet.mathematics.divergences import hellinger
-from discreet.mechanisms.hellinger_envelope import Envelope
+from discreet.choices import _hellinger_moments as certified
+from discreet.choices._hellinger_envelope import Envelope
+from discreet.choices._hellinger_mechanism import pair_certificate
+from discreet.choices._hellinger_moments import Bounds, hellinger_moments
+from discreet.choices._pair_bound import pair_bound
+from discreet.choices._posterior_distances import Tables
+from discreet.choices._stable_law import log_probabilities
+from discreet.mathematics._divergences import hellinger
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
 GRID = [

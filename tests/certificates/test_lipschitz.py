@@ -9,12 +9,11 @@ import pytest
 from scipy.stats import beta, expon
 
 import discreet as dc
-from discreet.certificates import lipschitz
-from discreet.certificates.lipschitz import (
+from discreet.draws import _lipschitz as lipschitz
+from discreet.draws import bernoulli_rate, categories_lipschitz
+from discreet.draws._lipschitz import (
     KAPPA,
     OMEGA,
-    bernoulli_rate,
-    categories_lipschitz,
     categories_range,
     divergence_of_range,
     network_range,
@@ -22,10 +21,8 @@ from discreet.certificates.lipschitz import (
     normal_rate,
     published_stochastic_epsilon,
 )
-from discreet.certificates.lipschitz import (
-    product as product_rule,
-)
-from discreet.certificates.posterior_draw import exponential_delta
+from discreet.draws._lipschitz import product as product_rule
+from discreet.draws._loss import exponential_delta
 
 F = Fraction
 

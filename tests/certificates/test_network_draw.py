@@ -8,15 +8,16 @@ from scipy.integrate import quad
 from scipy.special import betainc
 from scipy.stats import gamma
 
-from discreet.certificates.network_draw import (
+from discreet._core.errors import DeclarationError
+from discreet.draws import gaussian_delta, posterior_draw_delta
+from discreet.draws._loss import certified_draw_delta
+from discreet.draws._network_loss import (
     NodeCurve,
     composed_draws,
     composed_draws_about,
     integrated_draw_delta,
     least_epsilon,
 )
-from discreet.certificates.posterior_draw import certified_draw_delta, gaussian_delta, posterior_draw_delta
-from discreet.errors import DeclarationError
 
 DELTA = Fraction(1, 10**6)
 

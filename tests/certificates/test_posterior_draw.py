@@ -13,24 +13,20 @@ from scipy.stats import beta, gamma, norm
 
 import discreet as dc
 from counted_work import calls_of
-from discreet.certificates.calibration import last_that_fits
-from discreet.certificates.posterior_composition import LatticeLoss, composed_curve, dominating_loss
-from discreet.certificates.posterior_draw import (
+from discreet._core.exact import ball
+from discreet.draws import certified_pair_delta, gamma_poisson_delta, gaussian_delta, posterior_draw_delta
+from discreet.draws._composition import LatticeLoss, composed_curve, dominating_loss
+from discreet.draws._loss import (
     _by_series,
     _enclosed,
     certified_draw_delta,
     certified_two_cell_delta,
     exponential_delta,
-    gamma_poisson_delta,
-    gaussian_delta,
-    posterior_draw_delta,
     renyi_divergence,
     two_cell_delta,
 )
-from discreet.certificates.posterior_pairs import certified_pair_delta
-from discreet.certificates.privacy_loss import PrivacyLoss
-from discreet.exact import ball
-from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
+from discreet.mathematics.distributions._certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
+from discreet.privacy import PrivacyLoss, last_that_fits
 
 F = Fraction
 PINNED = [

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from discreet.certificates.posterior_distances import Tables
-from discreet.certificates.posterior_powers import PosteriorPowers, cell_log_affinities
-from discreet.certificates.power_sums import AFFINITY_ERROR, power_sum
-from discreet.mathematics.divergences import log_affinities
+from discreet.choices._posterior_distances import Tables
+from discreet.choices._posterior_powers import PosteriorPowers, cell_log_affinities
+from discreet.choices._power_sums import AFFINITY_ERROR, power_sum
+from discreet.mathematics import log_affinities
 
 
 def test_logarithms_of_factors_keep_their_digits() -> None:

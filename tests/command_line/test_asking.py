@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main
+from discreet.cli._main import main
 
 STUDY = """\
 [data]
@@ -62,7 +62,7 @@ def run(*words: object) -> Any:
     return CliRunner().invoke(main, ["ask", *map(str, words)])
 
 
-@pytest.mark.filterwarnings("ignore::discreet.errors.LittleInformationWarning")  # what was drawn decides
+@pytest.mark.filterwarnings("ignore::discreet._core.errors.LittleInformationWarning")  # what was drawn decides
 def test_a_fresh_draw_is_charged_and_further_answers_from_it_are_free(study: Path) -> None:
     first = run(study, "rate")
     assert first.exit_code == 0, first.output

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import discreet as dc
-from discreet.command_line import main
+from discreet.cli._main import main
 
 STUDY = """
 [data]

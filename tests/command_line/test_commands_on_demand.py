@@ -10,7 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from discreet.command_line import commands, main
+from discreet.cli import _commands as commands
+from discreet.cli._main import main
 
 CONTEXT = click.Context(main)
 OURS = [
@@ -54,8 +55,8 @@ def test_the_line_about_a_command_is_the_first_sentence_of_its_help(name: str) -
 
 def test_help_loads_no_command() -> None:
     code = (
-        "import sys; from discreet.command_line import main; main(['--help'], standalone_mode=False); "
-        "heavy = {'numpy', 'scipy', 'duckdb', 'sqlalchemy', 'rich', 'discreet.command_line.holding'}; "
+        "import sys; from discreet.cli import main; main(['--help'], standalone_mode=False); "
+        "heavy = {'numpy', 'scipy', 'duckdb', 'sqlalchemy', 'rich', 'discreet.cli._holder'}; "
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -64,7 +65,7 @@ def test_help_loads_no_command() -> None:
 
 def test_planning_loads_no_library_that_it_does_not_need() -> None:
     code = (
-        "import sys; import discreet.command_line.holding; from discreet.on_demand import KINDS, load_all_kinds; "
+        "import sys; import discreet.cli._holder; from discreet._core.on_demand import KINDS, load_all_kinds; "
         "list(map(load_all_kinds, KINDS)); heavy = {'scipy.stats', 'scipy.optimize', 'scipy.interpolate', "
         "'scipy.signal', 'duckdb', 'narwhals', 'sqlalchemy', 'dp_accounting'}; "
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"

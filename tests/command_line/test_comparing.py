@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.command_line.comparing import read_mechanism_file
+from discreet.cli._compare import read_mechanism_file
+from discreet.cli._main import main
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 STUDY = """

@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 
 import discreet as dc
 from coin_ledger import COIN, DATA
-from discreet.command_line.main import main
-from discreet.guarantees import Filter, Head, lines_of
-from discreet.releases.release import mechanism_document
+from discreet.cli._main import main
+from discreet.ledger import Filter, Head, lines_of
+from discreet.release import mechanism_document
 
 pytest.importorskip("cryptography", reason="No cryptography: pip install 'discreet[signatures]' to run these tests.")
 
@@ -25,7 +25,7 @@ def run(*words: str | Path) -> Result:
 def book(tmp_path: Path) -> Path:
     ledger = dc.Ledger.create(
         tmp_path / "l.db", epsilon="2", population="<b>people</b>", groups=("A", "B"),
-        adjacency=dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP,
+        adjacency=dc.privacy.Adjacency.REPLACE_WITHIN_GROUP,
     )  # fmt: skip
     for label, group, data in (("Smoking rate", None, "a.csv"), ("falls <script>", "A", "b.csv"), ("falls", "B", "")):
         mechanism = dc.GeometricHistogram(COIN, size=3, epsilon="0.25")

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.command_line.epsilons import Epsilons
+from discreet.cli._main import main
+from discreet.cli._plan import Epsilons
 
 STUDY = """
 [data]

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.command_line.readings import MOST_SHOWN
+from discreet.cli._main import main
+from discreet.cli._posterior import MOST_SHOWN
 
 STUDY = """
 [data]
@@ -159,7 +159,7 @@ def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path) -> None:
 
 
 def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.reading.solvers.counts.MOST_CELLS", 50)
+    monkeypatch.setattr("discreet.networks._chains_solver.MOST_CELLS", 50)
     names = [f"v{number}" for number in range(12)]
     edges = [f"v{p} -> v{c}" for c in range(2, 12) for p in (c - 1, c - 2)]
     write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes")), outside="no"))
@@ -301,7 +301,7 @@ def collider(folder: Path) -> str:
     """Write a release of a graph without the arrow from b to c that its records have."""
     network = dc.Network.from_edges("b -> d", "c -> d", levels=dict.fromkeys("bcd", ("no", "yes")), outside="no")
     counts = [588, 252, 252, 108, 308, 132, 72, 288]
-    release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 2_000, 1), counts, dc.SeededBits(1), "Collider")
+    release = dc.simulate(dc.networks.FamilyHistograms(network, 2_000, 1), counts, dc.SeededBits(1), "Collider")
     (folder / "collider.json").write_text(release.to_json())
     return "collider.json"
 
@@ -311,7 +311,7 @@ def naive(folder: Path) -> str:
     """Write a release that is read exactly, in no time."""
     network = dc.Network.naive_bayes("c", ["b", "d"], dict.fromkeys("bcd", ("no", "yes")), outside="no")
     counts = [50, 30, 10, 40, 40, 40, 20, 30]
-    release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 130, 1), counts, dc.SeededBits(1), "Naive")
+    release = dc.simulate(dc.networks.FamilyHistograms(network, 130, 1), counts, dc.SeededBits(1), "Naive")
     (folder / "naive.json").write_text(release.to_json())
     return "naive.json"
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main
+from discreet.cli._main import main
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import discreet as dc
-from discreet.command_line import main
+from discreet.cli._main import main
 
 STUDY = """
 [data]
@@ -182,7 +182,7 @@ def test_the_study_is_the_model_written_down(folder: Path) -> None:
     education = dc.Column("education", ("school", "college"), outside="school")
     bounds = {"income": (0, 6000), "age": (18, 80)}
     by_hand = dc.LinearRegression("income", ["age", education], bounds, missing={"income": 2000, "age": 49})
-    assert question.mechanism == dc.mechanisms.ConeMoments(by_hand, size=600, epsilon=50)
+    assert question.mechanism == dc.regression.ConeMoments(by_hand, size=600, epsilon=50)
     known = asked(STUDY.replace('epsilon = "50"', 'epsilon = "50"\nnoise = "300"\nprior = 2'), folder)
     assert (known.question("pay").model.noise, known.question("pay").model.prior_precision) == (Fraction(1, 10), 2)
 

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.inference.posteriors.report import sources_line
+from discreet.cli._main import main
+from discreet.inference import sources_line
 
 WARD, FALL = dc.Column("ward", ["A", "B"], outside="A"), dc.Column("fall", ["no", "yes"], outside="no")
 CROSSED = dc.Categories([WARD, FALL], prior=1)
@@ -20,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, mechanism, counts in (
         ("table", dc.GeometricHistogram(CROSSED, 40, 1), [18, 4, 12, 6]),
-        ("again", dc.mechanisms.DiscreteLaplaceCounts(CROSSED, 40, 1), [18, 4, 12, 6]),
+        ("again", dc.tables.DiscreteLaplaceCounts(CROSSED, 40, 1), [18, 4, 12, 6]),
         ("wards", dc.GeometricHistogram(WARDS, 40, 4), [22, 18]),
     ):
         release = dc.simulate(mechanism, counts, dc.SeededBits(3), label=name)

@@ -11,9 +11,7 @@ import discreet as dc
 from conformance import twin
 from conformance.engines import Engine
 from conformance.values import CORPUS
-from discreet.records import as_source
-from discreet.records.grouped_sums import UNIT, GroupPlan
-from discreet.records.moments import CONSTANT, Measure, MomentPlan
+from discreet.records import CONSTANT, UNIT, GroupPlan, Measure, MomentPlan, as_source
 
 AGE = Measure("x", *twin.AGE_BOUNDS, twin.AGE_MISSING)
 DAY = Measure("x", *twin.DAY_BOUNDS, twin.DAY_MISSING, dates=True)

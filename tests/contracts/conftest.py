@@ -19,10 +19,10 @@ from scipy.stats import chi2
 
 import discreet as dc
 from cone_twin import TwoNumbers
-from discreet.guarantees.guarantee import rho_delta
-from discreet.mechanisms import Mechanism
-from discreet.noise.structure import has_density
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.mechanism import Mechanism
+from discreet.noise import has_density
+from discreet.privacy import rho_delta
+from discreet.release import mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -282,7 +282,7 @@ def stated_over_true(listed: Listed) -> tuple[str, float, float, float]:
     """Return epsilon if the promise is pure, else delta at the stated epsilon: as stated, as is true, and the ratio."""
     guarantee = listed.mechanism.guarantee
     what, stated = "epsilon", float(guarantee.epsilon)
-    if guarantee.evidence is dc.guarantees.Evidence.CLAIMED:
+    if guarantee.evidence is dc.privacy.Evidence.CLAIMED:
         stated = float(listed.mechanism.privacy_loss().epsilon)
     elif guarantee.delta:
         what, stated = "delta", float(guarantee.delta)

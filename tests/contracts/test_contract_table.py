@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.releases.release import mechanism_document
+from discreet.release import mechanism_document
 
 MECHANISMS = dc.Mechanism.registered()
 
@@ -99,7 +99,7 @@ def test_a_ledger_is_charged_the_declared_fraction_exactly(contracts: Any, tmp_p
     otherwise = set()
     for place, (kind, settings) in enumerate(contracts.TABLE.items()):
         mechanism = settings[0].make(MECHANISMS[kind])
-        if mechanism.guarantee.evidence is dc.guarantees.Evidence.CLAIMED:
+        if mechanism.guarantee.evidence is dc.privacy.Evidence.CLAIMED:
             continue  # nothing is published by it
         ledger = dc.Ledger.create(tmp_path / f"{place}.db", epsilon=10_000, delta="0.99")
         ledger.charge(mechanism.guarantee, "x", mechanism_document(mechanism))

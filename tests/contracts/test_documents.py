@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.documents import canonical_json
-from discreet.mechanisms import NoisyCounts
+from discreet._core.documents import canonical_json
+from discreet.tables import NoisyCounts
 
 MODELS = [
     dc.Categories("x", levels=("a", "b"), outside="a"),
@@ -66,7 +66,7 @@ def test_no_part_may_be_missing_and_none_may_be_added(release: dc.Release) -> No
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_document_may_not_promise_more_than_its_mechanism_gives(release: dc.Release) -> None:
-    other = "proved" if release.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED else "enumerated"
+    other = "proved" if release.guarantee.evidence is dc.privacy.Evidence.ENUMERATED else "enumerated"
     for part, value in (("epsilon", "1/4"), ("delta", "1e-9"), ("evidence", other)):
         document = json.loads(release.to_json())
         document["guarantee"][part] = value
@@ -82,7 +82,7 @@ def test_the_output_must_be_one_that_the_mechanism_can_give(release: dc.Release)
             dc.Release.from_json(json.dumps(document))
 
 
-@pytest.mark.parametrize("kind", [dc.mechanisms.DiscreteGaussianHistogram, dc.mechanisms.DiscreteGaussianCounts])
+@pytest.mark.parametrize("kind", [dc.tables.DiscreteGaussianHistogram, dc.tables.DiscreteGaussianCounts])
 def test_a_variance_too_small_for_what_is_promised_is_refused(kind: Any) -> None:
     honest = kind(MODELS[0], size=7, epsilon="1", delta="1e-6")
     release = dc.simulate(honest, (3, 4), dc.SeededBits(1))

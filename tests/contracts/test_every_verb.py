@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.inference import why_unreadable
 from discreet.planning import accuracy_curve, cell_variances
-from discreet.reading import why_unreadable
-from discreet.show.charts import posterior_chart
-from discreet.show.statement import statement, statement_html
-from discreet.show.tables import document_of, write_csv
+from discreet.report._documents import document_of, write_csv
+from discreet.report.charts._posterior import posterior_chart
+from discreet.report.statement._page import statement_html
+from discreet.report.statement._statement import statement
 from every_pair import ACCEPTED, MODELS, counts_of, in_words, made
 
 SIZE = 4

@@ -15,16 +15,15 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import Sized, with_fields
-from discreet.mechanisms.evidence import Draw, forced_prior
-from discreet.study.mechanisms import constructors_of
+from discreet.mechanism import Draw, Sized, forced_prior, with_fields
+from discreet.study._mechanisms import constructors_of
 
 SIZE = 2_000
 COIN = dc.Categories("x", ("no", "yes"), outside="no")
 THREE = dc.Categories("x", ("a", "b", "c"), outside="a", prior=(0.5, 1, 2))
 GRAPH = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=dict.fromkeys("ab", 0))
 ITEMS, EVENTS = (
-    dc.models.Binomial("x", trials=2, alpha=2, beta=2, outside=0),
+    dc.programs.families.Binomial("x", trials=2, alpha=2, beta=2, outside=0),
     dc.Poisson("x", most=4, shape=2, rate=1, outside=4),
 )
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, norm_bound=1,
@@ -97,7 +96,7 @@ def test_every_constructor_of_every_drawing_kind_keeps_the_declared_model(contra
     assert {model for _, model in forced} == set(RECORDS)
 
 
-@pytest.mark.filterwarnings("ignore::discreet.errors.MisfitWarning")
+@pytest.mark.filterwarnings("ignore::discreet._core.errors.MisfitWarning")
 @pytest.mark.parametrize("model", [ITEMS, THREE], ids=["family", "table"])
 def test_a_draw_that_passes_its_forced_prior_for_the_declared_one_is_found(model: Any) -> None:
     right: Any = dc.PosteriorSampling.concentrated(model, size=SIZE, epsilon="0.2", delta="1e-6")

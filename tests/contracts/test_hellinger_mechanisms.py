@@ -8,9 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.certificates.enumeration import enumerate_neighbours
-from discreet.mechanisms import (
+from discreet.choices import (
     HellingerCalibrated,
     HellingerGlobal,
     HellingerReciprocal,
@@ -18,6 +16,7 @@ from discreet.mechanisms import (
     HellingerSmoothProved,
     PermuteAndFlip,
 )
+from discreet.privacy import compositions, enumerate_neighbours
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
 from discreet_papers.as_published.published_laplace import (
@@ -78,7 +77,7 @@ def test_no_output_reveals_more_than_is_promised(mechanism: Any) -> None:
     found = enumerate_neighbours(mechanism.log_prob, mechanism.size, cells, outputs_of(mechanism, 3))
     assert found.epsilon <= float(mechanism.pure_epsilon) * (1 + 1e-12)
     guarantee = mechanism.guarantee
-    if guarantee.evidence is dc.guarantees.Evidence.CLAIMED:
+    if guarantee.evidence is dc.privacy.Evidence.CLAIMED:
         return
     if guarantee.delta == 0:
         assert found.epsilon <= float(guarantee.epsilon) * (1 + 1e-12)
@@ -102,7 +101,7 @@ def test_the_weights_that_are_drawn_from_are_the_likelihood(mechanism: Any) -> N
 @pytest.mark.parametrize("kind", OVER_POSTERIORS + LAPLACE)
 def test_every_mechanism_says_what_was_claimed_and_shows_its_fields(kind: Any) -> None:
     mechanism = mechanism_of(kind, (1, 1), 6, "1")
-    assert mechanism.claim.evidence is dc.guarantees.Evidence.CLAIMED
+    assert mechanism.claim.evidence is dc.privacy.Evidence.CLAIMED
     assert mechanism.claim.epsilon == Fraction(1)
     assert repr(mechanism).startswith(f"{kind.__name__}(Categories('x'")
     assert isinstance(mechanism, dc.Mechanism)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.kinds import KINDS
-from discreet.models import model as contract
-from discreet.models.model import Model
-from discreet.models.number_bounds import Bounds
-from discreet.planning._audit import KnowsNeighbours
-from discreet.planning.twins import HasParts, parts_of
+from discreet._core.kinds import KINDS
+from discreet.mechanism import Model
+from discreet.mechanism import _model as contract
+from discreet.records import Bounds
+from discreet.verification._audit import KnowsNeighbours
+from discreet.verification._enumerate import HasParts, parts_of
 from every_pair import CROSSED, FAMILIES, LINES, LOOP, MODELS, NAIVE, NUMBERS
 
 PROGRAM = dc.Logistic("x=a ~ y", columns=CROSSED.columns).table

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mechanisms import Mechanism, with_fields
-from discreet.mechanisms.network_sampling import NetworkSampling
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.draws import NetworkSampling
+from discreet.mechanism import Mechanism, with_fields
+from discreet.release import mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
 

@@ -11,21 +11,23 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from discreet.errors import DeclarationError, DocumentError
-from discreet.mechanisms.contrast_gaussians import ContrastGaussians
-from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.mechanisms.family_gaussians import FamilyGaussians, calibrated_variance
-from discreet.mechanisms.family_histograms import FamilyHistograms
-from discreet.mechanisms.fourier_counts import FourierCounts
-from discreet.mechanisms.joint_histograms import JointHistograms
-from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.models.network import Network
-from discreet.noise.gaussian import delta_of_moves
-from discreet.noise.radius import RadiusLaw
-from discreet.noise.shared_radius import point_within, sum_of_squares_within, within
-from discreet.noise.zero_sum_law import histogram_variance
+from discreet._core.errors import DeclarationError, DocumentError
+from discreet.networks import (
+    ContrastGaussians,
+    CubeCounts,
+    FamilyGaussians,
+    FamilyHistograms,
+    FourierCounts,
+    JointHistograms,
+    Network,
+    NetworkCounts,
+)
+from discreet.networks._table_mechanisms import calibrated_variance
+from discreet.noise import RadiusLaw, delta_of_moves, histogram_variance
+from discreet.noise._shared_radius import point_within, sum_of_squares_within, within
+from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._wide import discrete_gaussian
 from discreet.planning import suggest
-from discreet.randomness import SeededBits, discrete_gaussian
 from discreet_papers.as_published.fourier_updates import FourierUpdates
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 

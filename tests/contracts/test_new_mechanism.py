@@ -17,10 +17,10 @@ import conftest
 from cumulative_counts import CumulativeCounts
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.planning import plan
-from discreet.show import charts
-from discreet.show.statement import statement
+from discreet.cli import main
+from discreet.planning import _accuracy as plan
+from discreet.report import charts
+from discreet.report.statement import statement
 from click.testing import CliRunner
 from pathlib import Path
 

@@ -28,8 +28,8 @@ from successes import Successes
 from successes_reading import SuccessesPosterior
 
 import discreet as dc
-from discreet.show import charts
-from discreet.show.statement import statement
+from discreet.report import charts
+from discreet.report.statement import statement
 
 model = Successes("hits", tries=3)
 mechanism = NoisyTotal(model, size=60, epsilon=2)
@@ -119,8 +119,8 @@ epsilon = "2"
 """
 COMMANDS = """
 from click.testing import CliRunner
-from discreet.command_line import main
-from discreet.planning import plan
+from discreet.cli import main
+from discreet.planning import _accuracy as plan
 
 plan.MOST_STUDIES, plan.LEAST_STUDIES = 3, 2  # simulated studies; their accuracy is tested elsewhere
 for words in (
@@ -159,23 +159,18 @@ def test_a_new_model_goes_the_whole_road_from_its_three_files(folder: Path) -> N
     assert done.returncode == 0, done.stderr
 
 
-def test_three_files_in_the_rooms_of_the_house_are_found_once_they_are_listed(
+def test_three_files_in_a_folder_of_the_library_are_found_once_they_are_listed(
     folder: Path,
 ) -> None:
     house = folder / "house" / "discreet"
     copytree(Path(dc.__file__).parent, house, ignore=ignore_patterns("__pycache__"))
-    for name, room in (
-        ("successes", "models"),
-        ("noisy_total", "mechanisms"),
-        ("successes_reading", "inference/posteriors"),
-    ):
+    for name in ("successes", "noisy_total", "successes_reading"):
         text = (FILES[0].parent / f"{name}.py").read_text()
-        (house / room / f"{name}.py").write_text(
-            text.replace("from successes import", "from discreet.models.successes import")
-        )
-    listed = house / "reading" / "solvers" / "__init__.py"
-    solver = "discreet.inference.posteriors.successes_reading.SuccessesSolver"
-    line = f'    "discreet.models.successes.Successes": ("{solver}",),'
+        own = text.replace("from successes import", "from discreet.tables._successes import")
+        (house / "tables" / f"_{name}.py").write_text(own)
+    listed = house / "inference" / "solvers" / "__init__.py"
+    solver = "discreet.tables._successes_reading.SuccessesSolver"
+    line = f'    "discreet.tables._successes.Successes": ("{solver}",),'
     opening = "SOLVERS: dict[str, tuple[str, ...]] = {\n"
     assert opening in listed.read_text()
     listed.write_text(listed.read_text().replace(opening, f"{opening}{line}\n"))

@@ -15,10 +15,10 @@ import pytest
 
 import discreet as dc
 from counted_work import calls_of
-from discreet.planning import accuracy, audit, verify
-from discreet.planning.plan import studies_for
-from discreet.planning.work_ahead import auditing, planning, verifying
-from discreet.reading import CostEstimate, Exactness, Problem, solver_for
+from discreet.inference import CostEstimate, Exactness, Problem, solver_for
+from discreet.planning import accuracy, studies_for
+from discreet.verification import audit, planning, verify
+from discreet.verification._work import auditing, verifying
 from every_pair import CHAIN, COIN, CROSSED, FAMILIES, LINE, LOOP, NAIVE, counts_of, made
 
 MODELS = (CROSSED, COIN, NAIVE, CHAIN, LOOP, LINE, *FAMILIES)

@@ -12,8 +12,9 @@ import pytest
 from flint import arb
 
 import discreet as dc
-from discreet.mechanisms import HellingerGlobal, Mechanism
-from discreet.planning.referee import Measuring
+from discreet.choices import HellingerGlobal
+from discreet.mechanism import Mechanism
+from discreet.verification._enumerate import Measuring
 
 MECHANISMS = dc.Mechanism.registered()
 
@@ -210,7 +211,7 @@ def test_one_number_without_noise_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("share", [0, 0.1])
 def test_cone_noise_that_is_too_small_is_refused(share: float) -> None:
-    honest = dc.mechanisms.ConeMoments
+    honest = dc.regression.ConeMoments
 
     def sample(self: Any, counts: Any, bits: Any) -> Any:
         exact = self.measured(np.asarray(counts))
@@ -237,6 +238,6 @@ def test_rounding_a_product_leaves_the_cone_and_is_refused() -> None:
 
     bounds = {"x": (0, 1), "z": (0, 9), "y": (0, 1)}
     facts: dict[str, Any] = {"features": ["x", "z"], "bounds": bounds, "noise": "0.5", "missing": "middle"}
-    assert dc.verify(dc.mechanisms.ConeMoments(dc.LinearRegression("y", **facts), 20, 1)).guarantee.delta == 0
+    assert dc.verify(dc.regression.ConeMoments(dc.LinearRegression("y", **facts), 20, 1)).guarantee.delta == 0
     with pytest.raises(dc.VerificationError, match="positive semidefinite"):
-        dc.verify(dc.mechanisms.ConeMoments(RoundedProducts("y", **facts), 20, 1))
+        dc.verify(dc.regression.ConeMoments(RoundedProducts("y", **facts), 20, 1))

@@ -6,12 +6,9 @@
 from typing import Any
 
 import discreet as dc
-from discreet import mechanisms as by
-from discreet import models
-from discreet.models.laplace_scale import LaplaceScale
-from discreet.models.normal_precision import NormalPrecision
-from discreet.models.programs import families
-from discreet.models.programs.program import Program
+from discreet.programs import Program
+from discreet.programs import _families as families
+from discreet.programs.families import LaplaceScale, NormalPrecision
 from discreet_papers import as_published
 
 SIZE, PERSONS = 24, 10
@@ -59,7 +56,12 @@ root = dc.Network.from_edges("smoker", levels={"smoker": NO_YES}, prior=0.7, out
 undecided_pair = pair.with_prior(None)
 stays = dc.LinearRegression("stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, noise="0.2", missing="middle")
 mixed = dc.LinearRegression(
-    "stay", [SMOKER], {"stay": (0, 10)}, prior_precision=2, noise=models.InverseGamma(3, "0.1"), missing={"stay": 4}
+    "stay",
+    [SMOKER],
+    {"stay": (0, 10)},
+    prior_precision=2,
+    noise=dc.regression.InverseGamma(3, "0.1"),
+    missing={"stay": 4},
 )
 bounded = dc.LinearRegression(
     "stay", ["age"], {"stay": (0, 10), "age": (0, 100)}, norm_bound=1, noise="0.5", missing="middle"
@@ -73,8 +75,8 @@ curved = dc.LinearRegression(
     terms=(("age", "age"),),
     missing="middle",
 )
-falls = models.Poisson("falls", most=3, shape=2, rate=2, outside=3)
-successes = models.Binomial("falls", trials=3, alpha=2, beta=2, outside=0)
+falls = dc.programs.families.Poisson("falls", most=3, shape=2, rate=2, outside=3)
+successes = dc.programs.families.Binomial("falls", trials=3, alpha=2, beta=2, outside=0)
 scales = LaplaceScale("change", reach=2, bands=2, shape=2, rate=2, outside="usual")
 precisions = NormalPrecision("change", reach=2, bands=2, shape=2, rate=2, outside="usual")
 
@@ -85,7 +87,7 @@ dated_sums = dc.NumberSums("admitted", ("2025-01-01", "2026-01-01"), missing="20
 totals = dc.NumberSums("stay", (0, 30), missing=0, unit=8, persons=dc.Persons("patient", PERSONS, "total", (0, 10)))
 largest = dc.NumberSums("stay", (0, 10), missing=0, unit=8, persons=dc.Persons("patient", PERSONS, "largest"))
 weighted = dc.WeightedSums("stay", (0, 10), weights=dc.Weights("weight", 4, "fixed by design"), missing=0)
-every_row = dc.WeightedSums("stay", (0, 10), rows=dc.models.PersonRows("patient", PERSONS, 4))
+every_row = dc.WeightedSums("stay", (0, 10), rows=dc.numbers.PersonRows("patient", PERSONS, 4))
 cells = dc.NumberTable("age", (0, 100), 5, quantiles=("0.5",), missing=40)
 gapped_cells = dc.NumberTable("stay", (0, 12), 4, asks=("distribution",), is_whole=True)
 grouped_cells = dc.NumberTable("age", (0, 100), 2, quantiles=("0.5",), missing=40, by=SMOKER)
@@ -94,8 +96,8 @@ even = dc.NumberTable("falls", (0, 3), edges=(0, 1, 2, 3), missing=0, quantiles=
 
 PROGRAMS: dict[str, Program] = {
     "logistic": dc.Logistic("fever ~ smoker", [SMOKER, FEVER]),
-    "multinomial": dc.models.programs.Multinomial("ward ~ smoker", [SMOKER, WARD], prior="Normal(0, 1)"),
-    "log-linear": dc.models.programs.LogLinear("~ smoker + fever + smoker:fever", [SMOKER, FEVER]),
+    "multinomial": dc.programs.Multinomial("ward ~ smoker", [SMOKER, WARD], prior="Normal(0, 1)"),
+    "log-linear": dc.programs.LogLinear("~ smoker + fever + smoker:fever", [SMOKER, FEVER]),
     "family-poisson": families.Poisson(FALLS, rate="Gamma(2, 2)"),
     "family-binomial": families.Binomial(FALLS, trials=3),
     "family-negative-binomial": families.NegativeBinomial(FALLS),
@@ -107,72 +109,72 @@ PROGRAMS: dict[str, Program] = {
 
 draw: dict[str, Any] = {"size": SIZE, "epsilon": 1, "delta": "1e-4"}
 CASES: dict[str, Any] = {
-    "geometric-one": by.GeometricHistogram(one, SIZE, 1),
-    "geometric-wards": by.GeometricHistogram(wards, SIZE, "1/3"),
-    "geometric-seasons": by.GeometricHistogram(seasons, SIZE, 1),
-    "geometric-insured": by.GeometricHistogram(insured, SIZE, 1),
-    "geometric-undecided": by.GeometricHistogram(undecided, SIZE, 1),
-    "laplace": by.DiscreteLaplaceCounts(wards, SIZE, 1),
-    "gaussian-histogram": by.DiscreteGaussianHistogram(wards, SIZE, 1, "1e-5"),
-    "gaussian-counts": by.DiscreteGaussianCounts(wards, SIZE, 1, "1e-5"),
-    "cube": by.CubeCounts(naive, SIZE, 2),
-    "joint": by.JointHistograms(pair, SIZE, 2),
-    "families-naive": by.FamilyHistograms(naive, SIZE, 2),
-    "families-undecided": by.FamilyHistograms(undecided_pair, SIZE, 3),
-    "family-gaussians": by.FamilyGaussians(tree, SIZE, 2, "1e-5"),
+    "geometric-one": dc.tables.GeometricHistogram(one, SIZE, 1),
+    "geometric-wards": dc.tables.GeometricHistogram(wards, SIZE, "1/3"),
+    "geometric-seasons": dc.tables.GeometricHistogram(seasons, SIZE, 1),
+    "geometric-insured": dc.tables.GeometricHistogram(insured, SIZE, 1),
+    "geometric-undecided": dc.tables.GeometricHistogram(undecided, SIZE, 1),
+    "laplace": dc.tables.DiscreteLaplaceCounts(wards, SIZE, 1),
+    "gaussian-histogram": dc.tables.DiscreteGaussianHistogram(wards, SIZE, 1, "1e-5"),
+    "gaussian-counts": dc.tables.DiscreteGaussianCounts(wards, SIZE, 1, "1e-5"),
+    "cube": dc.networks.CubeCounts(naive, SIZE, 2),
+    "joint": dc.networks.JointHistograms(pair, SIZE, 2),
+    "families-naive": dc.networks.FamilyHistograms(naive, SIZE, 2),
+    "families-undecided": dc.networks.FamilyHistograms(undecided_pair, SIZE, 3),
+    "family-gaussians": dc.networks.FamilyGaussians(tree, SIZE, 2, "1e-5"),
     "updates": as_published.LaplaceUpdates(pair, SIZE, 2),
     "fourier-updates": as_published.FourierUpdates(root, SIZE, 2),
-    "fourier-counts": by.FourierCounts(root, SIZE, 2),
-    "contrasts": by.ContrastGaussians(root, SIZE, 2, "1e-5"),
-    "hellinger-global": by.HellingerGlobal(one, SIZE, 1),
-    "hellinger-smooth": by.HellingerSmooth(one, SIZE, 1, "1e-3"),
-    "hellinger-proved": by.HellingerSmoothProved(one, SIZE, 1, "1e-3"),
-    "hellinger-reciprocal": by.HellingerReciprocal(one, SIZE, 1),
+    "fourier-counts": dc.networks.FourierCounts(root, SIZE, 2),
+    "contrasts": dc.networks.ContrastGaussians(root, SIZE, 2, "1e-5"),
+    "hellinger-global": dc.choices.HellingerGlobal(one, SIZE, 1),
+    "hellinger-smooth": dc.choices.HellingerSmooth(one, SIZE, 1, "1e-3"),
+    "hellinger-proved": dc.choices.HellingerSmoothProved(one, SIZE, 1, "1e-3"),
+    "hellinger-reciprocal": dc.choices.HellingerReciprocal(one, SIZE, 1),
     "hellinger-local": as_published.HellingerLocal(one, SIZE, 1),
-    "hellinger-calibrated": by.HellingerCalibrated(one, SIZE, 1),
+    "hellinger-calibrated": dc.choices.HellingerCalibrated(one, SIZE, 1),
     "hellinger-table": as_published.HellingerTable(one, SIZE, 1),
     "hellinger-published-global": as_published.PublishedHellingerGlobal(one, SIZE, 1),
     "hellinger-published-smooth": as_published.PublishedHellingerSmooth(one, SIZE, 1, "1e-3"),
-    "total-variation": by.TotalVariationChoice(one, SIZE, 1),
-    "permute-and-flip": by.PermuteAndFlip(one, SIZE, 1),
+    "total-variation": dc.choices.TotalVariationChoice(one, SIZE, 1),
+    "permute-and-flip": dc.choices.PermuteAndFlip(one, SIZE, 1),
     "laplace-rounded": as_published.RoundedLaplace(wards, SIZE, 1, 2, 2),
     "laplace-floored": as_published.FlooredLaplace(wards, SIZE, 1, 2, 3),
     "laplace-truncated": as_published.TruncatedLaplace(wards, SIZE, 1, 2, 2),
     "laplace-clamped": as_published.ClampedLaplace(one, SIZE, 1, 2, 1),
-    "draw-categories": by.PosteriorSampling.tempered(one, **draw),
-    "draw-binomial": by.PosteriorSampling.tempered(successes, **draw, grid_bits=4),
-    "rate-truncation": by.RateTruncation(falls, SIZE, 8, lowest="0.5", highest=2, grid_bits=4),
-    "rate-truncation-scale": by.RateTruncation(scales, SIZE, 8, lowest="0.5", highest=2, grid_bits=4),
-    "rate-truncation-precision": by.RateTruncation(precisions, SIZE, 8, lowest="0.5", highest=2, grid_bits=4),
-    "network-draw": by.NetworkSampling.tempered(root, **draw),
-    "network-maximum": by.NetworkMaximum(root, SIZE, 4, 4),
-    "maximum": by.MaximumPosterior(wards, SIZE, 1, 8),
-    "cone-moments": by.ConeMoments(stays, SIZE, 4),
-    "box-moments": by.BoxMoments(stays, SIZE, 4),
-    "box-moments-mixed": by.BoxMoments(mixed, SIZE, 16),
-    "box-moments-curved": by.BoxMoments(curved, SIZE, 8),
-    "laplace-moments": by.LaplaceMoments(stays, SIZE, 4),
-    "gaussian-moments": by.GaussianMoments(stays, SIZE, 4, "1e-5"),
-    "ball-draw": by.BallDraw(bounded, SIZE, 2, 64),
-    "sums": by.GeometricSums(sums, SIZE, 2),
-    "sums-gapped": by.GeometricSums(gapped_sums, SIZE, 2),
-    "sums-grouped": by.GeometricSums(grouped_sums, SIZE, 2),
-    "sums-dated": by.GeometricSums(dated_sums, SIZE, 2),
-    "sums-totals": by.GeometricSums(totals, PERSONS, 2),
-    "sums-largest": by.GeometricSums(largest, PERSONS, 2),
-    "sums-weighted": by.GeometricSums(weighted, SIZE, 2),
-    "sums-every-row": by.GeometricSums(every_row, PERSONS, 2),
-    "cells": by.TreeTable(cells, SIZE, 2),
-    "cells-gapped": by.TreeTable(gapped_cells, SIZE, 2),
-    "cells-grouped": by.TreeTable(grouped_cells, SIZE, 2),
-    "cells-of-persons": by.TreeTable(cells_of_persons, PERSONS, 2),
-    "median": by.TwoStepMedian(even, SIZE, 4),
-    "paths": by.PathTable.per_unit(cells, SIZE, "0.05"),
-    "paths-of-groups": by.GroupPaths.per_unit(grouped_cells, SIZE, "0.05", between=20),
-    "metric-sums": by.MetricSums.per_unit(dc.NumberSums("stay", (0, 10), missing=0, unit=8), SIZE, "0.5"),
-    "metric-sums-grouped": by.MetricSums.per_unit(grouped_sums, SIZE, "0.05"),
-    "levels-on-a-tree": by.TreeLevels.per_unit(wards, SIZE, "0.5", {"A": "C", "B": "C"}, {"A": "1/2"}),
-} | {name: by.GeometricHistogram(program.table, SIZE, 2) for name, program in PROGRAMS.items()}
+    "draw-categories": dc.draws.PosteriorSampling.tempered(one, **draw),
+    "draw-binomial": dc.draws.PosteriorSampling.tempered(successes, **draw, grid_bits=4),
+    "rate-truncation": dc.draws.RateTruncation(falls, SIZE, 8, lowest="0.5", highest=2, grid_bits=4),
+    "rate-truncation-scale": dc.draws.RateTruncation(scales, SIZE, 8, lowest="0.5", highest=2, grid_bits=4),
+    "rate-truncation-precision": dc.draws.RateTruncation(precisions, SIZE, 8, lowest="0.5", highest=2, grid_bits=4),
+    "network-draw": dc.draws.NetworkSampling.tempered(root, **draw),
+    "network-maximum": dc.choices.NetworkMaximum(root, SIZE, 4, 4),
+    "maximum": dc.choices.MaximumPosterior(wards, SIZE, 1, 8),
+    "cone-moments": dc.regression.ConeMoments(stays, SIZE, 4),
+    "box-moments": dc.regression.BoxMoments(stays, SIZE, 4),
+    "box-moments-mixed": dc.regression.BoxMoments(mixed, SIZE, 16),
+    "box-moments-curved": dc.regression.BoxMoments(curved, SIZE, 8),
+    "laplace-moments": dc.regression.LaplaceMoments(stays, SIZE, 4),
+    "gaussian-moments": dc.regression.GaussianMoments(stays, SIZE, 4, "1e-5"),
+    "ball-draw": dc.draws.BallDraw(bounded, SIZE, 2, 64),
+    "sums": dc.numbers.GeometricSums(sums, SIZE, 2),
+    "sums-gapped": dc.numbers.GeometricSums(gapped_sums, SIZE, 2),
+    "sums-grouped": dc.numbers.GeometricSums(grouped_sums, SIZE, 2),
+    "sums-dated": dc.numbers.GeometricSums(dated_sums, SIZE, 2),
+    "sums-totals": dc.numbers.GeometricSums(totals, PERSONS, 2),
+    "sums-largest": dc.numbers.GeometricSums(largest, PERSONS, 2),
+    "sums-weighted": dc.numbers.GeometricSums(weighted, SIZE, 2),
+    "sums-every-row": dc.numbers.GeometricSums(every_row, PERSONS, 2),
+    "cells": dc.numbers.TreeTable(cells, SIZE, 2),
+    "cells-gapped": dc.numbers.TreeTable(gapped_cells, SIZE, 2),
+    "cells-grouped": dc.numbers.TreeTable(grouped_cells, SIZE, 2),
+    "cells-of-persons": dc.numbers.TreeTable(cells_of_persons, PERSONS, 2),
+    "median": dc.numbers.TwoStepMedian(even, SIZE, 4),
+    "paths": dc.numbers.PathTable.per_unit(cells, SIZE, "0.05"),
+    "paths-of-groups": dc.numbers.GroupPaths.per_unit(grouped_cells, SIZE, "0.05", between=20),
+    "metric-sums": dc.numbers.MetricSums.per_unit(dc.NumberSums("stay", (0, 10), missing=0, unit=8), SIZE, "0.5"),
+    "metric-sums-grouped": dc.numbers.MetricSums.per_unit(grouped_sums, SIZE, "0.05"),
+    "levels-on-a-tree": dc.tables.TreeLevels.per_unit(wards, SIZE, "0.5", {"A": "C", "B": "C"}, {"A": "1/2"}),
+} | {name: dc.tables.GeometricHistogram(program.table, SIZE, 2) for name, program in PROGRAMS.items()}
 CONTINUED = ("geometric-one", "geometric-wards", "laplace")
 """Cases that every version holds, also where their documents are written as they were."""
 

@@ -23,13 +23,11 @@ from corpus_cases import CASES, CONTINUED, PATIENTS, PROGRAMS, SIZE, form, graph
 from corpus_studies import DRAWN, FROM_ELSEWHERE, HALVES, PUBLISHED, STUDIES, TABLE
 
 import discreet as dc
-from discreet.guarantees.entries import PARTS
-from discreet.guarantees.heads import Head
-from discreet.guarantees.metric import Sum
-from discreet.guarantees.signatures import SigningKey
-from discreet.guarantees.unit import RECORD
-from discreet.reading import why_unreadable
-from discreet.releases.release import mechanism_document
+from discreet.inference import why_unreadable
+from discreet.ledger import Head, SigningKey
+from discreet.ledger._entries import PARTS
+from discreet.privacy import RECORD, Sum
+from discreet.release import mechanism_document
 from frozen_documents import (
     EXPECTED,
     HERE,
@@ -135,7 +133,7 @@ class Corpus:
 def fill(corpus: Corpus) -> None:
     """Publish what may be published, and rehearse what is only claimed."""
     names = needed()
-    claimed = [name for name in names if CASES[name].guarantee.evidence is dc.guarantees.Evidence.CLAIMED]
+    claimed = [name for name in names if CASES[name].guarantee.evidence is dc.privacy.Evidence.CLAIMED]
     public = [name for name in names if name not in (*claimed, *REHEARSED)]
     persons = [name for name in public if CASES[name].model.protects != RECORD]
     ledger = corpus.create("basic", 170, "0.1")
@@ -172,7 +170,7 @@ def fill_others(corpus: Corpus) -> None:
     corpus.publish(ledger, "exchange-north-", IN_GROUPS, group="north")
     corpus.publish(ledger, "exchange-south-", IN_GROUPS[:1], group="south")
     corpus.publish(ledger, "exchange-all-", IN_GROUPS[1:])
-    within = dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
+    within = dc.privacy.Adjacency.REPLACE_WITHIN_GROUP
     ledger = corpus.create("quarters", 20, groups=groups, adjacency=within, per="quarter", allowance="5")
     corpus.publish(ledger, "quarters-north-", IN_GROUPS[:1], group="north")
     corpus.publish(ledger, "quarters-", IN_GROUPS[:1])

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import sized
-from discreet.models import Statistics
-from discreet.planning.referee import Findings
-from discreet.releases._publish_plan import plan_document
-from discreet.releases.release import mechanism_document, read_mechanism
-from discreet.releases.strict_reading import read_model
+from discreet.mechanism import sized
+from discreet.publishing._sequence import plan_document
+from discreet.records import Statistics
+from discreet.release import mechanism_document, read_mechanism
+from discreet.release._strict_parsing import read_model
+from discreet.verification._enumerate import Findings
 from frozen_documents import (
     EXPECTED,
     HERE,
@@ -68,7 +68,7 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     if request.param == "later":
         become_later(monkeypatch)
         few = 2_000  # which does not depend on words
-    monkeypatch.setattr("discreet.planning.twins.MOST_COMPARISONS", few)
+    monkeypatch.setattr("discreet.verification._enumerate.MOST_COMPARISONS", few)
     return str(request.param)
 
 
@@ -132,7 +132,7 @@ def test_every_release_of_a_ledger_is_found_in_it(
     version: str, name: str, said: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = Findings(checks=(), epsilon=0.0, whole=False, worst_pair=((), ()))
-    monkeypatch.setattr(sys.modules["discreet.planning._verify"], "referee", lambda _: nothing)  # compared above
+    monkeypatch.setattr(sys.modules["discreet.verification._verify"], "referee", lambda _: nothing)  # compared above
     ledger = opened(version, name, tmp_path)
     assert said["releases"]
     for release in said["releases"]:

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.guarantees.entries import PARTS
-from discreet.guarantees.heads import check_witness, heads_in
-from discreet.guarantees.signatures import PublicKey
-from discreet.planning.referee import Findings
-from discreet.study.models import asked_models
+from discreet.ledger import PublicKey, check_witness
+from discreet.ledger._entries import PARTS
+from discreet.ledger._heads import heads_in
+from discreet.study._models import asked_models
+from discreet.verification._enumerate import Findings
 from frozen_documents import (
     EXPECTED,
     HERE,
@@ -40,7 +40,7 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     if request.param == "later":
         become_later(monkeypatch)
     nothing = Findings(checks=(), epsilon=0.0, whole=False, worst_pair=((), ()))
-    monkeypatch.setattr(sys.modules["discreet.planning._verify"], "referee", lambda _: nothing)
+    monkeypatch.setattr(sys.modules["discreet.verification._verify"], "referee", lambda _: nothing)
 
 
 @pytest.mark.usefixtures("code")

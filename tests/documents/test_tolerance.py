@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.documents import DocumentedMechanism, Kinds, canonical_json
-from discreet.guarantees.chain import digest_of
-from discreet.guarantees.pseudo_metric import MetricGuarantee
-from discreet.guarantees.signatures import Signature
-from discreet.mechanisms import BallDraw, HellingerGlobal, MaximumPosterior, NetworkMaximum, NetworkSampling
-from discreet.models import Statistics
-from discreet.releases.release import mechanism_document, model_document, read_mechanism
-from discreet.releases.strict_reading import read_model
+from discreet._core.documents import DocumentedMechanism, Kinds, canonical_json
+from discreet.choices import HellingerGlobal, MaximumPosterior, NetworkMaximum
+from discreet.draws import BallDraw, NetworkSampling
+from discreet.ledger import Signature, digest_of
+from discreet.privacy import MetricGuarantee
+from discreet.records import Statistics
+from discreet.release import mechanism_document, read_mechanism
+from discreet.release._release import model_document
+from discreet.release._strict_parsing import read_model
 
 WARDS = dc.Categories("ward", levels=("A", "B", "C"), prior=0.5, outside="A")
 MECHANISM = dc.GeometricHistogram(WARDS, size=6, epsilon="1/2")
@@ -343,7 +344,7 @@ def test_a_guarantee_under_a_metric_is_read_and_must_be_what_the_mechanism_gives
 
 
 def test_an_entry_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None:
-    from discreet.guarantees.chain import append, newest
+    from discreet.ledger._chain import append, newest
 
     _, ledger = published(tmp_path)
     with ledger._chain.writing() as connection:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import discreet as dc
-from discreet.inference.posteriors.posterior import Posterior
-from discreet.models import Model
+from discreet.inference import Posterior
+from discreet.mechanism import Model
 from write_golden import GOLDEN, MORE, TEXTS, asked, differences, is_own, kept_readings, path_of, reading, text_of
 
 KEPT = kept_readings()
@@ -28,7 +28,7 @@ def test_no_reading_is_written_that_is_no_longer_made() -> None:
     assert list(KEPT) == list(asked())
 
 
-@pytest.mark.filterwarnings("ignore::discreet.errors.LittleInformationWarning")
+@pytest.mark.filterwarnings("ignore::discreet._core.errors.LittleInformationWarning")
 def test_every_model_and_every_posterior_is_read() -> None:
     releases = [dc.Release.from_json(path_of(words[0]).read_text("utf-8")) for words in asked().values()]
     assert {kind for kind, made in Model.registered().items() if is_own(made)} == {
@@ -37,7 +37,7 @@ def test_every_model_and_every_posterior_is_read() -> None:
     first = {type(each.model): each for each in releases if each.reading != "none"}
     read = {type(dc.infer(each)).__mro__ for each in first.values()}
     public = {made for made in vars(dc.inference).values() if isinstance(made, type) and issubclass(made, Posterior)}
-    pooled = {dc.inference.PooledRates}  # of "rates in groups"
+    pooled = {dc.tables.PooledRates}  # of "rates in groups"
     assert public - pooled - {Posterior} <= {each for ancestors in read for each in ancestors}
 
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.guarantees import zcdp_epsilon
-from discreet.releases.release import mechanism_document
+from discreet.privacy import zcdp_epsilon
+from discreet.release import mechanism_document
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DATA = {"x": ["no", "yes", "yes"]}
@@ -32,7 +32,7 @@ def test_a_zcdp_ledger_allows_more_small_questions_than_a_basic_one(tmp_path: Pa
                     CHEAP.guarantee,
                     "asked",
                     mechanism_document(CHEAP),
-                    concentrated=dc.guarantees.Concentrated(CHEAP.rho, Fraction(0)),
+                    concentrated=dc.privacy.Concentrated(CHEAP.rho, Fraction(0)),
                 )
             except dc.BudgetError:
                 break
@@ -58,7 +58,7 @@ def test_no_adaptive_sequence_passes_a_zcdp_limit(tmp_path: Path, costs: list[tu
     ledger = dc.Ledger.create(fresh(tmp_path), epsilon="2", delta="1e-6", accountant="zcdp")
     rho = delta = Fraction(0)
     for epsilon, leak, known in costs:
-        cost = dc.guarantees.Concentrated(epsilon**2 / 9, Fraction(0)) if known else None
+        cost = dc.privacy.Concentrated(epsilon**2 / 9, Fraction(0)) if known else None
         spends = (epsilon**2 / 9, Fraction(0)) if known else (epsilon**2 / 2, leak)
         try:
             ledger.charge(dc.Guarantee(epsilon, leak), "asked", {}, concentrated=cost)
@@ -88,22 +88,22 @@ def _records(group: str | None, move: tuple[str, str]) -> int:
         ),
         max_size=14,
     ),
-    st.sampled_from([dc.guarantees.Adjacency.REPLACE_ONE, dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP]),
+    st.sampled_from([dc.privacy.Adjacency.REPLACE_ONE, dc.privacy.Adjacency.REPLACE_WITHIN_GROUP]),
 )
 def test_no_adaptive_sequence_passes_the_limit_for_any_record(
-    tmp_path: Path, costs: list[tuple[Fraction, str | None]], adjacency: dc.guarantees.Adjacency
+    tmp_path: Path, costs: list[tuple[Fraction, str | None]], adjacency: dc.privacy.Adjacency
 ) -> None:
     """Whatever record changes, in whatever groups it may lie before and after, its cost is within the limit."""
     ledger = dc.Ledger.create(fresh(tmp_path), epsilon="3/2", groups=("A", "B", "C"), adjacency=adjacency)
     paid: list[tuple[Fraction, str | None]] = []
     for epsilon, group in costs:
-        kind = dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP if group else dc.guarantees.Adjacency.REPLACE_ONE
+        kind = dc.privacy.Adjacency.REPLACE_WITHIN_GROUP if group else dc.privacy.Adjacency.REPLACE_ONE
         try:
             ledger.charge(dc.Guarantee(epsilon, adjacency=kind), "asked", {}, group=group)
             paid.append((epsilon, group))
         except dc.BudgetError:
             pass
-    exchange = adjacency is not dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
+    exchange = adjacency is not dc.privacy.Adjacency.REPLACE_WITHIN_GROUP
     moves = [(a, b) for a in "ABC" for b in "ABC" if (a != b) == exchange]
     seen = [sum((e * _records(g, move) for e, g in paid), Fraction(0)) for move in moves]
     assert max(seen) <= Fraction(3, 2)
@@ -113,13 +113,13 @@ def test_no_adaptive_sequence_passes_the_limit_for_any_record(
 
 def test_public_groups_share_a_budget_and_secret_ones_count_twice(tmp_path: Path) -> None:
     public = dc.Ledger.create(
-        tmp_path / "p.db", epsilon="0.1", groups=("A", "B"), adjacency=dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
+        tmp_path / "p.db", epsilon="0.1", groups=("A", "B"), adjacency=dc.privacy.Adjacency.REPLACE_WITHIN_GROUP
     )
     secret = dc.Ledger.create(tmp_path / "s.db", epsilon="0.2", groups=("A", "B"))
     for ledger in (public, secret):
         for group in ("A", "B"):
             release = dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label=group, group=group)
-            assert release.guarantee.adjacency is dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
+            assert release.guarantee.adjacency is dc.privacy.Adjacency.REPLACE_WITHIN_GROUP
             assert dc.Release.from_json(release.to_json()) == release
             assert "digest matches" in dc.verify(release, ledger=ledger).checks[-1]
     assert public.spent.epsilon == Fraction(1, 10)
@@ -144,15 +144,15 @@ def test_groups_that_a_ledger_does_not_know_are_refused(tmp_path: Path) -> None:
         with pytest.raises(dc.DeclarationError):
             dc.Ledger.create(tmp_path / "m.db", epsilon="1", groups=groups)  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="need groups"):
-        dc.Ledger.create(tmp_path / "m.db", epsilon="1", adjacency=dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP)
+        dc.Ledger.create(tmp_path / "m.db", epsilon="1", adjacency=dc.privacy.Adjacency.REPLACE_WITHIN_GROUP)
     assert not (tmp_path / "m.db").exists()
 
 
 def test_a_zcdp_ledger_is_charged_what_publish_computes(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon=3, delta="1e-6", accountant=dc.Accountant.ZCDP)
-    gaussian = dc.mechanisms.DiscreteGaussianHistogram(COIN, size=3, epsilon="1", delta="1e-7")
+    gaussian = dc.tables.DiscreteGaussianHistogram(COIN, size=3, epsilon="1", delta="1e-7")
     dc.publish(gaussian, COIN.statistics(DATA), ledger=ledger, label="gaussian")
-    assert ledger.spent == dc.guarantees.Concentrated(gaussian.rho, Fraction(0))
+    assert ledger.spent == dc.privacy.Concentrated(gaussian.rho, Fraction(0))
     ledger.check()
     twice = dc.Ledger.create(tmp_path / "m.db", epsilon=3, delta="1e-6", unit="a person", accountant="zcdp")
     dc.publish(CHEAP, COIN.statistics(DATA), ledger=twice, label="x", unit=dc.Unit("a person", rows=2))
@@ -180,13 +180,11 @@ def test_an_exchange_of_two_people_is_paid_for_by_releases_about_everyone(tmp_pa
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", groups=("A", "B"))
     ledger.charge(dc.Guarantee("0.4"), "crossed", {})
     assert ledger.spent.epsilon == Fraction(4, 5)
-    assert ledger.created["adjacency"] == dc.guarantees.Adjacency.REPLACE_OR_EXCHANGE.value
+    assert ledger.created["adjacency"] == dc.privacy.Adjacency.REPLACE_OR_EXCHANGE.value
     with pytest.raises(dc.BudgetError):
         ledger.charge(dc.Guarantee("0.15"), "more", {})
     rho = dc.Ledger.create(tmp_path / "m.db", epsilon="1", delta="1e-6", groups=("A", "B"), accountant="zcdp")
-    rho.charge(
-        dc.Guarantee("0.1"), "crossed", {}, concentrated=dc.guarantees.Concentrated(Fraction(1, 1000), Fraction(0))
-    )
+    rho.charge(dc.Guarantee("0.1"), "crossed", {}, concentrated=dc.privacy.Concentrated(Fraction(1, 1000), Fraction(0)))
     assert rho.spent.rho == Fraction(4, 1000)
 
 
@@ -198,7 +196,7 @@ def test_costs_below_zero_and_changing_rows_are_refused(tmp_path: Path) -> None:
             "x",
             {},
             unit="a person",
-            concentrated=dc.guarantees.Concentrated(Fraction(-5), Fraction(0)),
+            concentrated=dc.privacy.Concentrated(Fraction(-5), Fraction(0)),
         )
     dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="x", unit=dc.Unit("a person", rows=2), data="a.csv")
     with pytest.raises(dc.PublishError, match="up to 2 rows"):
@@ -213,9 +211,9 @@ def test_a_charge_below_the_price_or_used_twice_is_not_verified(tmp_path: Path) 
             dc.Guarantee(price),
             "x",
             mechanism_document(dear),
-            concentrated=dc.guarantees.Concentrated(dear.rho, Fraction(0)),
+            concentrated=dc.privacy.Concentrated(dear.rho, Fraction(0)),
         )
-        assert isinstance(receipt, dc.guarantees.Receipt)
+        assert isinstance(receipt, dc.ledger.Receipt)
         releases = [dc.Release(dear, (k, 3 - k), "x", receipt=receipt) for k in range(copies)]
         ledger.record(receipt, [release.to_json() for release in releases])
         with pytest.raises(dc.VerificationError, match=words):
@@ -233,4 +231,4 @@ def test_a_limit_changed_at_the_same_time_keeps_its_newest_delta(tmp_path: Path)
 def test_the_certificate_of_a_group_release_names_its_neighbours(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1", groups=("A", "B"))
     release = dc.publish(CHEAP, COIN.statistics(DATA), ledger=ledger, label="A", group="A")
-    assert dc.verify(release, ledger=ledger).guarantee.adjacency is dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
+    assert dc.verify(release, ledger=ledger).guarantee.adjacency is dc.privacy.Adjacency.REPLACE_WITHIN_GROUP

@@ -8,7 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.guarantees import allowances, chain, ledger
+from discreet.ledger import _allowances as allowances
+from discreet.ledger import _chain as chain
+from discreet.ledger import _ledger as ledger
 from forged_ledger import hash_anew
 
 
@@ -82,7 +84,7 @@ def test_no_sequence_of_charges_passes_the_limit_or_an_allowance(
 
 
 def test_groups_and_zcdp_have_allowances_too(tmp_path: Path, clock: list[str]) -> None:
-    within = dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP
+    within = dc.privacy.Adjacency.REPLACE_WITHIN_GROUP
     book = quarterly(tmp_path / "l.db", groups=("A", "B"), adjacency=within)
     for group in ("A", "B"):
         book.charge(dc.Guarantee("0.25", adjacency=within), "x", {}, group=group)
@@ -90,11 +92,9 @@ def test_groups_and_zcdp_have_allowances_too(tmp_path: Path, clock: list[str]) -
         book.charge(dc.Guarantee("0.01", adjacency=within), "x", {}, group="A")
     book.check()
     rho = quarterly(tmp_path / "m.db", delta="1e-6", accountant="zcdp")
-    rho.charge(dc.Guarantee("0.1"), "x", {}, concentrated=dc.guarantees.Concentrated(rho.limit.rho / 4, Fraction(0)))
+    rho.charge(dc.Guarantee("0.1"), "x", {}, concentrated=dc.privacy.Concentrated(rho.limit.rho / 4, Fraction(0)))
     with pytest.raises(dc.BudgetError, match="allowance"):
-        rho.charge(
-            dc.Guarantee("0.1"), "x", {}, concentrated=dc.guarantees.Concentrated(Fraction(1, 10**9), Fraction(0))
-        )
+        rho.charge(dc.Guarantee("0.1"), "x", {}, concentrated=dc.privacy.Concentrated(Fraction(1, 10**9), Fraction(0)))
     rho.check()
 
 
@@ -144,7 +144,7 @@ epsilon = "0.2"
 def test_a_study_asks_its_question_anew_in_every_quarter(
     tmp_path: Path, clock: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.study.study.now", lambda: clock[-1])
+    monkeypatch.setattr("discreet.study._study.now", lambda: clock[-1])
     (tmp_path / "s.toml").write_text(STUDY)
     (tmp_path / "data.csv").write_text("x\nno\nyes\nyes\n")
     study = dc.Study(tmp_path / "s.toml")

@@ -6,8 +6,8 @@ from math import exp, sqrt
 import pytest
 
 import discreet as dc
-from discreet.guarantees.zcdp import pure_rho, zcdp_epsilon, zcdp_limit
-from discreet.mechanisms.maximum_posterior import MaximumPosterior
+from discreet.choices import MaximumPosterior
+from discreet.privacy import pure_rho, zcdp_epsilon, zcdp_limit
 
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -35,12 +35,12 @@ def test_what_many_releases_cost_at_delta_a_millionth(
 
 def test_rho_of_any_pure_epsilon_and_of_a_box_at_epsilon_one() -> None:
     assert float(pure_rho(Fraction(1))) == pytest.approx(0.462117, abs=1e-6)
-    assert float(dc.mechanisms.BoxMoments(LINE, 100, 1).rho) == pytest.approx(0.367879, abs=4e-6)
+    assert float(dc.regression.BoxMoments(LINE, 100, 1).rho) == pytest.approx(0.367879, abs=4e-6)
 
 
 def test_the_curve_of_a_box_is_that_of_laplace_noise() -> None:
     """delta(e) = 1 - e^((e - epsilon) / 2), whatever the number of moments."""
-    loss = dc.mechanisms.BoxMoments(LINE, 100, 1).privacy_loss()
+    loss = dc.regression.BoxMoments(LINE, 100, 1).privacy_loss()
     found = [loss.delta_at(e) for e in ("0", "0.3", "0.7")]
     assert found == pytest.approx([0.3935, 0.2953, 0.1393], abs=6e-5)
     assert found == pytest.approx([1 - exp((e - 1) / 2) for e in (0, 0.3, 0.7)], abs=1e-5)

@@ -9,10 +9,8 @@ from scipy.signal import fftconvolve
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.certificates import PrivacyLoss
-from discreet.certificates.gaussian_loss import calibrated_variance, gaussian_loss
-from discreet.guarantees import compose, zcdp_epsilon, zcdp_limit
-from discreet.guarantees.composition import loss_epsilon
+from discreet.privacy import PrivacyLoss, calibrated_variance, compose, gaussian_loss, zcdp_epsilon, zcdp_limit
+from discreet.privacy._composition import loss_epsilon
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 ABC = dc.Categories("x", levels=("a", "b", "c"), outside="a")
@@ -46,8 +44,8 @@ def test_the_numerical_total_is_above_the_exact_one_and_close_to_it(each: str, t
 def test_different_mechanisms_compose() -> None:
     parts = [
         dc.GeometricHistogram(ABC, size=9, epsilon="0.4"),
-        dc.mechanisms.DiscreteLaplaceCounts(ABC, size=9, epsilon="0.6"),
-        dc.mechanisms.DiscreteGaussianCounts(ABC, size=9, epsilon="0.5", delta="1e-7"),
+        dc.tables.DiscreteLaplaceCounts(ABC, size=9, epsilon="0.6"),
+        dc.tables.DiscreteGaussianCounts(ABC, size=9, epsilon="0.5", delta="1e-7"),
     ]
     totals = compose(parts, "1e-6")
     losses = [part.privacy_loss() for part in parts]
@@ -82,7 +80,7 @@ def test_zcdp_converts_both_ways() -> None:
 
 def test_zcdp_of_a_gaussian_is_above_its_exact_curve() -> None:
     for epsilon in ("0.2", "1", "3"):
-        mechanism = dc.mechanisms.DiscreteGaussianCounts(COIN, size=9, epsilon=epsilon, delta="1e-6")
+        mechanism = dc.tables.DiscreteGaussianCounts(COIN, size=9, epsilon=epsilon, delta="1e-6")
         assert zcdp_epsilon(mechanism.rho, "1e-6") >= mechanism.epsilon
         assert zcdp_epsilon(mechanism.rho, "1e-6") < mechanism.epsilon * Fraction(115, 100)
 
@@ -112,7 +110,7 @@ def test_the_gaussian_curve_is_the_plain_double_sum(variance: str) -> None:
 
 
 def test_a_loss_from_a_curve_is_nowhere_below_it() -> None:
-    loss = dc.mechanisms.DiscreteLaplaceCounts(ABC, size=9, epsilon="2").privacy_loss()
+    loss = dc.tables.DiscreteLaplaceCounts(ABC, size=9, epsilon="2").privacy_loss()
     epsilons = list(np.linspace(0, 2, 9))
     copy = PrivacyLoss.from_curve(epsilons, [loss.delta_at(e) for e in epsilons])
     for epsilon in np.linspace(0, 2.2, 60):
@@ -131,7 +129,7 @@ def test_units_of_several_rows_cost_more_by_every_rule() -> None:
 
 
 def test_where_a_rule_says_nothing_it_is_infinite() -> None:
-    parts = [dc.mechanisms.DiscreteGaussianCounts(COIN, size=9, epsilon="1", delta="1e-5")] * 2
+    parts = [dc.tables.DiscreteGaussianCounts(COIN, size=9, epsilon="1", delta="1e-5")] * 2
     totals = compose(parts, "1e-6")
     assert totals.basic == float("inf") == totals.advanced
     assert totals.zcdp < float("inf")
@@ -142,13 +140,13 @@ def test_where_a_rule_says_nothing_it_is_infinite() -> None:
 
 def test_groups_cost_their_largest_or_their_two_largest() -> None:
     promised = [dc.Guarantee("0.5"), dc.Guarantee("0.3", "1e-6"), dc.Guarantee("0.4")]
-    secret = dc.guarantees.across_groups(promised)
+    secret = dc.privacy.across_groups(promised)
     assert (secret.epsilon, secret.delta) == (Fraction(9, 10), Fraction(1, 10**6))
-    assert secret.adjacency is dc.guarantees.Adjacency.REPLACE_OR_EXCHANGE
-    public = dc.guarantees.across_groups(promised, dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP)
-    assert (public.epsilon, public.adjacency) == (Fraction(1, 2), dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP)
+    assert secret.adjacency is dc.privacy.Adjacency.REPLACE_OR_EXCHANGE
+    public = dc.privacy.across_groups(promised, dc.privacy.Adjacency.REPLACE_WITHIN_GROUP)
+    assert (public.epsilon, public.adjacency) == (Fraction(1, 2), dc.privacy.Adjacency.REPLACE_WITHIN_GROUP)
     with pytest.raises(dc.DeclarationError, match="at least one"):
-        dc.guarantees.across_groups([])
+        dc.privacy.across_groups([])
 
 
 def test_two_groups_of_secret_membership_really_cost_the_sum() -> None:
@@ -167,14 +165,14 @@ def test_plans_state_the_least_cost_and_refuse_nonsense() -> None:
     cheap = dc.GeometricHistogram(COIN, size=9, epsilon="0.1")
     assert dc.Plan([cheap] * 3).guarantee.epsilon == Fraction(3, 10)
     plan = dc.Plan([cheap] * 100, delta="1e-6")
-    assert plan.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED
+    assert plan.guarantee.evidence is dc.privacy.Evidence.ENUMERATED
     assert plan.guarantee.delta == Fraction(1, 10**6)
     assert len(plan) == 100
     for wrong in ([], [1], None, cheap):
         with pytest.raises((dc.DeclarationError, TypeError)):
             dc.Plan(wrong)  # type: ignore[arg-type]
     with pytest.raises(dc.DeclarationError, match="larger delta"):
-        dc.Plan([dc.mechanisms.DiscreteGaussianCounts(COIN, size=9, epsilon="1", delta="1e-5")] * 2)
+        dc.Plan([dc.tables.DiscreteGaussianCounts(COIN, size=9, epsilon="1", delta="1e-5")] * 2)
 
 
 def test_binomial_identity_used_by_the_slow_twin() -> None:

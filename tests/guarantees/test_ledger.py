@@ -17,12 +17,12 @@ from sklearn.base import clone
 
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
-from discreet.command_line import main
-from discreet.guarantees import chain
-from discreet.guarantees.chain import POINTS
-from discreet.releases.release import mechanism_document
-from discreet.show.ledger_page import ledger_page
-from discreet.sklearn import PrivateBayesianRidge
+from discreet.cli._main import main
+from discreet.ledger import POINTS
+from discreet.ledger import _chain as chain
+from discreet.release import mechanism_document
+from discreet.report._ledger_page import ledger_page
+from discreet.sklearn._bayesian_ridge import PrivateBayesianRidge
 
 FORK = multiprocessing.get_context("fork")
 
@@ -234,7 +234,7 @@ def test_limits_must_make_sense(tmp_path: Path, epsilon: str, delta: str) -> Non
     ("place", "said", "words"),
     [
         ("l.db", {"adjacency": "friends"}, "must be one of 'replace one record'"),
-        ("l.db", {"adjacency": dc.guarantees.Adjacency.REPLACE_WITHIN_GROUP}, "need groups"),
+        ("l.db", {"adjacency": dc.privacy.Adjacency.REPLACE_WITHIN_GROUP}, "need groups"),
         ("l.db", {"groups": None}, "sequence of names"),
         ("l.db", {"groups": ("A", 2)}, "sequence of names"),
         ("l.db", {"per": ["quarter"], "allowance": "0.1"}, "needs a period"),

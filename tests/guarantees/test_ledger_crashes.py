@@ -10,8 +10,8 @@ import pytest
 
 import discreet as dc
 from coin_ledger import publish_once
-from discreet.guarantees import chain
-from discreet.guarantees.chain import POINTS
+from discreet.ledger import POINTS
+from discreet.ledger import _chain as chain
 from ledger_trials import FORK, check_after_kills, killed, race, ready
 
 SEED = 25  # of the random moments

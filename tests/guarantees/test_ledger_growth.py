@@ -8,10 +8,11 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
-from discreet.guarantees import back_links, chain
-from discreet.guarantees.back_links import earlier, path
-from discreet.guarantees.chain import Chain, newest
-from discreet.guarantees.entries import Body
+from discreet.ledger import Body, Chain
+from discreet.ledger import _back_links as back_links
+from discreet.ledger import _chain as chain
+from discreet.ledger._back_links import earlier, path
+from discreet.ledger._chain import newest
 from forged_ledger import edit
 
 

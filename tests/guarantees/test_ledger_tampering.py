@@ -9,8 +9,8 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA, publish_once
-from discreet.guarantees import chain
-from discreet.guarantees.chain import Chain
+from discreet.ledger import Chain
+from discreet.ledger import _chain as chain
 from forged_ledger import edit, hash_anew
 
 
@@ -77,11 +77,11 @@ def test_a_charge_pays_for_one_release_only(tmp_path: Path) -> None:
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
         ledger.record(release.receipt, release.to_json().replace("one", "two"))
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
-        ledger.record(dc.guarantees.Receipt(1, ledger.entries()[0].digest, ledger.id), "hello")
+        ledger.record(dc.ledger.Receipt(1, ledger.entries()[0].digest, ledger.id), "hello")
     charge = ledger.charge(dc.Guarantee("0.1"), "x", {})
-    assert isinstance(charge, dc.guarantees.Receipt)
+    assert isinstance(charge, dc.ledger.Receipt)
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
-        ledger.record(dc.guarantees.Receipt(charge.sequence, "0" * 64, ledger.id), "hello")
+        ledger.record(dc.ledger.Receipt(charge.sequence, "0" * 64, ledger.id), "hello")
 
 
 @pytest.mark.parametrize("body", ["[]", "{}", "null", "nonsense", '{"kind": "charge"}', '{"kind": "party"}'])

@@ -9,8 +9,9 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA
-from discreet.guarantees import Head, chain, check_witness, moving
-from discreet.guarantees.entries import Body
+from discreet.ledger import Body, Head, check_witness
+from discreet.ledger import _chain as chain
+from discreet.ledger import _moving as moving
 from forged_ledger import edit, hash_anew
 
 MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
@@ -49,7 +50,7 @@ def test_the_same_chain_goes_on_elsewhere(old: dc.Ledger, place: str, tmp_path: 
 def test_the_old_place_is_closed_and_stays_readable(old: dc.Ledger, place: str) -> None:
     release = ask(old, "q")
     waiting = old.charge(dc.Guarantee("0.1"), "slow", {})
-    assert isinstance(waiting, dc.guarantees.Receipt)
+    assert isinstance(waiting, dc.ledger.Receipt)
     there = old.move(place)
     before = old.path.read_bytes()
     moved = r"moved to .* and is closed here"

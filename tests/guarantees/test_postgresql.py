@@ -8,9 +8,9 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA
-from discreet.guarantees import chain
-from discreet.guarantees.chain import append, newest
-from discreet.guarantees.postgresql import ServerChain
+from discreet.ledger import ServerChain
+from discreet.ledger import _chain as chain
+from discreet.ledger._chain import append, newest
 from postgresql_server import Server
 
 pytestmark = pytest.mark.xdist_group("postgresql")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.privacy import MetricGuarantee
 
 
 def test_groups_are_read_off_a_pure_guarantee() -> None:

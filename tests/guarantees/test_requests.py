@@ -8,9 +8,9 @@ import pytest
 
 import discreet as dc
 from coin_ledger import COIN, DATA
-from discreet.guarantees import chain
-from discreet.guarantees.chain import POINTS
-from discreet.releases.release import mechanism_document
+from discreet.ledger import POINTS
+from discreet.ledger import _chain as chain
+from discreet.release import mechanism_document
 
 FORK = multiprocessing.get_context("fork")
 MECHANISM = dc.GeometricHistogram(COIN, size=3, epsilon="0.1")
@@ -73,7 +73,7 @@ def test_an_abandoned_charge_is_not_recorded_any_more(place: str) -> None:
     ledger = dc.Ledger.create(place, epsilon="1")
     document = mechanism_document(MECHANISM)
     slow = ledger.charge(MECHANISM.guarantee, "x", document, "q")
-    assert isinstance(slow, dc.guarantees.Receipt)
+    assert isinstance(slow, dc.ledger.Receipt)
     answered = ask(place)
     with pytest.raises(dc.LedgerError, match="is waiting for its release"):
         ledger.record(slow, [dc.Release(MECHANISM, (1, 2), "x", receipt=slow).to_json()])

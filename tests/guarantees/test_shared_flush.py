@@ -15,8 +15,8 @@ from fractions import Fraction
 import pytest
 
 import discreet as dc
-from discreet.guarantees import postgresql
-from discreet.guarantees.entries import Receipt
+from discreet.ledger import Receipt
+from discreet.ledger import _postgresql as postgresql
 from postgresql_server import Server
 
 pytestmark = pytest.mark.xdist_group("postgresql")

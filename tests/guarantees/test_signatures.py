@@ -11,8 +11,7 @@ import pytest
 
 import discreet as dc
 from coin_ledger import publish_once
-from discreet.guarantees import Head, PublicKey, Signature, SigningKey, check_witness
-from discreet.guarantees.signatures import issuers
+from discreet.ledger import Head, PublicKey, Signature, SigningKey, check_witness, issuers
 
 pytest.importorskip("cryptography", reason="No cryptography: pip install 'discreet[signatures]' to run these tests.")
 

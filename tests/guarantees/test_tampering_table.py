@@ -9,8 +9,7 @@ import pytest
 
 import discreet as dc
 from coin_ledger import publish_once
-from discreet.guarantees import Head, PublicKey, SigningKey, check_witness
-from discreet.guarantees.chain import Chain
+from discreet.ledger import Chain, Head, PublicKey, SigningKey, check_witness
 from forged_ledger import edit, hash_anew
 
 pytest.importorskip("cryptography", reason="No cryptography: pip install 'discreet[signatures]' to run these tests.")

@@ -8,15 +8,13 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
-from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.reading import Problem, solver_for
-from discreet.reading.counts import tree_edges
-from discreet.reading.counts.binary_trees import BinaryTable, BinaryTreeCounts
-from discreet.reading.counts.windows import Seen
-from discreet.reading.solvers.binary_trees import BinaryTreesSolver
-from discreet.reading.solvers.trees import TreesSolver
+from discreet.inference import Problem, Seen, solver_for
+from discreet.mathematics import log_prior, log_prior_constant
+from discreet.networks import NetworkCounts
+from discreet.networks import _tree_edges as tree_edges
+from discreet.networks._binary_trees import BinaryTable, BinaryTreeCounts, BinaryTreesSolver
+from discreet.networks._trees import TreesSolver
+from discreet.privacy import compositions
 from discreet_papers import as_published
 
 Tables = list[np.ndarray]
@@ -147,7 +145,7 @@ def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
 @pytest.mark.parametrize("edges", [("a -> b -> c -> d -> e",), ("a -> b -> c", "b -> d", "a -> e -> f")])
 def test_windows_give_the_evidence_of_belief_propagation_over_all_counts(edges: tuple[str, ...], prior: float) -> None:
     net = network(*edges)
-    for mechanism in (dc.FamilyHistograms(net, 200, 1), dc.mechanisms.FamilyGaussians(net, 150, 2, "1e-6")):
+    for mechanism in (dc.FamilyHistograms(net, 200, 1), dc.networks.FamilyGaussians(net, 150, 2, "1e-6")):
         problem = Problem.of([released(mechanism, 35)], None if prior == 1 else prior)
         fast, slow = BinaryTreesSolver().solve(problem), TreesSolver().solve(problem)
         assert fast.log_evidence == pytest.approx(slow.log_evidence, rel=1e-13, abs=1e-11)

@@ -21,9 +21,9 @@ def points() -> Any:
 
 def test_nutpie_reads_what_the_grid_reads() -> None:
     pytest.importorskip("nutpie", reason="the optional sampler is not installed: discreet[nutpie]")
-    from discreet.inference.bridges.nutpie import by_chains
+    from discreet.programs.bridges.nutpie import by_chains
 
-    posterior: Any = dc.infer(released(), model=dc.models.programs.Poisson(rate="Gamma(4, 3)"))
+    posterior: Any = dc.infer(released(), model=dc.programs.Poisson(rate="Gamma(4, 3)"))
     chains = by_chains(posterior, draws=300, tune=200)
     assert chains.mean["rate"] == pytest.approx(posterior.mean["rate"], abs=0.5 * posterior.sd["rate"])
     assert chains.reading.chains == 4
@@ -32,7 +32,7 @@ def test_nutpie_reads_what_the_grid_reads() -> None:
 
 def test_pymc_has_the_value_and_the_gradient_of_the_likelihood() -> None:
     pymc = pytest.importorskip("pymc", reason="the optional bridge is not installed: discreet[pymc]")
-    from discreet.inference.bridges.pymc import release_potential
+    from discreet.programs.bridges.pymc import release_potential
 
     likelihood = released().likelihood
     with pymc.Model() as model:
@@ -47,7 +47,7 @@ def test_pymc_has_the_value_and_the_gradient_of_the_likelihood() -> None:
 
 def test_jax_has_the_value_and_the_gradient_of_the_likelihood() -> None:
     jax = pytest.importorskip("jax", reason="the optional bridge is not installed: discreet[numpyro]")
-    from discreet.inference.bridges.numpyro import jax_likelihood
+    from discreet.programs.bridges.numpyro import jax_likelihood
 
     likelihood = released().likelihood
     with pytest.raises(dc.DeclarationError, match="64 bits"):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.models.network import Network
-from discreet.reading.consistent_tables import NoisyPart, fit
+from discreet.networks import Network, fit
+from discreet.networks._consistent_tables import NoisyPart
 from discreet_papers import as_published
 
 TWO, THREE = (0, 1), (0, 1, 2)
@@ -89,9 +89,9 @@ def counts_of(network: Network, seed: int) -> Any:
 def release_of(network: Network, kind: str, seed: int) -> dc.Release:
     kinds: dict[str, Any] = {
         "histograms": lambda: dc.FamilyHistograms(network, 60, 1),
-        "gaussians": lambda: dc.mechanisms.FamilyGaussians(network, 60, 1, "1e-4"),
+        "gaussians": lambda: dc.networks.FamilyGaussians(network, 60, 1, "1e-4"),
         "updates": lambda: as_published.LaplaceUpdates(network, 60, 1),
-        "joint": lambda: dc.mechanisms.JointHistograms(network, 60, 1),
+        "joint": lambda: dc.networks.JointHistograms(network, 60, 1),
     }
     return dc.simulate(kinds[kind](), counts_of(network, seed), dc.SeededBits(seed))
 
@@ -112,7 +112,7 @@ def test_effects_by_themselves_solve_the_whole_problem(name: str, seed: int) -> 
 
 @pytest.mark.parametrize("kind", ["histograms", "gaussians", "updates", "joint"])
 def test_released_tables_agree_with_each_other_and_with_the_size(kind: str) -> None:
-    found = dc.inference.consistent_tables(release_of(LOOP, kind, seed=5))
+    found = dc.networks.consistent_tables(release_of(LOOP, kind, seed=5))
     for one, two in itertools.combinations(LOOP.maximal_families, 2):
         shared = tuple(name for name in one if name in two)
         first, second = (LOOP.marginal(found.tables[f], f, shared) for f in (one, two))
@@ -130,7 +130,7 @@ def test_the_stated_error_is_that_of_many_releases(kind: str) -> None:
     mechanism, counts = release_of(LOOP, kind, seed=6).mechanism, counts_of(LOOP, seed=6)
     outputs = mechanism.sample(np.tile(counts, (1_000, 1)), dc.SeededBits(9))
     releases = [dc.Release(mechanism, tuple(row.tolist()), "made up", simulated=True) for row in outputs]
-    fitted = [dc.inference.consistent_tables(release) for release in releases]
+    fitted = [dc.networks.consistent_tables(release) for release in releases]
     tables = np.stack([each.table("b", "c", "d") for each in fitted])
     error = fitted[0].standard_error("b", "c", "d")
     assert np.abs(tables.mean(axis=0) - LOOP.table("d", counts)).max() < 4.5 * error / np.sqrt(1_000)
@@ -165,35 +165,35 @@ def test_projected_variances_are_those_of_the_comparison_of_strategies(name: str
 
 def test_several_releases_are_fitted_together() -> None:
     releases = [release_of(LOOP, "histograms", seed=7), release_of(LOOP, "histograms", seed=7)]
-    alone, both = dc.inference.consistent_tables(releases[0]), dc.inference.consistent_tables(*releases)
+    alone, both = dc.networks.consistent_tables(releases[0]), dc.networks.consistent_tables(*releases)
     np.testing.assert_allclose(alone.table("a", "b"), both.table("a", "b"), atol=1e-9)  # the same one twice
     assert both.standard_error("a", "b") == pytest.approx(alone.standard_error("a", "b") / np.sqrt(2))
 
 
 def test_what_cannot_be_made_consistent_is_refused_in_words() -> None:
     naive = Network.naive_bayes("y", ["a"], {"y": TWO, "a": TWO}, outside=TWO[0])
-    draw = dc.simulate(dc.mechanisms.NetworkSampling.plain(naive, size=4, delta="0.1"), [1, 1, 1, 1], dc.SeededBits(1))
+    draw = dc.simulate(dc.draws.NetworkSampling.plain(naive, size=4, delta="0.1"), [1, 1, 1, 1], dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="holds something else"):
-        dc.inference.consistent_tables(draw)
+        dc.networks.consistent_tables(draw)
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
-        dc.inference.consistent_tables()
-    found = dc.inference.consistent_tables(release_of(LOOP, "histograms", seed=8))
+        dc.networks.consistent_tables()
+    found = dc.networks.consistent_tables(release_of(LOOP, "histograms", seed=8))
     for names in (("a", "d"), ("a", "a"), ("a", "z"), ()):
         with pytest.raises(dc.DeclarationError, match="variables of one family"):
             found.table(*names)
     with pytest.raises(dc.DeclarationError, match="do not publish the same counts"):
-        dc.inference.consistent_tables(release_of(LOOP, "histograms", 8), release_of(GRAPHS["chain"], "histograms", 8))
+        dc.networks.consistent_tables(release_of(LOOP, "histograms", 8), release_of(GRAPHS["chain"], "histograms", 8))
 
 
 MEASURING: dict[str, Callable[[Network], Any]] = {
     "cube": lambda net: dc.CubeCounts(net, 200, 2),
-    "joint": lambda net: dc.mechanisms.JointHistograms(net, 200, 2),
+    "joint": lambda net: dc.networks.JointHistograms(net, 200, 2),
     "histograms": lambda net: dc.FamilyHistograms(net, 200, 2),
-    "gaussians": lambda net: dc.mechanisms.FamilyGaussians(net, 200, 2, "1e-3"),
+    "gaussians": lambda net: dc.networks.FamilyGaussians(net, 200, 2, "1e-3"),
     "updates": lambda net: as_published.LaplaceUpdates(net, 200, 2),
-    "fourier": lambda net: dc.mechanisms.FourierCounts(net, 200, 2),
+    "fourier": lambda net: dc.networks.FourierCounts(net, 200, 2),
     "published fourier": lambda net: as_published.FourierUpdates(net, 200, 2),
-    "contrasts": lambda net: dc.mechanisms.ContrastGaussians(net, 200, 2, "1e-3"),
+    "contrasts": lambda net: dc.networks.ContrastGaussians(net, 200, 2, "1e-3"),
 }
 
 
@@ -204,7 +204,7 @@ def test_tables_of_any_measurement_are_unbiased_with_the_stated_error_and_add_up
     truth = np.array([60, 40, 30, 70, 20, 80, 55, 45])
     outputs = mechanism.sample(np.tile(truth, (400, 1)), dc.SeededBits(11))
     found = [
-        dc.inference.consistent_tables(dc.Release(mechanism, tuple(o.tolist()), "x", simulated=True)) for o in outputs
+        dc.networks.consistent_tables(dc.Release(mechanism, tuple(o.tolist()), "x", simulated=True)) for o in outputs
     ]
     cells = np.array([each.table("y", "a").ravel() for each in found])
     error = found[0].standard_error("y", "a")
@@ -221,7 +221,7 @@ def test_tables_of_any_measurement_are_unbiased_with_the_stated_error_and_add_up
 
 
 def test_whole_tables_of_a_loop_and_of_categories_agree_too() -> None:
-    fitted = dc.inference.consistent_tables(release_of(LOOP, "histograms", seed=9))
+    fitted = dc.networks.consistent_tables(release_of(LOOP, "histograms", seed=9))
     for tables in (fitted.signed_counts(), fitted.counts()):
         margins: dict[str, list[list[int]]] = {}
         for names, table in tables.items():
@@ -230,7 +230,7 @@ def test_whole_tables_of_a_loop_and_of_categories_agree_too() -> None:
                 margins.setdefault(name, []).append(table.sum(axis=others).tolist())
         assert all(each == seen[0] for seen in margins.values() for each in seen)
     crossed = dc.Categories(("x", "y"), levels={"x": ("a", "b"), "y": ("c", "d", "e")}, outside={"x": "a", "y": "c"})
-    release = dc.simulate(dc.mechanisms.DiscreteLaplaceCounts(crossed, 12, 1), [0, 5, 0, 4, 3, 0], dc.SeededBits(3))
-    found = dc.inference.consistent_tables(release)
+    release = dc.simulate(dc.tables.DiscreteLaplaceCounts(crossed, 12, 1), [0, 5, 0, 4, 3, 0], dc.SeededBits(3))
+    found = dc.networks.consistent_tables(release)
     assert found.counts()["x", "y"].sum() == found.signed_counts()["x", "y"].sum() == 12
     assert found.counts()["x", "y"].min() >= 0

@@ -9,14 +9,10 @@ import pytest
 
 import discreet as dc
 from all_data_sets import AllDataSets
-from discreet.inference import NetworkPosterior
-from discreet.inference.posteriors.report import sources_line
-from discreet.mathematics.distributions import BetaMixture
-from discreet.models.network import Network
-from discreet.reading import Problem
-from discreet.reading.counts.output_fits import fit_of
-from discreet.reading.counts.sampled import SampledTables
-from discreet.reading.solvers.counts import CountsSolver, target_of
+from discreet.inference import Problem, SampledTables, fit_of, sources_line
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.networks import Network, NetworkPosterior
+from discreet.networks._chains_solver import CountsSolver, target_of
 from discreet_papers import as_published
 
 TWO = (0, 1)
@@ -45,23 +41,23 @@ CASES: dict[str, tuple[Network, int, Callable[[Any, int], dc.Mechanism]]] = {
     "chain, little noise": (graph(*CHAIN), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "chain, little noise, prior .4": (graph(*CHAIN, prior=0.4), 7, lambda net, n: dc.FamilyHistograms(net, n, 12)),
     "collider, prior 40": (graph(*COLLIDER, prior=40), 7, lambda net, n: dc.FamilyHistograms(net, n, 3)),
-    "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.mechanisms.FourierCounts(net, n, 3)),
-    "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.FourierCounts(net, n, 3)),
+    "Fourier, naive Bayes": (graph(*NAIVE), 8, lambda net, n: dc.networks.FourierCounts(net, n, 3)),
+    "Fourier, collider": (graph(*COLLIDER), 7, lambda net, n: dc.networks.FourierCounts(net, n, 3)),
     "Fourier updates": (graph(*NAIVE), 8, lambda net, n: as_published.FourierUpdates(net, n, 6)),
-    "contrasts": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.ContrastGaussians(net, n, 3, "0.01")),
-    "joint, collider": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.JointHistograms(net, n, 2)),
+    "contrasts": (graph(*COLLIDER), 7, lambda net, n: dc.networks.ContrastGaussians(net, n, 3, "0.01")),
+    "joint, collider": (graph(*COLLIDER), 7, lambda net, n: dc.networks.JointHistograms(net, n, 2)),
     "joint, three levels": (
-        graph("a -> b", levels=3, prior=0.5), 6, lambda net, n: dc.mechanisms.JointHistograms(net, n, 2)
+        graph("a -> b", levels=3, prior=0.5), 6, lambda net, n: dc.networks.JointHistograms(net, n, 2)
     ),
     "cube": (graph(*NAIVE), 8, lambda net, n: dc.CubeCounts(net, n, 2)),
-    "Gaussians": (graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.FamilyGaussians(net, n, 2, "0.01")),
+    "Gaussians": (graph(*COLLIDER), 7, lambda net, n: dc.networks.FamilyGaussians(net, n, 2, "0.01")),
     "updates": (graph(*TRIANGLE), 6, lambda net, n: as_published.LaplaceUpdates(net, n, 3)),
     "draws": (
-        graph(*COLLIDER), 7, lambda net, n: dc.mechanisms.NetworkSampling(net, n, 9, "0.9", draws=2, power="0.7")
+        graph(*COLLIDER), 7, lambda net, n: dc.draws.NetworkSampling(net, n, 9, "0.9", draws=2, power="0.7")
     ),
-    "coarse draws": (graph(*CHAIN), 7, lambda net, n: dc.mechanisms.NetworkSampling(net, n, 9, "0.9", grid_bits=6)),
+    "coarse draws": (graph(*CHAIN), 7, lambda net, n: dc.draws.NetworkSampling(net, n, 9, "0.9", grid_bits=6)),
     "truncated draws": (
-        graph("a -> b"), 5, lambda net, n: dc.mechanisms.NetworkSampling.truncated(net, size=n, epsilon=6)
+        graph("a -> b"), 5, lambda net, n: dc.draws.NetworkSampling.truncated(net, size=n, epsilon=6)
     ),
 }  # fmt: skip
 
@@ -109,7 +105,7 @@ def test_several_releases_are_read_together() -> None:
     """Two of one kind, and noisy counts with draws: the likelihoods multiply."""
     network, size, _ = CASES["collider"]
     counts = network.simulate(size, np.random.default_rng(4)).statistics
-    mechanisms = [dc.FamilyHistograms(network, size, 2), dc.mechanisms.NetworkSampling(network, size, 9, "0.9")]
+    mechanisms = [dc.FamilyHistograms(network, size, 2), dc.draws.NetworkSampling(network, size, 9, "0.9")]
     releases = [dc.simulate(each, counts, dc.SeededBits(5)) for each in mechanisms]
     exact, found = AllDataSets(releases), sampled(*releases)
     means = np.concatenate([table.ravel() for table in found.means()])
@@ -265,7 +261,7 @@ def test_records_of_a_loop_are_classified_and_made_up(posterior: NetworkPosterio
 
 
 def test_chains_that_do_not_agree_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.reading.counts.sampled._BAD_SIZE", 10_000)
+    monkeypatch.setattr("discreet.inference._sampled_tables._BAD_SIZE", 10_000)
     with pytest.warns(dc.ConvergenceWarning, match="do not agree"):
         sampled(released("chain"))
 

@@ -7,13 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mathematics.dirichlet_multinomial import log_prior
-from discreet.reading import Problem, known_sum
-from discreet.reading.counts import latent_counts
-from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
-from discreet.reading.counts.windows import CellWindows
-from discreet.reading.known_sum import MOST_WAVES
-from discreet.reading.solvers.tables import TablesSolver
+from discreet.inference import MOST_WAVES, CellWeights, CellWindows, LatentCounts, Problem
+from discreet.inference import _known_sum as known_sum
+from discreet.inference import _latent_counts as latent_counts
+from discreet.mathematics import log_prior
+from discreet.tables._solver import TablesSolver
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.criticism import _decided, criticised
-from discreet.inference.further_records import expected_counts, further_counts
-from discreet.models.elimination import joint_chances
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
-from discreet.show import charts
+from discreet.networks._criticism import _decided, criticised
+from discreet.networks._elimination import joint_chances
+from discreet.networks._further_records import expected_counts, further_counts
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
+from discreet.report import charts
 
 LOOP = dc.Network.from_edges(
     *("a -> b -> d", "a -> c -> d", "d -> e"),
@@ -42,10 +42,10 @@ def counts(tied: float, seed: int = 3) -> Any:
 
 
 MECHANISMS: Mapping[str, Any] = {
-    "histograms": dc.mechanisms.FamilyHistograms(COLLIDER, SIZE, 1),
-    "joint": dc.mechanisms.JointHistograms(COLLIDER, SIZE, 1),
-    "parities": dc.mechanisms.FourierCounts(COLLIDER, SIZE, 1),
-    "contrasts": dc.mechanisms.ContrastGaussians(COLLIDER, SIZE, 1, Fraction(1, 10**6)),
+    "histograms": dc.networks.FamilyHistograms(COLLIDER, SIZE, 1),
+    "joint": dc.networks.JointHistograms(COLLIDER, SIZE, 1),
+    "parities": dc.networks.FourierCounts(COLLIDER, SIZE, 1),
+    "contrasts": dc.networks.ContrastGaussians(COLLIDER, SIZE, 1, Fraction(1, 10**6)),
 }
 
 
@@ -88,7 +88,7 @@ def test_further_tables_have_the_law_of_records_that_are_drawn_one_by_one() -> N
 def test_graphs_too_dense_for_tables_get_their_records_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = drawn_tables(LOOP, 3, seed=5)
     fast = expected_counts(LOOP, tables, 50)
-    monkeypatch.setattr("discreet.inference.further_records.MOST_CELLS", 3)
+    monkeypatch.setattr("discreet.networks._further_records.MOST_CELLS", 3)
     np.testing.assert_allclose(expected_counts(LOOP, tables, 50), fast, atol=1e-11)
     found = further_counts(LOOP, tables, 50, np.random.default_rng(1))
     assert found.shape == fast.shape
@@ -130,7 +130,7 @@ def test_the_noise_is_accounted_for() -> None:
     """The same numbers are blamed if they carry little noise, and not if they carry much."""
     judged = []
     for epsilon in (1, "0.02"):
-        mechanism = dc.mechanisms.FamilyHistograms(COLLIDER, SIZE, epsilon)
+        mechanism = dc.networks.FamilyHistograms(COLLIDER, SIZE, epsilon)
         release = dc.Release(mechanism, tuple(counts(0.15).tolist()), "same numbers", simulated=True)
         tables = read("histograms", 0.15).parameters(300, 0)  # the same posterior for both
         judged.append(criticised(COLLIDER, [release], SIZE, tables, 0, 0.05))
@@ -144,7 +144,7 @@ def test_pairs_that_no_release_informs_are_named_and_not_judged(blamed: Any) -> 
     assert blamed.unseen == (("b", "e"), ("c", "e"))
     assert "Nothing is said about 2 pairs" in blamed.verdict
     naive = dc.Network.naive_bayes("y", ["x", "z"], dict.fromkeys("yxz", (0, 1)), outside=0)
-    release = dc.simulate(dc.mechanisms.CubeCounts(naive, 100, 1), [30, 20, 10, 40, 25, 25, 25, 25], dc.SeededBits(1))
+    release = dc.simulate(dc.networks.CubeCounts(naive, 100, 1), [30, 20, 10, 40, 25, 25, 25, 25], dc.SeededBits(1))
     found = dc.infer(release).criticise(replicates=99)
     assert found.unseen == (("x", "z"),)
     assert not found.pairs
@@ -188,11 +188,13 @@ def test_few_checks_are_decided_by_holm_and_never_by_less_than_one_replicate() -
 def test_what_cannot_be_criticised_is_refused_in_words() -> None:
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     posterior: Any = dc.infer(dc.simulate(dc.GeometricHistogram(coin, 50, 1), [20, 30], dc.SeededBits(1)))
-    with pytest.raises(dc.DeclarationError, match=r"a table of categories has no graph. Nothing was checked"):
+    with pytest.raises(
+        AttributeError, match=r"A table of categories has no `criticise`. That is for .* The model makes"
+    ):
         posterior.criticise()
     chain = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=0, prior=1)
     drawn = dc.simulate(
-        dc.mechanisms.NetworkSampling.tempered(chain, size=40, epsilon=2, delta="0.1"),
+        dc.draws.NetworkSampling.tempered(chain, size=40, epsilon=2, delta="0.1"),
         [10, 10, 5, 15],
         dc.SeededBits(1),
         "draws",

@@ -7,9 +7,8 @@ import pytest
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.reading import Problem
-from discreet.reading.counts.kept_mass import log_chance_above
-from discreet.reading.counts.output_fits import fit_of
+from discreet.inference import Problem, fit_of
+from discreet.inference._truncated_mass import log_chance_above
 from discreet_papers import as_published
 
 NET = dc.Network.naive_bayes(
@@ -31,8 +30,8 @@ def log_chance(counts: tuple[int, ...], alpha: float) -> float:
 def test_drawn_tables_are_read_as_enumeration_reads_them() -> None:
     """All tables of 4 records under a reader's own prior: evidence and expected tables of two draws together."""
     mechanisms = [
-        dc.mechanisms.NetworkSampling(NET, 4, "3", "0.99", power="0.8", grid_bits=24),
-        dc.mechanisms.NetworkSampling(NET.with_prior(3), 4, "3", "0.99", draws=2, grid_bits=24),
+        dc.draws.NetworkSampling(NET, 4, "3", "0.99", power="0.8", grid_bits=24),
+        dc.draws.NetworkSampling(NET.with_prior(3), 4, "3", "0.99", draws=2, grid_bits=24),
     ]
     cells = np.array([1, 1, 2, 0, 0, 1, 1, 1, 0, 1])
     releases = [dc.simulate(m, cells, dc.SeededBits(number)) for number, m in enumerate(mechanisms)]
@@ -59,7 +58,7 @@ def test_drawn_tables_are_read_as_enumeration_reads_them() -> None:
 
 def test_intervals_of_drawn_tables_cover_what_they_say() -> None:
     generator, inside, repeats = np.random.default_rng(5), 0, 150
-    mechanism = dc.mechanisms.NetworkSampling.plain(NET.with_prior(5), size=60, delta="1e-3")
+    mechanism = dc.draws.NetworkSampling.plain(NET.with_prior(5), size=60, delta="1e-3")
     for repeat in range(repeats):
         theta = {name: generator.dirichlet([1] * k, size=2) for name, k in (("y", 2), ("a", 2), ("b", 3))}
         y = (generator.random(60) < theta["y"][0, 1]).astype(int)
@@ -77,7 +76,7 @@ def test_intervals_of_drawn_tables_cover_what_they_say() -> None:
 
 def test_what_cannot_be_read_is_refused_with_the_reason() -> None:
     five = dc.Network.from_edges("a", levels={"a": range(5)}, outside=0)
-    coarse = dc.mechanisms.NetworkSampling(five, 2, 9, grid_bits=12, least="0.1")
+    coarse = dc.draws.NetworkSampling(five, 2, 9, grid_bits=12, least="0.1")
     drawn = dc.simulate(coarse, [1, 0, 0, 1, 0], dc.SeededBits(1))
     with pytest.raises(dc.DeclarationError, match="read from a grid of 16 bits or more"):
         dc.infer(drawn)
@@ -99,7 +98,7 @@ def test_what_truncation_cuts_off_is_what_made_up_draws_lose(levels: int) -> Non
 
 def test_drawn_and_noisy_tables_are_read_together() -> None:
     cells = np.array([1, 1, 2, 0, 0, 1, 1, 1, 0, 1])
-    mechanisms = [dc.mechanisms.NetworkSampling(NET, 4, "3", "0.99", grid_bits=24), dc.FamilyHistograms(NET, 4, 2)]
+    mechanisms = [dc.draws.NetworkSampling(NET, 4, "3", "0.99", grid_bits=24), dc.FamilyHistograms(NET, 4, 2)]
     releases = [dc.simulate(each, cells, dc.SeededBits(8)) for each in mechanisms]
     logs = []
     for n in range(5):
@@ -118,7 +117,7 @@ def test_drawn_tables_of_any_graph_have_a_likelihood_for_chains() -> None:
     chain = dc.Network.from_edges(
         "a -> b -> c", levels=levels, prior=0.5, outside={name: each[0] for name, each in levels.items()}
     )
-    mechanism = dc.mechanisms.NetworkSampling(chain, 5, "500", "0.999")
+    mechanism = dc.draws.NetworkSampling(chain, 5, "500", "0.999")
     generator = np.random.default_rng(9)
     output = generator.integers(2**32, size=mechanism.space.length)
     output[1:3] = EDGE, 3
@@ -149,7 +148,7 @@ EDGE = 2**32 - 1
 def test_draws_in_the_outermost_cells_are_read_as_enumeration_reads_them(output: tuple[int, ...]) -> None:
     """Near the ends of the grid a density is far from even over a cell; the slow twin sums over all tables."""
     net = NET.with_prior(0.01)
-    mechanism = dc.mechanisms.NetworkSampling(net, 3, "500", "0.999", power="0.01")
+    mechanism = dc.draws.NetworkSampling(net, 3, "500", "0.999", power="0.01")
     release = dc.Release(mechanism, output, "edges")
     read, logs, means = dc.infer(release), [], []
     for n in range(4):
@@ -169,7 +168,7 @@ def test_draws_in_the_outermost_cells_are_read_as_enumeration_reads_them(output:
 def test_an_early_stick_at_the_far_end_is_read_around_what_is_expected() -> None:
     """Its mass depends on the sum of all later counts of the row; made linear it is a product again."""
     net = NET.with_prior(0.5)
-    mechanism = dc.mechanisms.NetworkSampling(net, 3, "500", "0.999")
+    mechanism = dc.draws.NetworkSampling(net, 3, "500", "0.999")
     release = dc.Release(mechanism, (2**31, 2**30, 2**31, EDGE, 2**30, 2**31, 2**30), "edges")
     read, logs, means = dc.infer(release), [], []
     assert "taken as linear" in read.method

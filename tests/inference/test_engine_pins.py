@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import betainc, ndtri
 
-from discreet.models.network import Network
-from discreet.reading.counts import couplings
-from discreet.reading.counts.cliques import MOST_CELLS, Parents, clique_cells
-from discreet.reading.counts.coordinates import Coordinates
-from discreet.reading.counts.sticks import Stick
-from discreet.reading.network_readings import graph_of
+from discreet.inference import MOST_CELLS, Coordinates, Parents, clique_cells
+from discreet.inference import _couplings as couplings
+from discreet.inference._sticks import Stick
+from discreet.networks import Network
+from discreet.networks._solution import graph_of
 
 GRAPHS = {
     "cancer": ("22222", "- - 0,1 2 2"),

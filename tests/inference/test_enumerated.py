@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import CategoriesPosterior
-from discreet.reading import Problem
-from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.reading.problem import Observed
-from discreet.reading.readings import TableReading
-from discreet.reading.solvers.enumeration import EnumerationSolver
-from discreet.reading.solvers.tables import TablesSolver
+from discreet.inference import Observed, Problem, WeightedTables
+from discreet.tables import CategoriesPosterior
+from discreet.tables._enumeration import EnumerationSolver
+from discreet.tables._solution import TableReading
+from discreet.tables._solver import TablesSolver
 from uncalibrated_hellinger import HellingerReciprocal, HellingerSmooth
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")

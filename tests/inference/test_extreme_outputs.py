@@ -5,11 +5,8 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.reading import Problem, solver_for, why_unreadable
-from discreet.reading.counts.cube import FARTHEST, CubeKernel
-from discreet.reading.counts.latent_counts import SPARE
-from discreet.reading.problem import MOST_NUMBERS
-from discreet.reading.solvers.cube import CubeSolver
+from discreet.inference import MOST_NUMBERS, SPARE, Problem, solver_for, why_unreadable
+from discreet.networks._cube import FARTHEST, CubeKernel, CubeSolver
 from discreet_papers import as_published
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -36,7 +33,7 @@ def test_wider_cube_noise_than_is_read_exactly_is_left_to_others_before_a_charge
 @pytest.mark.parametrize("off", [0, 40, 84])
 def test_totals_that_noise_hardly_ever_gives_are_read_as_a_list_of_all_tables_reads_them(off: int) -> None:
     """The slow twin. Noise of 84 at a scale of 2, in one direction, has a probability of about 1e-17."""
-    mechanism = dc.mechanisms.DiscreteLaplaceCounts(COIN, 2_000, 1)
+    mechanism = dc.tables.DiscreteLaplaceCounts(COIN, 2_000, 1)
     output = np.array([900 + off // 2, 1_100 + off - off // 2])
     tables = np.column_stack([np.arange(2_001), 2_000 - np.arange(2_001)])
     wanted = logsumexp(COIN.log_evidence(tables) + mechanism.log_prob(output, tables))
@@ -48,8 +45,7 @@ def test_windows_that_may_have_to_grow_are_counted_before_a_charge() -> None:
     """Two cells of noise with a total of its own may need windows 32 times as wide; a kept total never does."""
     size = 10**9
     own, kept = (
-        Problem.before(kind(COIN, size, "1e-5"))
-        for kind in (dc.mechanisms.DiscreteLaplaceCounts, dc.GeometricHistogram)
+        Problem.before(kind(COIN, size, "1e-5")) for kind in (dc.tables.DiscreteLaplaceCounts, dc.GeometricHistogram)
     )
     solvers = [solver_for(kept), solver_for(own)]
     assert solvers[0] is not None

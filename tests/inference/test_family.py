@@ -13,23 +13,22 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.command_line.main import main
-from discreet.inference import FamilyPosterior
-from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
-from discreet.mechanisms import sized
-from discreet.models.bounded_family import BoundedFamily
-from discreet.reading.counts import record_totals
-from discreet.reading.counts.record_totals import RecordTotals
-from discreet.show import charts
+from discreet.cli._main import main
+from discreet.mathematics.distributions._certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
+from discreet.mechanism import sized
+from discreet.privacy import compositions
+from discreet.programs.families import BoundedFamily, FamilyPosterior
+from discreet.programs.families import _record_totals as record_totals
+from discreet.programs.families._record_totals import RecordTotals
+from discreet.report import charts
 
 Floats = NDArray[np.float64]
 FALLS = dc.Poisson("falls", most=3, shape=3, rate=2, outside=3)
 WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2, outside="usual")
 HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3), outside="usual")
-ITEMS = dc.models.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
-ERRORS = dc.models.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2, outside="usual")
-SPREAD = dc.models.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2, outside="usual")
+ITEMS = dc.programs.families.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
+ERRORS = dc.programs.families.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2, outside="usual")
+SPREAD = dc.programs.families.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2, outside="usual")
 MODELS = [FALLS, dc.Poisson("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS, ITEMS, ERRORS, SPREAD]
 GRIDS = {"NormalMean": (-25.0, 35.0), "Binomial": (1e-9, 1 - 1e-9)}
 

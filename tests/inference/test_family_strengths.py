@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.models.network import Network
-from discreet.reading import Problem, family_strengths, solver_for
-from discreet.reading.counts import class_windows
-from discreet.reading.counts.row_windows import RowWindows
-from discreet.reading.counts.windows import Seen
-from discreet.reading.family_strengths import read_families
-from discreet.reading.problem import in_turn
-from discreet.reading.solvers.naive_bayes import whole
-from discreet.releases import Release
+from discreet.inference import Problem, RowWindows, Seen, solver_for
+from discreet.inference._problem import in_turn
+from discreet.networks import Network, read_families
+from discreet.networks import _class as class_windows
+from discreet.networks import _family_strengths as family_strengths
+from discreet.networks._naive_bayes import whole
+from discreet.release import Release
 
 SIZE = 90
 SPREAD = np.full(9, 1 / 9)
@@ -82,7 +80,7 @@ def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(family_strengths, "MOST_COMBINATIONS", 1)
     readings = read_families(problem, in_turn(solver))
     assert len(readings) <= 32
-    drawn = dc.inference.NetworkPosterior(problem.model, [one], readings)
+    drawn = dc.networks.NetworkPosterior(problem.model, [one], readings)
     assert drawn.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)
     for name, table in exact.mean_tables().items():
         np.testing.assert_allclose(drawn.mean_tables()[name], table, atol=5e-4)

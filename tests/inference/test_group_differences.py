@@ -11,15 +11,15 @@ from scipy.special import betaln, gammaln
 from scipy.stats import beta, binom
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.certificates import compositions
-from discreet.inference import pooled_groups
-from discreet.inference.differences import Difference, difference_between_groups
-from discreet.inference.pooled_groups import groups_of
-from discreet.inference.pooling import PooledRates
-from discreet.mathematics.distributions import Share
-from discreet.reading import Problem
-from discreet.reading.own_sums import OwnSums
+from discreet._core.arrays import Floats
+from discreet.inference import Problem
+from discreet.mathematics.distributions._dirichlet import Share
+from discreet.privacy import compositions
+from discreet.tables import PooledRates
+from discreet.tables import _groups as pooled_groups
+from discreet.tables._differences import Difference, difference_between_groups
+from discreet.tables._groups import groups_of
+from discreet.tables._groupwise import OwnSums
 
 
 def test_do_the_groups_differ_is_answered_as_by_summing_over_all_tables() -> None:

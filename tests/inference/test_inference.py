@@ -12,12 +12,13 @@ from scipy.stats import beta as beta_law
 from scipy.stats import kstest
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.distributions import Sampled
-from discreet.mechanisms import NoisyCounts, sized
+from discreet.mathematics.distributions._sampled import Sampled
+from discreet.mechanism import sized
+from discreet.privacy import compositions
+from discreet.tables import NoisyCounts
 
 Floats = NDArray[np.float64]
-KINDS: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.mechanisms.DiscreteLaplaceCounts)
+KINDS: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.tables.DiscreteLaplaceCounts)
 
 
 def model_of(levels: int, prior: float | tuple[float, ...] = 1) -> dc.Categories:
@@ -96,14 +97,14 @@ def test_outputs_far_outside_the_possible_counts_are_read_exactly(output: tuple[
     posterior, oracle = dc.infer(release), BruteForce(release)
     assert np.abs(np.array(list(posterior.mean.values())) - oracle.mean()).max() < 1e-11
     independent = dc.Release(
-        dc.mechanisms.DiscreteLaplaceCounts(model_of(3), size=30, epsilon="0.7"), output, "far", simulated=True
+        dc.tables.DiscreteLaplaceCounts(model_of(3), size=30, epsilon="0.7"), output, "far", simulated=True
     )
     posterior, oracle = dc.infer(independent), BruteForce(independent)
     assert np.abs(np.array(list(posterior.mean.values())) - oracle.mean()).max() < 1e-11
 
 
 @pytest.fixture(scope="module")
-def crossed() -> tuple[dc.inference.CategoriesPosterior, BruteForce]:
+def crossed() -> tuple[dc.tables.CategoriesPosterior, BruteForce]:
     model = dc.Categories(
         ("ward", "fall"),
         levels={"ward": ("A", "B"), "fall": ("no", "yes")},
@@ -114,7 +115,7 @@ def crossed() -> tuple[dc.inference.CategoriesPosterior, BruteForce]:
     return dc.infer(release), BruteForce(release)
 
 
-def test_events_of_several_cells_are_exact(crossed: tuple[dc.inference.CategoriesPosterior, BruteForce]) -> None:
+def test_events_of_several_cells_are_exact(crossed: tuple[dc.tables.CategoriesPosterior, BruteForce]) -> None:
     posterior, oracle = crossed
     falls = posterior.probability("fall=yes")
     for x in (0.05, 0.2, 0.5):
@@ -123,7 +124,7 @@ def test_events_of_several_cells_are_exact(crossed: tuple[dc.inference.Categorie
     assert posterior.probability_that("20% > fall=yes") == pytest.approx(oracle.cdf([1, 3], 0.2), abs=1e-12)
 
 
-def test_conditional_probabilities_are_exact(crossed: tuple[dc.inference.CategoriesPosterior, BruteForce]) -> None:
+def test_conditional_probabilities_are_exact(crossed: tuple[dc.tables.CategoriesPosterior, BruteForce]) -> None:
     posterior, oracle = crossed
     law = posterior.conditional("fall=yes", given="ward=A")
     for x in (0.05, 0.3, 0.7):
@@ -131,7 +132,7 @@ def test_conditional_probabilities_are_exact(crossed: tuple[dc.inference.Categor
         assert float(law.cdf(x)) == pytest.approx(float(exact), abs=1e-12)
 
 
-def test_comparisons_between_cells_are_exact(crossed: tuple[dc.inference.CategoriesPosterior, BruteForce]) -> None:
+def test_comparisons_between_cells_are_exact(crossed: tuple[dc.tables.CategoriesPosterior, BruteForce]) -> None:
     posterior, oracle = crossed
     exact = oracle.weights @ beta_law.sf(0.5, oracle.parameters[:, 3], oracle.parameters[:, 1])
     assert posterior.probability_that("ward=B, fall=yes > ward=A, fall=yes") == pytest.approx(float(exact), abs=1e-12)
@@ -147,7 +148,7 @@ def test_comparisons_between_cells_are_exact(crossed: tuple[dc.inference.Categor
     assert float(posterior.probability_that("ward=A > ward=A, fall=yes")) == 1
 
 
-def test_draws_follow_the_exact_joint_posterior(crossed: tuple[dc.inference.CategoriesPosterior, BruteForce]) -> None:
+def test_draws_follow_the_exact_joint_posterior(crossed: tuple[dc.tables.CategoriesPosterior, BruteForce]) -> None:
     posterior, _ = crossed
     draws = posterior.draws(20_000, seed=4)["theta"]
     assert draws.shape == (20_000, 4)
@@ -162,7 +163,7 @@ def test_draws_follow_the_exact_joint_posterior(crossed: tuple[dc.inference.Cate
 
 
 def test_contrasts_between_groups_agree_with_weighted_tables(
-    crossed: tuple[dc.inference.CategoriesPosterior, BruteForce],
+    crossed: tuple[dc.tables.CategoriesPosterior, BruteForce],
 ) -> None:
     posterior, oracle = crossed
     generator = np.random.default_rng(6)
@@ -185,7 +186,7 @@ def test_contrasts_between_groups_agree_with_weighted_tables(
 def test_two_releases_of_the_same_counts_are_combined() -> None:
     model = model_of(3)
     one = dc.simulate(dc.GeometricHistogram(model, size=25, epsilon="0.5"), (12, 8, 5), dc.SeededBits(7))
-    two = dc.simulate(dc.mechanisms.DiscreteLaplaceCounts(model, size=25, epsilon="1"), (12, 8, 5), dc.SeededBits(8))
+    two = dc.simulate(dc.tables.DiscreteLaplaceCounts(model, size=25, epsilon="1"), (12, 8, 5), dc.SeededBits(8))
     both, oracle = dc.infer(one, two), BruteForce(one, two)
     assert np.abs(np.array(list(both.mean.values())) - oracle.mean()).max() < 1e-12
     assert both.log_evidence == pytest.approx(oracle.log_evidence, abs=1e-11)
@@ -199,7 +200,7 @@ def test_releases_of_different_tables_are_not_combined() -> None:
         dc.infer(one, two)
     with pytest.raises(dc.DeclarationError, match="one or more releases"):
         dc.infer()
-    receipt = dc.guarantees.Receipt(2, "0" * 64, "0" * 32)
+    receipt = dc.ledger.Receipt(2, "0" * 64, "0" * 32)
     real = dc.Release(one.mechanism, one.output, "real", receipt=receipt)
     with pytest.raises(dc.DeclarationError, match="given twice"):
         dc.infer(real, real.with_prior(1.000001))
@@ -297,9 +298,7 @@ def test_sparse_priors_give_no_nonsense() -> None:
 @pytest.mark.parametrize(("size", "output"), [(10, (5, 6)), (30, (15, 15, 15))])
 def test_almost_no_noise_is_read_right(size: int, output: tuple[int, ...]) -> None:
     model = model_of(len(output))
-    release = dc.Release(
-        dc.mechanisms.DiscreteLaplaceCounts(model, size=size, epsilon=1000), output, "x", simulated=True
-    )
+    release = dc.Release(dc.tables.DiscreteLaplaceCounts(model, size=size, epsilon=1000), output, "x", simulated=True)
     posterior = dc.infer(release)
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     assert np.array(list(posterior.mean.values())) == pytest.approx(BruteForce(release).mean(), abs=1e-9)
@@ -309,7 +308,7 @@ def test_large_tables_of_pairs_are_read_by_draws(monkeypatch: pytest.MonkeyPatch
     mechanism = dc.GeometricHistogram(model_of(3), size=300, epsilon="0.2")
     release = dc.simulate(mechanism, (150, 100, 50), dc.SeededBits(4))
     exact = dc.infer(release).ratio("a", "b").interval(0.9)
-    monkeypatch.setattr("discreet.reading.counts.latent_counts._MOST_PAIRS", 10)
+    monkeypatch.setattr("discreet.inference._latent_counts._MOST_PAIRS", 10)
     assert dc.infer(release).ratio("a", "b").interval(0.9) == pytest.approx(exact, rel=0.02)
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import beta
 
 import discreet as dc
-from discreet.mathematics.distributions.dirichlet import LEAST_LEVEL, MOST_LEVEL, BetaMixture
+from discreet.mathematics.distributions._dirichlet import LEAST_LEVEL, MOST_LEVEL, BetaMixture
 
 ODD = (0, 1, -0.5, 1e-300, 1e-17, 9e-7, 1 - 9e-10, 0.9999999999999999, nan, inf, "0.9", None)
 TWO = dict.fromkeys("ab", (0, 1))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.show import charts
+from discreet.report import charts
 
 LEVELS = {"ward": ("A", "B", "C"), "fall": ("no", "yes"), "sex": ("f", "m")}
 COUNTS = (90, 80, 12, 8, 70, 80, 20, 30, 80, 80, 30, 20)

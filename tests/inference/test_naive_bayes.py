@@ -8,23 +8,19 @@ from scipy.special import logsumexp
 from scipy.stats import betabinom
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.errors import DiscreetError
-from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
-from discreet.mathematics.distributions import BetaMixture
-from discreet.reading.counts import splits
-from discreet.reading.counts.class_reading import OwnFactor
-from discreet.reading.counts.class_windows import RowMemory, WindowedClass, class_windows
-from discreet.reading.counts.cube import CubeClass, CubeKernel
-from discreet.reading.counts.cube_classes import cube_classes
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.counts.row_counts import RowCounts
-from discreet.reading.counts.shared_radius import DistanceRow
-from discreet.reading.counts.states import blocks, likely, represented
-from discreet.reading.counts.whole_class import WholeClass, laws_inside
-from discreet.reading.counts.windows import Seen, Windowed
-from discreet.reading.measured import own_factors
-from discreet.reading.nearest import nearest_counts
+from discreet._core.errors import DiscreetError
+from discreet.inference import RowCounts, Seen, Windowed
+from discreet.mathematics import log_prior, log_prior_constant
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.networks import _splits as splits
+from discreet.networks._class import OwnFactor, RowMemory, WholeClass, WindowedClass, class_windows, laws_inside
+from discreet.networks._class_states import blocks, likely, represented
+from discreet.networks._consistent_tables import nearest_counts
+from discreet.networks._cube import CubeClass, CubeKernel, cube_classes
+from discreet.networks._measured import own_factors
+from discreet.networks._naive_bayes import NaiveBayesCounts
+from discreet.networks._shared_radius import DistanceRow
+from discreet.privacy import compositions
 
 
 def enumerated(factors: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:

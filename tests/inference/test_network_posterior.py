@@ -9,18 +9,20 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.inference import NetworkPosterior
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mechanisms import sized
-from discreet.mechanisms.cube_counts import CubeCounts
-from discreet.mechanisms.family_gaussians import FamilyGaussians
-from discreet.mechanisms.family_histograms import FamilyHistograms
-from discreet.mechanisms.joint_histograms import JointHistograms
-from discreet.models.bif import read_bif
-from discreet.models.network import Network
-from discreet.reading import Problem, solver_for
-from discreet.reading.solvers.counts import CountsSolver
+from discreet.inference import Problem, solver_for
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.mechanism import sized
+from discreet.networks import (
+    CubeCounts,
+    FamilyGaussians,
+    FamilyHistograms,
+    JointHistograms,
+    Network,
+    NetworkPosterior,
+    read_bif,
+)
+from discreet.networks._chains_solver import CountsSolver
+from discreet.privacy import compositions
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates
 from discreet_papers.as_published.projection import projected_reading, truncated_reading
 

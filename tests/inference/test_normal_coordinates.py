@@ -5,10 +5,11 @@ import pytest
 from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import betabinom, hypergeom, norm
 
-from discreet.mathematics.nested import agreement, effective_sizes, nested_r_hat
-from discreet.reading.counts import couplings
-from discreet.reading.counts.cliques import clique_cells, cliques
-from discreet.reading.counts.sticks import Stick
+from discreet.inference import _couplings as couplings
+from discreet.inference import clique_cells, cliques
+from discreet.inference._sticks import Stick
+from discreet.mathematics import agreement
+from discreet.mathematics._nested_rhat import effective_sizes, nested_r_hat
 
 ASIA = ((2,) * 8, ((), (), (0,), (1,), (1,), (2, 3), (5,), (5, 4)))
 

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.models.number_table import suitable_cells
-from discreet.noise import ZeroSumBlocks
-from discreet.noise.averaged import Averaged
-from discreet.noise.cut import HasPrefixSums
-from discreet.planning._suggest import suggest_per_unit
-from discreet.reading import number_tables
-from discreet.reading.number_tables import NumberTableReading
-from discreet.reading.number_tests import DrawnTests, ExactTests
-from discreet.reading.ratios import PairNoise, Quantiles, pair_noise
+from discreet.inference import PairNoise, Quantiles, pair_noise
+from discreet.noise import Averaged, HasPrefixSums, ZeroSumBlocks
+from discreet.numbers import _table_inference as number_tables
+from discreet.numbers import suitable_cells
+from discreet.numbers._edge_tests import DrawnTests, ExactTests
+from discreet.numbers._table_inference import NumberTableReading
+from discreet.planning import suggest_per_unit
 
 HALF = Fraction(1, 2)
 SMALL = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
@@ -188,7 +186,7 @@ def test_the_number_of_cells_follows_from_public_facts() -> None:
 def test_steps_of_different_lengths_have_noise_of_different_widths_and_each_is_read_by_its_own() -> None:
     """The first step has 60 times the rate of the second: 400 releases, level 90 %, the median's cell is the second."""
     model = dc.NumberTable("x", (0, 100), edges=(0, 60, 61, 100), quantiles=("0.5",), missing=40)
-    mechanism = dc.mechanisms.PathTable.per_unit(model, 400, "0.01")
+    mechanism = dc.numbers.PathTable.per_unit(model, 400, "0.01")
     outputs = mechanism.sample(np.tile([0, 200, 200], (400, 1)), dc.SeededBits(7))
     left = [edges_of(each, mechanism.noise).cells_left(HALF, 0.9, False) for each in outputs]
     assert np.mean([first <= 1 <= last for first, last in left]) >= 0.9 - 3 * (0.9 * 0.1 / 400) ** 0.5
@@ -196,10 +194,10 @@ def test_steps_of_different_lengths_have_noise_of_different_widths_and_each_is_r
 
 def test_wide_noise_along_a_path_is_read_by_draws_and_can_be_planned() -> None:
     model = dc.NumberTable("x", (0, 500), 256, quantiles=("0.5",), missing=0)
-    mechanism = dc.mechanisms.PathTable(model, 2000, "0.1")
+    mechanism = dc.numbers.PathTable(model, 2000, "0.1")
     found = dc.infer(dc.simulate(mechanism, model.rehearse({"x": [10, 400] * 1000}), dc.SeededBits(1)))
     assert "draws of noise" in found.method
-    narrow = dc.mechanisms.PathTable(model, 2000, 10)
+    narrow = dc.numbers.PathTable(model, 2000, 10)
     assert "exact tests" in dc.infer(dc.simulate(narrow, model.rehearse({"x": [10] * 2000}), dc.SeededBits(1))).method
 
 
@@ -231,7 +229,7 @@ def test_several_releases_of_the_same_sums_are_averaged_and_tell_more() -> None:
     made = [
         dc.GeometricSums(model, 400, 1),
         dc.GeometricSums(model, 400, "0.5"),
-        dc.mechanisms.MetricSums(model, 400, 1),
+        dc.numbers.MetricSums(model, 400, 1),
     ]
     releases = [dc.simulate(each, sums, dc.SeededBits(seed), f"{seed}") for seed, each in enumerate(made)]
     together, alone = dc.infer(*releases), [dc.infer(release) for release in releases]
@@ -257,7 +255,7 @@ def test_several_tables_of_the_same_cells_are_averaged_and_tell_more() -> None:
     kinds = [
         dc.TreeTable(asked[0], 300, "0.3"),
         dc.TreeTable(asked[1], 300, "0.3"),
-        dc.mechanisms.PathTable(asked[0], 300, 3),
+        dc.numbers.PathTable(asked[0], 300, 3),
     ]
     releases = [dc.simulate(each, counts, dc.SeededBits(seed), f"{seed}") for seed, each in enumerate(kinds)]
     together = dc.infer(*releases)

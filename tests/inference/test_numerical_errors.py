@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.posteriors.events import EventPosterior
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mathematics.distributions.dirichlet import MergedMixture
-from discreet.reading import families, why_unreadable
-from discreet.reading.counts.weighted_tables import WeightedTables
-from discreet.records.values import text_of as text_of_level
+from discreet.inference import EventPosterior, WeightedTables, why_unreadable
+from discreet.mathematics.distributions._dirichlet import BetaMixture, MergedMixture
+from discreet.programs.families import _inference as families
+from discreet.records import text_of as text_of_level
 from frozen_documents import text_of
 
 LEVELS = ("never", "former", "current")
@@ -106,7 +104,7 @@ def every_row(posterior: Any) -> Iterator[Any]:
         if len(names) > 1:
             yield posterior.chance(names[0][1], names[1][1])
             yield from posterior.rates(names[0][1], names[1][0])
-        if isinstance(posterior, dc.inference.CategoriesPosterior):
+        if isinstance(posterior, dc.tables.CategoriesPosterior):
             yield from posterior.table.rows()
             yield posterior.table.chance(names[0][1])
             if len(names) > 1:
@@ -155,7 +153,7 @@ def test_more_pairs_of_sums_than_can_be_listed_state_the_error_of_draws(monkeypa
     release = dc.simulate(dc.GeometricHistogram(model, 400, "0.1"), [220, 30, 150], dc.SeededBits(3), "made up")
     exact: Any = dc.infer(release, prior=1)
     wanted = exact.laws.between(np.array([0]), np.array([2]))
-    monkeypatch.setattr("discreet.reading.counts.latent_counts._MOST_PAIRS", 10)
+    monkeypatch.setattr("discreet.inference._latent_counts._MOST_PAIRS", 10)
     drawn = exact.laws.between(np.array([0]), np.array([2]))
     assert drawn.numerical_error() is None
     assert wanted.monte_carlo_error is None

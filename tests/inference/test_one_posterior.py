@@ -5,6 +5,7 @@ import json
 import warnings
 from collections.abc import Callable, Hashable
 from functools import cache
+from importlib import import_module
 from itertools import product
 from math import sqrt
 from pathlib import Path
@@ -15,11 +16,10 @@ import pytest
 from scipy.special import betainc, gammaln, logsumexp
 
 import discreet as dc
-from discreet.inference.posteriors.comparisons import Comparison, PosteriorProbability
-from discreet.inference.posteriors.margins import MarginPosterior
-from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.row import DAYS
-from discreet.on_demand import load_all_kinds
+from discreet._core.kinds import POSTERIORS
+from discreet._core.on_demand import load_all_kinds
+from discreet.inference import DAYS, Comparison, Posterior, PosteriorProbability
+from discreet.tables._margins import MarginPosterior
 
 YES_NO = ("no", "yes")
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), outside="never")
@@ -60,7 +60,7 @@ def regression() -> Any:
     model = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)}, missing="middle")
     x = np.linspace(0, 10, 300)
     y = 2 + 1.5 * x + np.random.default_rng(1).normal(0, 1, 300)
-    return dc.infer(released(dc.mechanisms.BoxMoments(model, 300, 10), model.rehearse({"x": x, "y": y})))
+    return dc.infer(released(dc.regression.BoxMoments(model, 300, 10), model.rehearse({"x": x, "y": y})))
 
 
 def family() -> Any:
@@ -102,7 +102,7 @@ def medians() -> Any:
 
 def two_steps() -> Any:
     model = dc.NumberTable("pay", (0, 100), 20, quantiles=("0.5",), missing=50)
-    return dc.infer(numbers(model, dc.mechanisms.TwoStepMedian))
+    return dc.infer(numbers(model, dc.numbers.TwoStepMedian))
 
 
 WARDS = [(ward, fall) for ward in "ABC" for fall in YES_NO]
@@ -142,10 +142,12 @@ def posterior_of(name: str) -> Any:
 
 
 def test_every_registered_posterior_has_an_example() -> None:
-    load_all_kinds()
+    load_all_kinds("model")
+    for home in POSTERIORS.values():
+        import_module(home)
     ours = {each for each in Posterior.registered.values() if each.__module__.startswith("discreet.")}
     shown = {type(posterior_of(name)) for name in EXAMPLES}
-    assert shown >= {*ours, MarginPosterior, dc.inference.PooledRates}
+    assert shown >= {*ours, MarginPosterior, dc.tables.PooledRates}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mathematics.distributions import BetaMixture, CountDistribution, Sampled, Share
-from discreet.mathematics.distributions.dirichlet import reaches_end
-from discreet.show.charts import comparison_chart
-from discreet.show.page.contents import contents_of
+from discreet.mathematics.distributions._counts import CountDistribution
+from discreet.mathematics.distributions._dirichlet import BetaMixture, Share, reaches_end
+from discreet.mathematics.distributions._sampled import Sampled
+from discreet.report.charts._posterior import comparison_chart
+from discreet.report.page._contents import contents_of
 
 WARDS = dc.Categories(
     ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
 )
 
 
-def read(output: tuple[int, ...], epsilon: str = "0.5") -> dc.inference.CategoriesPosterior:
+def read(output: tuple[int, ...], epsilon: str = "0.5") -> dc.tables.CategoriesPosterior:
     """Read a release: the noisy counts of A without and with a fall, and of B."""
     mechanism = dc.GeometricHistogram(WARDS, size=sum(output), epsilon=epsilon)
     return dc.infer(dc.Release(mechanism, output, "wards", simulated=True))

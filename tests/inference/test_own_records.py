@@ -8,13 +8,13 @@ from click.testing import CliRunner
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.certificates.enumeration import compositions
-from discreet.command_line import main
-from discreet.mechanisms import Sized, sized
-from discreet.models.informed_network import InformedNetwork
-from discreet.reading import Problem
-from discreet.reading.moments import eliminated
-from discreet.reading.solvers.counts import CountsSolver
+from discreet.cli._main import main
+from discreet.inference import Problem
+from discreet.mechanism import Sized, sized
+from discreet.networks._chains_solver import CountsSolver
+from discreet.networks._own_records import InformedNetwork
+from discreet.privacy import compositions
+from discreet.regression._likelihood import eliminated
 from discreet_papers import as_published
 
 LEVELS = dict.fromkeys(("c", "f"), (0, 1))
@@ -33,7 +33,7 @@ def table_twin(mechanism: Sized, output: tuple[int, ...], own: np.ndarray, alpha
     return np.asarray(np.exp(logs - logsumexp(logs)) @ means)
 
 
-@pytest.mark.parametrize("kind", [dc.GeometricHistogram, dc.mechanisms.HellingerGlobal])
+@pytest.mark.parametrize("kind", [dc.GeometricHistogram, dc.choices.HellingerGlobal])
 def test_own_counts_of_a_table_are_read_as_further_records(kind: type) -> None:
     model = dc.Categories("x", levels=("a", "b", "c"), prior=(0.5, 1, 2), outside="a")
     release = dc.simulate(kind(model, 7, 1), [4, 2, 1], dc.SeededBits(3))
@@ -80,7 +80,7 @@ OWN = np.array([6, 1, 0, 4])
 
 def test_own_counts_of_a_naive_bayes_network_are_read_exactly() -> None:
     model = dc.Network.naive_bayes("c", ["f"], levels=LEVELS, prior=1, outside=0)
-    release = dc.simulate(dc.mechanisms.FamilyHistograms(model, 6, 1), [2, 1, 1, 2], dc.SeededBits(5))
+    release = dc.simulate(dc.networks.FamilyHistograms(model, 6, 1), [2, 1, 1, 2], dc.SeededBits(5))
     posterior = dc.infer(release, own=OWN)
     assert posterior.method == "read exactly"
     assert posterior.mean_tables()["f"][:, 1] == pytest.approx(network_twin(release, OWN), abs=1e-9)
@@ -112,7 +112,7 @@ def test_own_records_of_a_regression_count_like_those_behind_hardly_any_noise(no
     x = generator.uniform(-1, 1, 90)
     y = np.clip(0.2 + 0.5 * x + 0.2 * generator.standard_normal(90), -1, 1)
     behind, own = ({"x": x[part], "y": y[part]} for part in (slice(0, 50), slice(50, 90)))
-    release = dc.simulate(dc.mechanisms.BoxMoments(model, 50, 900), model.rehearse(behind), dc.SeededBits(8))
+    release = dc.simulate(dc.regression.BoxMoments(model, 50, 900), model.rehearse(behind), dc.SeededBits(8))
     posterior = dc.infer(release, own=own)
     moments = model.layout.unpack(model.rehearse({"x": x, "y": y}), 90)
     variances = np.array([float(noise) ** 2]) if noise else np.exp(np.linspace(-6, 0, 4_000))

@@ -12,14 +12,15 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import beta as beta_law
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.errors import PriorOutweighsWarning
-from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
-from discreet.mathematics.distributions import Share
-from discreet.mechanisms import NoisyCounts, sized
-from discreet.noise.structure import log_terms
-from discreet.reading.own_sums import OwnSums
-from discreet.reading.problem import Problem
+from discreet._core.errors import PriorOutweighsWarning
+from discreet.inference import Problem
+from discreet.mathematics.distributions._dirichlet import Share
+from discreet.mechanism import sized
+from discreet.noise import log_terms
+from discreet.privacy import compositions
+from discreet.tables import NoisyCounts
+from discreet.tables._group_distributions import GroupwiseDistributions
+from discreet.tables._groupwise import OwnSums
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +99,7 @@ def test_ten_cells_of_which_one_holds_all_are_read_as_they_were_by_hand() -> Non
 
 
 @pytest.mark.parametrize("groups", [[[0]], [[1, 2]], [[0, 3, 4]], [[0], [1, 2]], [[3], [4]], [[0, 1], [2, 3, 4]]])
-@pytest.mark.parametrize("kind", [dc.GeometricHistogram, dc.mechanisms.DiscreteLaplaceCounts])
+@pytest.mark.parametrize("kind", [dc.GeometricHistogram, dc.tables.DiscreteLaplaceCounts])
 def test_sums_are_read_as_adding_up_all_noise_reads_them(groups: list[list[int]], kind: type[NoisyCounts]) -> None:
     release = released(kind(table_of(5), size=12, epsilon="0.8"), (9, -2, 3, 5, -3))
     found, slow = law_of(release, *groups), summed_out(release, groups)
@@ -108,7 +109,7 @@ def test_sums_are_read_as_adding_up_all_noise_reads_them(groups: list[list[int]]
 
 
 def test_gaussian_sums_are_read_as_adding_up_all_noise_reads_them() -> None:
-    mechanism = dc.mechanisms.DiscreteGaussianCounts(table_of(4), size=9, epsilon="2", delta="1e-3")
+    mechanism = dc.tables.DiscreteGaussianCounts(table_of(4), size=9, epsilon="2", delta="1e-3")
     release = released(mechanism, (5, 1, -2, 6))
     noise = mechanism.evidence(release.counts)[0].noise
     steps = np.arange(-60, 61)
@@ -170,7 +171,7 @@ def test_far_out_sums_give_a_finite_law_with_its_mass_at_the_bound(output: tuple
 
 def test_shares_in_a_choice_are_read_table_by_table_with_uniform_parts() -> None:
     model = table_of(4)
-    mechanism = dc.mechanisms.PermuteAndFlip(model, size=6, epsilon=2)
+    mechanism = dc.choices.PermuteAndFlip(model, size=6, epsilon=2)
     release = dc.simulate(mechanism, (3, 2, 1, 0), dc.SeededBits(5))
     tables = np.array(list(compositions(6, 4)))
     logs = mechanism.log_prob(release.counts, tables)
@@ -228,12 +229,12 @@ def crossed() -> dc.Categories:
 
 
 @pytest.fixture(scope="module")
-def posterior() -> dc.inference.CategoriesPosterior:
+def posterior() -> dc.tables.CategoriesPosterior:
     mechanism = dc.GeometricHistogram(crossed(), size=600, epsilon="0.5")
     return dc.infer(dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8)))
 
 
-def test_two_readings_are_two_objects(posterior: dc.inference.CategoriesPosterior) -> None:
+def test_two_readings_are_two_objects(posterior: dc.tables.CategoriesPosterior) -> None:
     table = posterior.table
     assert table is not posterior
     assert table.table is table
@@ -252,7 +253,7 @@ def test_two_readings_are_two_objects(posterior: dc.inference.CategoriesPosterio
     assert learnt.rows(0.9) == table.rows(0.9)
 
 
-def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.inference.CategoriesPosterior) -> None:
+def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.tables.CategoriesPosterior) -> None:
     assert posterior.rows() is posterior.rows(0.9)
     assert posterior.rows(0.5)[0].low > posterior.rows()[0].low
     assert posterior.table.rows()[0].low != posterior.rows()[0].low
@@ -261,7 +262,7 @@ def test_rows_are_worked_out_once_for_each_reading_and_level(posterior: dc.infer
         posterior.rows(unsuited)
 
 
-def test_every_question_agrees_with_draws_of_its_own_parts(posterior: dc.inference.CategoriesPosterior) -> None:
+def test_every_question_agrees_with_draws_of_its_own_parts(posterior: dc.tables.CategoriesPosterior) -> None:
     rate = posterior.conditional("fall=yes", given="ward=B")
     low, high = rate.interval(0.9)
     effect = posterior.risk_difference("fall=yes", "ward=B", "ward=A", draws=40_000)
@@ -311,7 +312,7 @@ def test_a_reader_is_warned_where_the_prior_outweighs_the_data() -> None:
         dc.infer(released(dc.GeometricHistogram(table_of(4), size=400, epsilon=1), (100, 101, 99, 100)), prior=1)
 
 
-QUESTIONS: dict[str, Callable[[dc.inference.CategoriesPosterior], object]] = {
+QUESTIONS: dict[str, Callable[[dc.tables.CategoriesPosterior], object]] = {
     "probability": lambda posterior: posterior.probability("fall=yes"),
     "predictive": lambda posterior: posterior.predictive("fall=yes", 10),
     "true count": lambda posterior: posterior.true_count("fall=yes"),

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from discreet.arrays import Counts, Floats
-from discreet.errors import DiscreetError
-from discreet.reading.counts import pair_rows
-from discreet.reading.counts.latent_counts import CellWeights, LatentCounts
-from discreet.reading.counts.pair_rows import PairCounts
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DiscreetError
+from discreet.inference import CellWeights, LatentCounts, PairCounts
+from discreet.inference import _pair_counts as pair_rows
 
 Kernel = Callable[[Counts, Counts], Floats]
 FALLS = [(7.0, lambda x: -np.abs(x) / 7), (4.0, lambda x: -(x**2) / 50.0)]

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 
 LEVELS = {"a": (0, 1), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1, 2), "e": (0, 1)}
 LOOP = dc.Network.from_edges("a -> b -> d", "a -> c -> d", "d -> e", levels=LEVELS, outside=0)
@@ -27,20 +27,20 @@ KNOWN: tuple[dict[str, int], ...] = (
 )
 
 
-def posterior_of(network: dc.Network, mechanism: Any = None) -> dc.inference.NetworkPosterior:
+def posterior_of(network: dc.Network, mechanism: Any = None) -> dc.networks.NetworkPosterior:
     generator = np.random.default_rng(5)
     counts = counts_of(network, simulated_records(network, simulated_tables(network, generator), 200, generator))
-    how = mechanism or dc.mechanisms.FamilyHistograms(network, 200, 2)
-    found: dc.inference.NetworkPosterior = dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
+    how = mechanism or dc.networks.FamilyHistograms(network, 200, 2)
+    found: dc.networks.NetworkPosterior = dc.infer(dc.simulate(how, counts, dc.SeededBits(1)))
     return found
 
 
 @pytest.fixture(scope="module")
-def posteriors() -> dict[str, dc.inference.NetworkPosterior]:
+def posteriors() -> dict[str, dc.networks.NetworkPosterior]:
     return {"loop by chains": posterior_of(LOOP), "tree, exact": posterior_of(TREE)}
 
 
-def twin(posterior: dc.inference.NetworkPosterior, record: Mapping[str, int], target: str) -> Any:
+def twin(posterior: dc.networks.NetworkPosterior, record: Mapping[str, int], target: str) -> Any:
     """List all that is not known, and average the product of all tables over the draws of the posterior."""
     network, tables = posterior.model, posterior.predictive_tables
     levels = {variable.name: len(variable.levels) for variable in network.variables}
@@ -63,7 +63,7 @@ def twin(posterior: dc.inference.NetworkPosterior, record: Mapping[str, int], ta
 @pytest.mark.parametrize("kind", ["loop by chains", "tree, exact"])
 @pytest.mark.parametrize("target", "ade")
 def test_any_graph_predicts_any_variable_from_any_part_of_a_record(
-    kind: str, target: str, posteriors: dict[str, dc.inference.NetworkPosterior]
+    kind: str, target: str, posteriors: dict[str, dc.networks.NetworkPosterior]
 ) -> None:
     posterior = posteriors[kind]
     records = [{name: value for name, value in record.items() if name != target} for record in KNOWN]
@@ -72,14 +72,14 @@ def test_any_graph_predicts_any_variable_from_any_part_of_a_record(
 
 
 NAIVE_MECHANISMS: dict[str, Callable[[], Any]] = {
-    "exact": lambda: dc.mechanisms.FamilyHistograms(NAIVE, 200, 2),
-    "gaussian": lambda: dc.mechanisms.FamilyGaussians(NAIVE, 200, 1, "1e-6"),
-    "a draw": lambda: dc.mechanisms.NetworkSampling.tempered(NAIVE.with_prior(1), size=200, epsilon=3, delta="0.1"),
+    "exact": lambda: dc.networks.FamilyHistograms(NAIVE, 200, 2),
+    "gaussian": lambda: dc.networks.FamilyGaussians(NAIVE, 200, 1, "1e-6"),
+    "a draw": lambda: dc.draws.NetworkSampling.tempered(NAIVE.with_prior(1), size=200, epsilon=3, delta="0.1"),
 }
 
 
 @cache
-def naive_posterior(kind: str) -> dc.inference.NetworkPosterior:
+def naive_posterior(kind: str) -> dc.networks.NetworkPosterior:
     return posterior_of(NAIVE, NAIVE_MECHANISMS[kind]())
 
 
@@ -100,7 +100,7 @@ def test_naive_bayes_is_summed_where_its_posterior_is_a_finite_sum(kind: str, ta
         np.testing.assert_allclose(found, np.exp(sums - logsumexp(sums)), atol=1e-12)
 
 
-def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.inference.NetworkPosterior]) -> None:
+def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.networks.NetworkPosterior]) -> None:
     pandas = pytest.importorskip("pandas")
     posterior = posteriors["loop by chains"]
     wanted = posterior.predict_proba([{"a": 1, "e": 0}, {"e": 1}], target="d")
@@ -117,7 +117,7 @@ def test_what_is_not_known_is_said_in_three_ways(posteriors: dict[str, dc.infere
     assert posterior.predict_proba([], "d").shape == (0, 3)
 
 
-def test_misspelt_columns_are_refused_and_not_summed_out(posteriors: dict[str, dc.inference.NetworkPosterior]) -> None:
+def test_misspelt_columns_are_refused_and_not_summed_out(posteriors: dict[str, dc.networks.NetworkPosterior]) -> None:
     posterior = posteriors["loop by chains"]
     with pytest.raises(
         dc.SourceError, match=r"no column 'a', 'b', 'c', but do have 'A', .* If a name is misspelt, correct it"
@@ -137,7 +137,7 @@ def test_a_hundred_variables_do_not_vanish() -> None:
     edges = [f"{one} -> {two}" for one, two in pairwise(names)]
     chain = dc.Network.from_edges(*edges, levels=dict.fromkeys(names, tuple(range(5))), outside=0)
     tables = {name: np.full((3, 5 if name != "v0" else 1, 5), 0.2) for name in names}
-    from discreet.inference.prediction import chances_of
+    from discreet.networks._prediction import chances_of
 
     for table in tables.values():
         table[:, :, 0] = 1e-6
@@ -152,7 +152,7 @@ def test_a_regression_predicts_its_target_alone() -> None:
     line = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 20)}, missing="middle")
     x = np.linspace(0, 10, 200)
     release = dc.simulate(
-        dc.mechanisms.BoxMoments(line, 200, 20), line.rehearse({"x": x, "y": 1.5 * x + 2}), dc.SeededBits(1)
+        dc.regression.BoxMoments(line, 200, 20), line.rehearse({"x": x, "y": 1.5 * x + 2}), dc.SeededBits(1)
     )
     posterior = dc.infer(release)
     found = posterior.predictions({"x": [0, 10]})
@@ -170,8 +170,8 @@ def test_a_band_may_be_named_in_a_record_to_predict_and_is_not_taken_for_a_stran
     }
     network = dc.Network.naive_bayes("ill", ["age", "seen"], levels)
     counts = [50, 2, 1, 2, 45, 0, 40, 10, 3, 10, 30, 7]
-    release = dc.simulate(dc.mechanisms.FamilyHistograms(network, 100, 20), counts, dc.SeededBits(2))
-    posterior: dc.inference.NetworkPosterior = dc.infer(release)
+    release = dc.simulate(dc.networks.FamilyHistograms(network, 100, 20), counts, dc.SeededBits(2))
+    posterior: dc.networks.NetworkPosterior = dc.infer(release)
     numbers = posterior.predict_proba({"age": [70, 20, None], "seen": ["2026-08-03", "2026-03-01", "2027-01-01"]})
     named = posterior.predict_proba(
         {"age": ["40 to 90", "0 to under 40", "old"], "seen": ["autumn", "spring", "other"]}

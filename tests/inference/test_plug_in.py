@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import HellingerCalibrated, MaximumPosterior, Mechanism
-from discreet.show import charts
+from discreet.choices import HellingerCalibrated, MaximumPosterior
+from discreet.mechanism import Mechanism
+from discreet.report import charts
 from discreet_papers import as_published
 
 COIN = dc.Categories("answer", levels=("no", "yes"), outside="no")
@@ -22,7 +23,7 @@ DEPENDENT: list[tuple[Any, list[int]]] = [
     (dc.PosteriorSampling.truncated(COIN, size=100, epsilon=5), [80, 20]),
     (MaximumPosterior(COIN, 100, 5), [90, 10]),
     (HellingerCalibrated(COIN, size=20, epsilon=3), [15, 5]),
-    (dc.mechanisms.HellingerGlobal(COIN, size=20, epsilon=3), [15, 5]),
+    (dc.choices.HellingerGlobal(COIN, size=20, epsilon=3), [15, 5]),
 ]
 
 

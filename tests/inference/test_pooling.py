@@ -10,9 +10,9 @@ import pytest
 from scipy.special import betaln, gammaln, logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.inference.pooled_groups import BetaBinomials, Group, Sizes, groups_of
-from discreet.inference.pooling import PooledRates
+from discreet.privacy import compositions
+from discreet.tables import PooledRates
+from discreet.tables._groups import BetaBinomials, Group, Sizes, groups_of
 
 WARDS = ("A", "B", "C")
 MODEL = dc.Categories(
@@ -47,8 +47,8 @@ def brute_force(release: dc.Release, mu: float, kappa: float) -> tuple[float, np
     ("mechanism", "output"),
     [
         (dc.GeometricHistogram(MODEL, size=SIZE, epsilon="2"), (2, 1, 0, 1, -1, 2)),
-        (dc.mechanisms.DiscreteLaplaceCounts(MODEL, size=SIZE, epsilon="3"), (2, 1, 0, 1, 0, 0)),
-        (dc.mechanisms.DiscreteGaussianHistogram(MODEL, size=SIZE, epsilon="2", delta="1e-2"), (3, 1, -1, 1, -1, 2)),
+        (dc.tables.DiscreteLaplaceCounts(MODEL, size=SIZE, epsilon="3"), (2, 1, 0, 1, 0, 0)),
+        (dc.tables.DiscreteGaussianHistogram(MODEL, size=SIZE, epsilon="2", delta="1e-2"), (3, 1, -1, 1, -1, 2)),
     ],
     ids=["geometric", "laplace", "gaussian"],
 )

@@ -8,9 +8,9 @@ from scipy.special import betainc, logsumexp
 from scipy.stats import betabinom
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.distributions import Dirichlet
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
+from discreet.draws import PosteriorSampling
+from discreet.mathematics.distributions._dirichlet import Dirichlet
+from discreet.privacy import compositions
 
 COIN = dc.Categories("x", levels=("no", "yes"), prior=(2, 1), outside="no")
 DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.7, 2), outside="a")

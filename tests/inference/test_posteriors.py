@@ -14,12 +14,13 @@ import pytest
 import vl_convert
 
 import discreet as dc
-from discreet.inference import Posterior, Row, regression
-from discreet.inference.posteriors.report import ReportText, text_table
-from discreet.inference.posteriors.row import PROBABILITY, decimals_of
-from discreet.show import charts
-from discreet.show.statement import statement, statement_html
-from discreet.show.tables import document_of, write_csv
+from discreet.inference import PROBABILITY, Posterior, ReportText, Row, text_table
+from discreet.inference._row import decimals_of
+from discreet.regression import _reader_prior as regression
+from discreet.report import charts
+from discreet.report._documents import document_of, write_csv
+from discreet.report.statement._page import statement_html
+from discreet.report.statement._statement import statement
 
 NASTY = "<script>alert(1)</script> & <b>"
 YES_NO = ("no", "yes")
@@ -35,27 +36,27 @@ LINE = dc.LinearRegression(
 )
 
 
-def table(epsilon: str = "0.5") -> dc.inference.CategoriesPosterior:
+def table(epsilon: str = "0.5") -> dc.tables.CategoriesPosterior:
     mechanism = dc.GeometricHistogram(FALLS, size=300, epsilon=epsilon)
-    found: dc.inference.CategoriesPosterior = dc.infer(
+    found: dc.tables.CategoriesPosterior = dc.infer(
         dc.simulate(mechanism, [80, 20, 70, 30, 60, 40], dc.SeededBits(3), NASTY)
     )
     return found
 
 
-def signs(epsilon: int = 2) -> dc.inference.NetworkPosterior:
+def signs(epsilon: int = 2) -> dc.networks.NetworkPosterior:
     mechanism = dc.FamilyHistograms(SIGNS, 200, epsilon)
     counts = [100, 50, 20, 30, 90, 60, 25, 25]
-    found: dc.inference.NetworkPosterior = dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(5), NASTY))
+    found: dc.networks.NetworkPosterior = dc.infer(dc.simulate(mechanism, counts, dc.SeededBits(5), NASTY))
     return found
 
 
-def line(epsilon: int = 20) -> dc.inference.RegressionPosterior:
+def line(epsilon: int = 20) -> dc.regression.RegressionPosterior:
     generator = np.random.default_rng(12)
     age, ward = generator.uniform(0, 80, 1000), generator.integers(2, size=1000)
     days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 6, 1000)
     data = {"age": age.tolist(), "ward": [("A", NASTY)[w] for w in ward], "days": days.tolist()}
-    release = dc.simulate(dc.mechanisms.BoxMoments(LINE, 1000, epsilon), LINE.rehearse(data), dc.SeededBits(12), NASTY)
+    release = dc.simulate(dc.regression.BoxMoments(LINE, 1000, epsilon), LINE.rehearse(data), dc.SeededBits(12), NASTY)
     return regression.read_regression(release)
 
 
@@ -95,7 +96,7 @@ def posteriors() -> dict[str, Posterior[Any]]:
     draw = dc.PosteriorSampling(dc.Poisson(NASTY, most=3, shape=2, rate=2, outside=3), 200, 5, "0.5", power="0.05")
     chain = dc.FamilyHistograms(CHAIN, 60, 2)
     two = dc.Categories("x", levels=("a", "b"), outside="a")
-    chosen = dc.mechanisms.HellingerGlobal(two, 30, 60)
+    chosen = dc.choices.HellingerGlobal(two, 30, 60)
     drawn = dc.PosteriorSampling(two, 50, 2, "0.5")
     return {
         "table": table(),
@@ -229,7 +230,7 @@ def test_what_other_packages_are_needed_is_said_in_words(monkeypatch: pytest.Mon
     posterior = coin()
     with pytest.raises(dc.DeclarationError, match="'pyarrow'; got 'excel'"):
         posterior.to_frame("excel")
-    monkeypatch.setattr("discreet.inference.posteriors.row.find_spec", lambda name: None)
+    monkeypatch.setattr("discreet.inference._row.find_spec", lambda name: None)
     with pytest.raises(dc.DiscreetError, match="none is installed: pip install polars"):
         posterior.to_frame()
     with pytest.raises(dc.DiscreetError, match="pip install polars"):
@@ -338,7 +339,7 @@ def test_the_shares_of_a_regression_are_what_exact_moments_would_save() -> None:
 
 def test_pooling_needs_counts_with_noise_of_their_own() -> None:
     wards = dc.Categories(("w", "x"), levels={"w": ("a", "b", "c"), "x": YES_NO}, outside={"w": "a", "x": YES_NO[0]})
-    chosen = dc.simulate(dc.mechanisms.HellingerGlobal(wards, 4, 2), [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "chosen")
+    chosen = dc.simulate(dc.choices.HellingerGlobal(wards, 4, 2), [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "chosen")
     drawn = dc.PosteriorSampling(wards, 4, 5, "0.5")
     for release in (chosen, dc.simulate(drawn, [1, 0, 1, 0, 1, 1], dc.SeededBits(2), "drawn")):
         with warnings.catch_warnings():

@@ -12,18 +12,19 @@ from click.testing import CliRunner
 from scipy.stats import beta, gamma, poisson
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.inference import ModelPosterior, programs
-from discreet.mathematics.densities import Peak, by_draws, on_a_grid, peak_of
-from discreet.mechanisms import sized
-from discreet.models import modelled_table
-from discreet.models.modelled_table import ModelledTable
-from discreet.reading import MOST_OPERATIONS, Problem
-from discreet.reading.cells.likelihood import CellFunction
-from discreet.reading.cells.listed import ListedLikelihood
-from discreet.reading.cells.model_reading import needed, read_target
-from discreet.reading.cells.target import Layout, Populations, Target
-from discreet.reading.solvers.cell_models import CellModelsSolver
+from discreet.cli._main import main
+from discreet.inference import MOST_OPERATIONS, Problem
+from discreet.mathematics import by_draws, on_a_grid, peak_of
+from discreet.mathematics._densities import Peak
+from discreet.mechanism import sized
+from discreet.programs import ModelledTable, ModelPosterior
+from discreet.programs import _infer as programs
+from discreet.programs import _model as modelled_table
+from discreet.programs._inference import needed, read_target
+from discreet.programs._likelihood import CellFunction
+from discreet.programs._listed_likelihood import ListedLikelihood
+from discreet.programs._solver import CellModelsSolver
+from discreet.programs._target import Layout, Populations, Target
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
 FALLS = dc.Column("falls", ("no", "yes"), outside="no")
@@ -37,7 +38,7 @@ def simulated(table: dc.Categories, counts: list[int], epsilon: float = 1, label
 
 
 def test_a_rate_is_read_as_a_slow_sum_over_rates_says() -> None:
-    program = dc.models.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+    program = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
     release = simulated(program.table, [50, 68, 47, 22, 9, 3, 1], epsilon=2)
     posterior: Any = dc.infer(release)
     assert isinstance(posterior, ModelPosterior)
@@ -57,7 +58,7 @@ def test_a_rate_is_read_as_a_slow_sum_over_rates_says() -> None:
 
 
 def test_the_family_of_draws_and_a_plain_table_are_read_alike() -> None:
-    program = dc.models.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+    program = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
     counts = [50, 68, 47, 22, 9, 3, 1]
     told: Any = dc.infer(simulated(program.table, counts, 2))
     plain = simulated(dc.Categories(VISITS), counts, 2)
@@ -141,7 +142,7 @@ def test_a_reading_takes_no_more_values_than_its_work_says(
 
     monkeypatch.setattr(Target, "values", counted_values)
     monkeypatch.setattr(Target, "__call__", counted_slopes)
-    monkeypatch.setattr("discreet.reading.cells.chains.is_installed", lambda: True)  # and yet there is no time for it
+    monkeypatch.setattr("discreet.programs._hamiltonian.is_installed", lambda: True)  # and yet there is no time for it
     work = CellModelsSolver().cost(Problem.before(sized(release.mechanism))).operations
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -173,7 +174,7 @@ def test_a_regression_is_written_read_and_shown() -> None:
 
 
 def test_a_stronger_prior_moves_what_the_release_hardly_tells() -> None:
-    program = dc.models.programs.Poisson(VISITS, rate="Gamma(400, 100)")
+    program = dc.programs.Poisson(VISITS, rate="Gamma(400, 100)")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         posterior: Any = dc.infer(simulated(program.table, [4, 2, 1, 1, 0, 0, 0], epsilon=0.5))
@@ -189,7 +190,7 @@ def test_two_hospitals_share_a_rate_or_differ_around_a_common_one(monkeypatch: p
     fall = dc.Categories("fall", levels=(0, 1), outside=0)
     north = simulated(fall, [340, 60], epsilon=8, label="north")
     south = simulated(fall, [200, 100], epsilon=8, label="south")
-    rate = dc.models.programs.Binomial(trials=1)
+    rate = dc.programs.Binomial(trials=1)
     shared: Any = dc.infer(populations={"north": north, "south": south}, model=rate)
     assert shared.mean["probability"] == pytest.approx(160 / 700, abs=0.03)
     with warnings.catch_warnings():
@@ -235,7 +236,7 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
     mechanism = dc.GeometricHistogram(table, 10**6, "0.001")
     wide: Any = {name: dc.Release(mechanism, (83_000,) * 12, name, simulated=True) for name in ("north", "south")}
     works = []
-    for model in (dc.models.programs.Poisson(), dc.models.programs.Poisson().varying("rate")):
+    for model in (dc.programs.Poisson(), dc.programs.Poisson().varying("rate")):
         with pytest.raises(
             dc.DeclarationError, match=r"24 cells of 2 populations takes about .e\+1. operations"
         ) as told:
@@ -248,7 +249,7 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
     assert begun.value.args[0] >= needed(cells)
     assert works[1] > 2 * works[0]  # four parameters and draws, not a grid of one
     with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
-        dc.infer(model=dc.models.programs.Poisson(), patience=0, populations=wide)
+        dc.infer(model=dc.programs.Poisson(), patience=0, populations=wide)
 
 
 def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_that_of_differences() -> None:
@@ -258,8 +259,8 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
         for name, counts in (("north", [50, 40, 30, 9, 8, 7]), ("south", [20, 30, 30, 9, 3, 7]))
     }
     with pytest.raises(dc.DeclarationError, match=r"'slope' cannot vary .* are intercept, ward=B, ward=C"):
-        dc.infer(model=dc.models.programs.Logistic("falls ~ ward").varying("slope"), populations=given)
-    table = ModelledTable.read_by(ages, dc.models.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
+        dc.infer(model=dc.programs.Logistic("falls ~ ward").varying("slope"), populations=given)
+    table = ModelledTable.read_by(ages, dc.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
     parts = {name: CellModelsSolver().target(replace(Problem.of([r]), model=table)) for name, r in given.items()}
     target = Populations(parts, table.program.exchangeable)
     theta = np.random.default_rng(813).normal(size=target.cells.dimension) / 2
@@ -270,7 +271,7 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
 
 
 def test_spreads_of_a_program_itself_are_spreads_of_populations_too() -> None:
-    varying = dc.models.programs.Logistic("falls ~ (1 | ward)")
+    varying = dc.programs.Logistic("falls ~ (1 | ward)")
     one = ModelledTable.read_by(dc.Categories([FALLS, WARD]), varying).bound
     layout = Layout(one, ("north", "south"), ("intercept",))
     names = [layout.cells.names[place] for place in layout.cells.spreads]
@@ -279,7 +280,7 @@ def test_spreads_of_a_program_itself_are_spreads_of_populations_too() -> None:
 
 
 def test_two_releases_of_the_same_records_tell_more_than_one() -> None:
-    program = dc.models.programs.Poisson(VISITS, rate="Gamma(4, 3)")
+    program = dc.programs.Poisson(VISITS, rate="Gamma(4, 3)")
     counts = [50, 68, 47, 22, 9, 3, 1]
     one, two = simulated(program.table, counts, 0.2, "first"), simulated(dc.Categories(VISITS), counts, 0.5, "second")
     both: Any = dc.infer(one, two, model=program)

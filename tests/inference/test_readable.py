@@ -12,10 +12,10 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.noise.cut import HasPrefixSums
-from discreet.reading import Problem, solver_for, why_unreadable
-from discreet.reading.number_tests import BinomialSums
+from discreet.inference import Problem, solver_for, why_unreadable
+from discreet.noise import HasPrefixSums
+from discreet.numbers._edge_tests import BinomialSums
+from discreet.privacy import compositions
 from every_pair import COIN, DIE, MODELS, counts_of, in_words, made
 
 MECHANISMS = dc.Mechanism.registered()
@@ -84,9 +84,9 @@ def test_what_decides_about_a_charge_looks_at_no_output() -> None:
             assert Problem.before(mechanism).observed[0].output is None
 
 
-def hellinger_question() -> dc.mechanisms.HellingerReciprocal:
+def hellinger_question() -> dc.choices.HellingerReciprocal:
     """600 records in 16 levels: more candidates than anybody lists, which can be drawn from and not be read."""
-    return dc.mechanisms.HellingerReciprocal(
+    return dc.choices.HellingerReciprocal(
         dc.Categories("x", levels=tuple("abcdefghijklmnop"), outside="a"), size=600, epsilon=6
     )
 
@@ -157,7 +157,7 @@ def test_published_laplaces_are_read_by_windows_as_enumeration_reads_them(kind: 
 
 def test_many_candidates_of_a_maximum_are_read_some_tables_at_a_time() -> None:
     """19,900 candidates and 1,326 tables would be 80 million numbers at once; the answer is the same in parts."""
-    mechanism = dc.mechanisms.MaximumPosterior(DIE, size=50, epsilon=1, resolution=201)
+    mechanism = dc.choices.MaximumPosterior(DIE, size=50, epsilon=1, resolution=201)
     release = dc.simulate(mechanism, [25, 15, 10], dc.SeededBits(6))
     tables = np.array(list(compositions(50, 3)))[::100]
     found = dc.infer(release).readings[0].counts.log_weights(tables)
@@ -203,14 +203,14 @@ def test_tests_of_a_quantile_share_the_sums_of_a_binomial_law() -> None:
 def test_the_likelihood_of_a_choice_is_computed_once_for_all_strengths_of_a_prior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked, plain = [], dc.mechanisms.PermuteAndFlip.log_prob
+    asked, plain = [], dc.choices.PermuteAndFlip.log_prob
 
-    def counted(mechanism: dc.mechanisms.PermuteAndFlip, output: Any, counts: Any) -> Any:
+    def counted(mechanism: dc.choices.PermuteAndFlip, output: Any, counts: Any) -> Any:
         asked.append(len(counts))
         return plain(mechanism, output, counts)
 
-    release = dc.simulate(dc.mechanisms.PermuteAndFlip(DIE, 6, 1), [2, 2, 2], dc.SeededBits(5))
-    monkeypatch.setattr(dc.mechanisms.PermuteAndFlip, "log_prob", counted)
+    release = dc.simulate(dc.choices.PermuteAndFlip(DIE, 6, 1), [2, 2, 2], dc.SeededBits(5))
+    monkeypatch.setattr(dc.choices.PermuteAndFlip, "log_prob", counted)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         together = dc.infer(release, strengths=(0.3, 1, 3))

@@ -8,14 +8,17 @@ from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import chi2, invgamma, multivariate_normal
 
 import discreet as dc
-from discreet.inference.regression import read_regression
-from discreet.mechanisms.ball_draw import BallDraw
-from discreet.mechanisms.box_moments import BoxMoments
-from discreet.mechanisms.gaussian_moments import GaussianMoments
-from discreet.mechanisms.laplace_moments import LaplaceMoments
-from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.reading.moments import eliminated
-from discreet.reading.solvers.moments import weighed
+from discreet.draws import BallDraw
+from discreet.regression import (
+    BoxMoments,
+    GaussianMoments,
+    InverseGamma,
+    LaplaceMoments,
+    LinearRegression,
+    read_regression,
+)
+from discreet.regression._likelihood import eliminated
+from discreet.regression._solver import weighed
 from pinned_regression import NAMES, both_ways, means, pinned_model, pinned_records, target_of
 
 

@@ -9,14 +9,10 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from discreet.inference.regression import read_regression
-from discreet.mechanisms.ball_draw import BallDraw
-from discreet.mechanisms.box_moments import BoxMoments
-from discreet.mechanisms.gaussian_moments import GaussianMoments
-from discreet.models.linear_regression import InverseGamma, LinearRegression
-from discreet.reading import Problem
-from discreet.reading.problem import why_unreadable
-from discreet.reading.solvers.moments import MomentsSolver, tempered
+from discreet.draws import BallDraw
+from discreet.inference import Problem, why_unreadable
+from discreet.regression import BoxMoments, GaussianMoments, InverseGamma, LinearRegression, read_regression
+from discreet.regression._solver import MomentsSolver, tempered
 from discreet_papers.as_published.regression_points import adaptive_ridge, plug_in_regression
 from pinned_regression import NAMES, PRIOR_SD, pinned_model, pinned_records, target_of
 
@@ -201,10 +197,10 @@ def test_what_cannot_be_read_or_predicted_is_refused_in_words() -> None:
         posterior.predict({"a": [0.5]})
 
 
-def cone_of(columns: int, size: int) -> dc.mechanisms.ConeMoments:
+def cone_of(columns: int, size: int) -> dc.regression.ConeMoments:
     features = [f"x{place}" for place in range(columns - 1)]
     bounds = dict.fromkeys((*features, "y"), (0, 1))
-    return dc.mechanisms.ConeMoments(dc.LinearRegression("y", features, bounds, noise="0.5", missing="middle"), size, 1)
+    return dc.regression.ConeMoments(dc.LinearRegression("y", features, bounds, noise="0.5", missing="middle"), size, 1)
 
 
 def test_moments_that_drown_in_noise_are_refused_with_the_walk_that_they_need() -> None:

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.divergences import hellinger_rows
-from discreet.mechanisms import NoisyCounts
+from discreet.mathematics import hellinger_rows
+from discreet.privacy import compositions
+from discreet.tables import NoisyCounts
 
 Floats = NDArray[np.float64]
 

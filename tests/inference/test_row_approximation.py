@@ -7,8 +7,8 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.reading import Exactness, exactness_of
-from discreet.reading.counts.rows import ApproximateCounts, ApproximateRow
+from discreet.inference import Exactness, exactness_of
+from discreet.networks._approximate_rows import ApproximateCounts, ApproximateRow
 
 
 @pytest.mark.parametrize("fitted", [(3.2, 5.1), (-4.0, 6.0), (0.4, -2.0), (9.0, 1.0, -1.5)])
@@ -60,7 +60,7 @@ def test_tables_of_a_large_graph_are_drawn_for_every_variable() -> None:
     )
     mechanism = dc.FamilyHistograms(network, 900, 2)
     release = dc.simulate(mechanism, np.full(99, 100), dc.SeededBits(6))
-    drawn = ApproximateCounts(dc.inference.consistent_tables(release), network).tables(50, np.random.default_rng(7))
+    drawn = ApproximateCounts(dc.networks.consistent_tables(release), network).tables(50, np.random.default_rng(7))
     assert [table.shape for table in drawn] == [(50, 1, 3), *[(50, 3, 3)] * 11]
     assert exactness_of(mechanism) is Exactness.SAMPLED  # chains start from such draws
 

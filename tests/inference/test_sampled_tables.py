@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, MaximumPosterior
-from discreet.reading import Problem, why_unreadable
-from discreet.reading.solvers.enumeration import EnumerationSolver
-from discreet.reading.solvers.sampled_tables import SampledTablesSolver
+from discreet.choices import HellingerGlobal, HellingerReciprocal, MaximumPosterior
+from discreet.inference import Problem, why_unreadable
+from discreet.tables._chains_solver import SampledTablesSolver
+from discreet.tables._enumeration import EnumerationSolver
 
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=1, outside="a")
 KINDS: dict[str, Callable[[], Any]] = {

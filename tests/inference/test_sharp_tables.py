@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading.counts.sampled import SampledTables, Target, chains_apart
-from discreet.reading.problem import Problem
-from discreet.reading.solvers.sampled_tables import target_of
+from discreet.inference import Problem, SampledTables, Target
+from discreet.inference._sampled_tables import chains_apart
+from discreet.tables._chains_solver import target_of
 
 LEVELS = {"smoker": ("yes", "no"), "ward": tuple("ABCD")}
 CROSSED = dc.Categories(("smoker", "ward"), levels=LEVELS, outside={"smoker": "no", "ward": "A"}, prior=1)
@@ -62,7 +62,7 @@ def test_chains_get_to_draws_of_many_records() -> None:
     levels = dict.fromkeys("abcd", ("no", "yes"))
     network = dc.Network.from_edges("a -> b", "a -> c", "b -> c", "c -> d", levels=levels, prior=1, outside="no")
     counts = network.simulate(100_000, np.random.default_rng(8)).statistics
-    release = dc.simulate(dc.mechanisms.NetworkSampling(network, 100_000, 9, "0.9"), counts, dc.SeededBits(5))
+    release = dc.simulate(dc.draws.NetworkSampling(network, 100_000, 9, "0.9"), counts, dc.SeededBits(5))
     posterior = dc.infer(release, prior=1)  # a warning would be an error here
     both = counts[:8].reshape(2, 2, 2).sum(axis=2)  # a and b
     assert posterior.conditional("b=yes", "a=yes").mean == pytest.approx(both[1, 1] / both[1].sum(), abs=0.02)

@@ -19,14 +19,12 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet import mechanisms
-from discreet.inference.posteriors.posterior import posterior_of
-from discreet.mechanisms import with_fields
-from discreet.models import NumberSums, NumberTable, WeightedSums, Weights
-from discreet.models.programs import Poisson
-from discreet.reading.problem import Observed, Problem, Solver
-from discreet.reading.published import Exactness
-from discreet.reading.solvers import SOLVERS
+from discreet.inference import Exactness, Observed, Problem, Solver
+from discreet.inference._posterior import posterior_of
+from discreet.inference._solvers import SOLVERS
+from discreet.mechanism import with_fields
+from discreet.numbers import NumberSums, NumberTable, WeightedSums, Weights
+from discreet.programs import Poisson
 
 LEVEL = 0.8
 Study = tuple[float, float, float, float, float]
@@ -66,27 +64,27 @@ EVENTS = dc.Poisson("events", most=5, outside=5, shape=4, rate=3)
 SETTINGS: dict[str, Setting] = {
     "TablesSolver": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 150),
     "TreeTablesSolver": Setting(
-        lambda: mechanisms.TreeLevels(levels(3), 40, "0.2", parents=(2, 2), lengths=(1, 1)), 150
+        lambda: dc.tables.TreeLevels(levels(3), 40, "0.2", parents=(2, 2), lengths=(1, 1)), 150
     ),
-    "EnumerationSolver": Setting(lambda: mechanisms.HellingerGlobal(levels(2), 20, 1), 120),
-    "WeightedTablesSolver": Setting(lambda: mechanisms.HellingerGlobal(levels(3), 30, 2), 30),
+    "EnumerationSolver": Setting(lambda: dc.choices.HellingerGlobal(levels(2), 20, 1), 120),
+    "WeightedTablesSolver": Setting(lambda: dc.choices.HellingerGlobal(levels(3), 30, 2), 30),
     "SampledTablesSolver": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 50),
     "CellModelsSolver": Setting(lambda: dc.GeometricHistogram(VISITS, 40, "0.2"), 80),
-    "NaiveBayesSolver": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.3"), 80),
-    "CubeSolver": Setting(lambda: mechanisms.CubeCounts(CLASS, 40, "0.3"), 50),
-    "SharedRadiusSolver": Setting(lambda: mechanisms.JointHistograms(CLASS, 12, "0.7"), 30),
-    "BinaryTreesSolver": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 40, "0.3"), 60),
-    "TreesSolver": Setting(lambda: mechanisms.FamilyHistograms(CHAIN, 6, 1), 25),
-    "CountsSolver": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 25),
-    "RowsSolver": Setting(lambda: mechanisms.FamilyHistograms(CLASS, 40, "0.5"), 80),
+    "NaiveBayesSolver": Setting(lambda: dc.networks.FamilyHistograms(CLASS, 40, "0.3"), 80),
+    "CubeSolver": Setting(lambda: dc.networks.CubeCounts(CLASS, 40, "0.3"), 50),
+    "SharedRadiusSolver": Setting(lambda: dc.networks.JointHistograms(CLASS, 12, "0.7"), 30),
+    "BinaryTreesSolver": Setting(lambda: dc.networks.FamilyHistograms(CHAIN, 40, "0.3"), 60),
+    "TreesSolver": Setting(lambda: dc.networks.FamilyHistograms(CHAIN, 6, 1), 25),
+    "CountsSolver": Setting(lambda: dc.networks.FamilyHistograms(CLASS, 40, "0.5"), 25),
+    "RowsSolver": Setting(lambda: dc.networks.FamilyHistograms(CLASS, 40, "0.5"), 80),
     "FamiliesSolver": Setting(
-        lambda: mechanisms.PosteriorSampling.tempered(EVENTS, size=20, epsilon="0.5", delta="1e-3"), 40
+        lambda: dc.draws.PosteriorSampling.tempered(EVENTS, size=20, epsilon="0.5", delta="1e-3"), 40
     ),
-    "MomentsSolver": Setting(lambda: mechanisms.BoxMoments(LINE, 200, "0.5"), 80),
-    "NumberSumsSolver": Setting(lambda: mechanisms.GeometricSums(SUMS, 50, "0.2"), 100, is_valid_only=True),
-    "WeightedSumsSolver": Setting(lambda: mechanisms.GeometricSums(WEIGHTED, 50, "0.2"), 100, is_valid_only=True),
-    "NumberTableSolver": Setting(lambda: mechanisms.TreeTable(CELLS, 200, "0.3"), 100, 20, is_valid_only=True),
-    "TwoStepSolver": Setting(lambda: mechanisms.TwoStepMedian(CELLS, 200, "0.3"), 60, 20, is_valid_only=True),
+    "MomentsSolver": Setting(lambda: dc.regression.BoxMoments(LINE, 200, "0.5"), 80),
+    "NumberSumsSolver": Setting(lambda: dc.numbers.GeometricSums(SUMS, 50, "0.2"), 100, is_valid_only=True),
+    "WeightedSumsSolver": Setting(lambda: dc.numbers.GeometricSums(WEIGHTED, 50, "0.2"), 100, is_valid_only=True),
+    "NumberTableSolver": Setting(lambda: dc.numbers.TreeTable(CELLS, 200, "0.3"), 100, 20, is_valid_only=True),
+    "TwoStepSolver": Setting(lambda: dc.numbers.TwoStepMedian(CELLS, 200, "0.3"), 60, 20, is_valid_only=True),
 }
 
 
@@ -99,10 +97,10 @@ def solvers() -> dict[str, type[Solver]]:
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let weighted draws read a choice among few tables as if it were one among many, with few draws."""
-    monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
-    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._TRIALS", 300)
-    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._DRAWS", 500)
-    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._WANTED_SIZE", 50)
+    monkeypatch.setattr("discreet.choices._hellinger_mechanism.MOST_CANDIDATES", 100)
+    monkeypatch.setattr("discreet.tables._importance_solver._TRIALS", 300)
+    monkeypatch.setattr("discreet.tables._importance_solver._DRAWS", 500)
+    monkeypatch.setattr("discreet.tables._importance_solver._WANTED_SIZE", 50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few records and few draws
         yield

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading import Problem, Solver, solve, solver_for
-from discreet.reading.problem import BoundsEvidence
-from discreet.reading.readings import TableReading
-from discreet.reading.strengths import read_strengths, strengthened
+from discreet.inference import Problem, Solver, read_strengths, solve, solver_for
+from discreet.inference._prior_strengths import strengthened
+from discreet.inference._problem import BoundsEvidence
+from discreet.tables._solution import TableReading
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 

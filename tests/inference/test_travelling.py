@@ -10,10 +10,10 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.inference.new_targets import new_targets
-from discreet.inference.posteriors.arviz_export import log_likelihoods_of
-from discreet.inference.posteriors.sample import PosteriorSample
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
+from discreet.inference import PosteriorSample
+from discreet.inference._arviz import log_likelihoods_of
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
+from discreet.regression._posterior import new_targets
 
 pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
 ALL = {"posterior", "sample_stats", "log_likelihood", "posterior_predictive", "prior", "prior_predictive"}
@@ -36,7 +36,7 @@ def table() -> Any:
 
 @cache
 def pair() -> Any:
-    release = dc.simulate(dc.mechanisms.FamilyHistograms(PAIR, 20, 1), [3, 4, 5, 2, 2, 4], dc.SeededBits(1), "b")
+    release = dc.simulate(dc.networks.FamilyHistograms(PAIR, 20, 1), [3, 4, 5, 2, 2, 4], dc.SeededBits(1), "b")
     return dc.infer(release, prior=1)
 
 
@@ -44,21 +44,21 @@ def pair() -> Any:
 def loop() -> Any:
     generator = np.random.default_rng(5)
     counts = counts_of(LOOP, simulated_records(LOOP, simulated_tables(LOOP, generator), 400, generator))
-    return dc.infer(dc.simulate(dc.mechanisms.FamilyHistograms(LOOP, 400, 1), counts, dc.SeededBits(1), "loop"))
+    return dc.infer(dc.simulate(dc.networks.FamilyHistograms(LOOP, 400, 1), counts, dc.SeededBits(1), "loop"))
 
 
 @cache
 def line() -> Any:
     x = np.linspace(0, 10, 300)
     y = 2 + 1.5 * x + np.random.default_rng(1).normal(0, 1, 300)
-    release = dc.simulate(dc.mechanisms.BoxMoments(LINE, 300, 10), LINE.rehearse({"x": x, "y": y}), dc.SeededBits(1))
+    release = dc.simulate(dc.regression.BoxMoments(LINE, 300, 10), LINE.rehearse({"x": x, "y": y}), dc.SeededBits(1))
     return dc.infer(release)
 
 
 @cache
 def family() -> Any:
     model = dc.Poisson("visits", most=3, shape=2, rate=2, outside=3)
-    mechanism = dc.mechanisms.PosteriorSampling(model, 200, 5, "0.5", power="0.05")
+    mechanism = dc.draws.PosteriorSampling(model, 200, 5, "0.5", power="0.05")
     return dc.infer(dc.simulate(mechanism, [60, 90, 40, 10], dc.SeededBits(1), "visits"))
 
 
@@ -153,7 +153,7 @@ def test_what_is_not_known_is_left_out_and_said() -> None:
     assert "the prior says nothing about the features" in tree.attrs["left_out"]
     numbers = dc.NumberTable("age", (0, 100), 10, missing=0)
     ages = numbers.rehearse({"age": [20, 30, 40, 50, 60] * 10})
-    tree = tree_of(dc.infer(dc.simulate(dc.mechanisms.TreeTable(numbers, 50, 1), ages, dc.SeededBits(1), "ages")))
+    tree = tree_of(dc.infer(dc.simulate(dc.numbers.TreeTable(numbers, 50, 1), ages, dc.SeededBits(1), "ages")))
     assert set(tree.children) == {*ALL, "observed_data"} - {"prior", "prior_predictive"}
     assert "tests that are valid for any records" in tree.attrs["left_out"]
 
@@ -189,7 +189,7 @@ def test_a_file_holds_what_the_tree_holds(tmp_path: Path) -> None:
 
 
 def test_what_takes_too_long_is_left_out_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.inference.posteriors.arviz_export._OPERATIONS", 10.0)
+    monkeypatch.setattr("discreet.inference._arviz._OPERATIONS", 10.0)
     tree = tree_of(table())
     assert set(tree.children) == {"posterior", "prior", "observed_data", "sample_stats"}
     assert "fewer draws need fewer" in tree.attrs["left_out"]
@@ -199,7 +199,7 @@ def test_what_takes_too_long_is_left_out_and_not_waited_for(monkeypatch: pytest.
 def sums() -> tuple[Any, Any]:
     """Return made-up ages by ward, of which every tenth is missing, and what a release of their sums tells."""
     model = dc.NumberSums("age", (0, 100), ("mean", "sum", "variance"), by=dc.Column("ward", ("A", "B"), outside="A"))
-    release = dc.simulate(dc.mechanisms.GeometricSums(model, 400, 2), ages(model, 0), dc.SeededBits(1), "ages")
+    release = dc.simulate(dc.numbers.GeometricSums(model, 400, 2), ages(model, 0), dc.SeededBits(1), "ages")
     return model, dc.infer(release)
 
 

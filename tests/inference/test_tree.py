@@ -7,11 +7,10 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
-from discreet.reading import Problem
-from discreet.reading.counts.tree_counts import TreeCounts, TreeNode
-from discreet.reading.solvers.trees import TreesSolver
+from discreet.inference import Problem
+from discreet.mathematics import log_prior, log_prior_constant
+from discreet.networks._trees import TreeCounts, TreeNode, TreesSolver
+from discreet.privacy import compositions
 
 Tables = list[np.ndarray]
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading import Problem
-from discreet.reading.counts.kept_mass import chance_slopes, log_chance_above
-from discreet.reading.counts.output_fits import fit_of
+from discreet.inference import Problem, fit_of
+from discreet.inference._truncated_mass import chance_slopes, log_chance_above
 
 ROWS = [
     ((500, 300, 200), "0.3"),

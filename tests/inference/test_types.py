@@ -6,8 +6,9 @@ from typing import assert_type
 import pytest
 
 import discreet as dc
-from discreet.guarantees.chain import append, newest
-from discreet.inference import CategoriesPosterior, NetworkPosterior
+from discreet.ledger._chain import append, newest
+from discreet.networks import NetworkPosterior
+from discreet.tables import CategoriesPosterior
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 PAIR = dc.Network.from_edges("a -> b", levels={"a": (0, 1), "b": (0, 1)}, outside=0)
@@ -25,9 +26,9 @@ def test_a_release_knows_its_model_and_its_reading_the_posterior() -> None:
 def test_mechanisms_show_all_their_facts_in_one_way() -> None:
     model = "Categories('coin', levels=('heads', 'tails'), outside='heads', prior=None)"
     shown = f"DiscreteGaussianCounts({model}, size=40, epsilon='1', delta='1e-6', "
-    assert repr(dc.mechanisms.DiscreteGaussianCounts(COIN, 40, 1, "1e-6")).startswith(shown)
+    assert repr(dc.tables.DiscreteGaussianCounts(COIN, 40, 1, "1e-6")).startswith(shown)
     assert repr(dc.FamilyHistograms(PAIR, 40, 1)) == "FamilyHistograms(Network('a', 'a -> b'), size=40, epsilon='1')"
-    assert repr(dc.mechanisms.FourierCounts(PAIR, 40, 1, shares=(2, 1, 1))).endswith("epsilon='1', shares=(2, 1, 1))")
+    assert repr(dc.networks.FourierCounts(PAIR, 40, 1, shares=(2, 1, 1))).endswith("epsilon='1', shares=(2, 1, 1))")
 
 
 def test_an_amount_says_what_it_counts(tmp_path: Path) -> None:

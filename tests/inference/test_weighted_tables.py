@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates.hellinger_moments import hellinger_moments
-from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth
-from discreet.mechanisms.hellinger_sums import log_normalisers
-from discreet.reading import Problem, why_unreadable
-from discreet.reading.solvers import weighted_tables
-from discreet.reading.solvers.enumeration import EnumerationSolver
-from discreet.reading.solvers.weighted_tables import WeightedTablesSolver
+from discreet.choices import HellingerGlobal, HellingerReciprocal, HellingerSmooth
+from discreet.choices._hellinger_moments import hellinger_moments
+from discreet.choices._hellinger_sums import log_normalisers
+from discreet.inference import Problem, why_unreadable
+from discreet.tables import _importance_solver as weighted_tables
+from discreet.tables._enumeration import EnumerationSolver
+from discreet.tables._importance_solver import WeightedTablesSolver
 
 THREE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 0.5, 2), outside="a")
 FOUR = dc.Categories("x", levels=("a", "b", "c", "d"), prior=1, outside="a")
@@ -42,7 +42,7 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_tables(kind: str, monkey
     problem = Problem.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
     exact = EnumerationSolver().solve(problem)
     with monkeypatch.context() as patched:  # as if there were too many tables to list
-        patched.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
+        patched.setattr("discreet.choices._hellinger_mechanism.MOST_CANDIDATES", 100)
         assert WeightedTablesSolver().rejection(problem) is None
         found = WeightedTablesSolver().solve(problem)
         again = WeightedTablesSolver().solve(problem)

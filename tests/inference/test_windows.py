@@ -7,17 +7,14 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant, log_prior_windows
-from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.models.network_records import counts_of, simulated_records, simulated_tables
-from discreet.reading import Problem, known_sum
-from discreet.reading.counts.class_reading import OwnFactor
-from discreet.reading.counts.class_windows import RowMemory, WindowedClass
-from discreet.reading.counts.naive_bayes import NaiveBayesCounts
-from discreet.reading.counts.row_counts import RowCounts
-from discreet.reading.counts.row_windows import RowWindows, known_row
-from discreet.reading.counts.windows import CellWindows, Seen
-from discreet.reading.solvers.naive_bayes import NaiveBayesSolver, whole, windowed
+from discreet.inference import CellWindows, Problem, RowCounts, RowWindows, Seen
+from discreet.inference import _known_sum as known_sum
+from discreet.inference._row_windows import known_row
+from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows
+from discreet.networks import NetworkCounts
+from discreet.networks._class import OwnFactor, RowMemory, WindowedClass
+from discreet.networks._naive_bayes import NaiveBayesCounts, NaiveBayesSolver, whole, windowed
+from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 from discreet_papers import as_published
 
 
@@ -189,7 +186,7 @@ def released(mechanism: NetworkCounts, seed: int) -> dc.Release:
 KINDS: dict[str, Callable[[dc.Network, int, str], NetworkCounts]] = {
     "histograms": lambda net, size, eps: dc.FamilyHistograms(net, size, eps),
     "updates": lambda net, size, eps: as_published.LaplaceUpdates(net, size, eps),
-    "Gaussians": lambda net, size, eps: dc.mechanisms.FamilyGaussians(net, size, eps, "1e-6"),
+    "Gaussians": lambda net, size, eps: dc.networks.FamilyGaussians(net, size, eps, "1e-6"),
 }
 
 
@@ -210,7 +207,7 @@ def test_two_releases_are_read_together_as_by_direct_sums() -> None:
     net = network(3, 3)
     releases = [
         released(dc.FamilyHistograms(net, 500, 1), 6),
-        released(dc.mechanisms.FamilyGaussians(net, 500, 1, "1e-6"), 6),
+        released(dc.networks.FamilyGaussians(net, 500, 1, "1e-6"), 6),
         released(as_published.LaplaceUpdates(net, 500, "0.3"), 6),
     ]
     problem = Problem.of(releases)

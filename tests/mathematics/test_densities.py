@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from discreet.arrays import Floats
-from discreet.mathematics.densities import Peak, by_draws
+from discreet._core.arrays import Floats
+from discreet.mathematics import by_draws
+from discreet.mathematics._densities import Peak
 
 
 class Skewed:

@@ -2,7 +2,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from discreet.mathematics.digits import log_gamma_ratio
+from discreet.mathematics import log_gamma_ratio
 
 
 @pytest.mark.parametrize("x", [1.0, 2.5, 29.9, 30.0, 1e3, 1e6, 1e9, 1e12])

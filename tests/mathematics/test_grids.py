@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, gamma, t
 
-from discreet.mathematics.densities import on_a_grid, peak_of
-from discreet.mathematics.grids import GridLaw
+from discreet.mathematics import on_a_grid, peak_of
+from discreet.mathematics._grids import GridLaw
 
 SHAPE, RATE = 20.0, 10.0
 LEVEL = 0.9

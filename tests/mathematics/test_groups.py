@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.mathematics.groups import Grouped, systematic
+from discreet.mathematics import Grouped, systematic
 
 
 def test_single_draws_have_the_error_of_a_weighted_mean() -> None:

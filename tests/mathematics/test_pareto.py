@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import genpareto, norm
 
-from discreet.mathematics.pareto import MOST_SHAPE, pareto_fit, smoothed
+from discreet.mathematics import MOST_SHAPE, smoothed
+from discreet.mathematics._pareto import pareto_fit
 
 Floats = NDArray[np.float64]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from discreet.arrays import Floats
-from discreet.mathematics.densities import by_draws
-from discreet.mathematics.ridges import ALONG, Ridge, along
+from discreet._core.arrays import Floats
+from discreet.mathematics import along, by_draws
+from discreet.mathematics._ridges import ALONG, Ridge
 
 CENTRE, WIDTH = -1.0, 0.8
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.mathematics.tilting import tilted_to, weights_tilted_to
+from discreet.mathematics import tilted_to, weights_tilted_to
 
 LOGS = np.log(np.random.default_rng(1).gamma(1.0, size=(4, 30)))
 STEPS = np.arange(30)

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from discreet.mathematics.distributions.weighted import NormalMixture, WeightedDraws
-from discreet.mathematics.groups import Grouped
+from discreet.mathematics import Grouped
+from discreet.mathematics.distributions._weighted import NormalMixture, WeightedDraws
 
 WEIGHTS = np.array([0.1, 0.5, 0.15, 0.25])
 CENTRES = np.array([-3.0, 0.2, 0.3, 8.0])

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest
 
 import discreet as dc
-from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
-from discreet.mechanisms.ball_draw import BallDraw, loss_range, published_bound
-from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.draws import BallDraw, loss_range, published_bound
+from discreet.mathematics.distributions._truncated_gaussian import TruncatedGaussian
+from discreet.regression import InverseGamma, LinearRegression
 
 Floats = NDArray[np.float64]
 

@@ -10,13 +10,10 @@ import pytest
 from scipy.stats import chisquare, kstest
 
 import discreet as dc
-from discreet.mechanisms.box_moments import BoxMoments, NoisyMoments
-from discreet.mechanisms.gaussian_moments import GaussianMoments
-from discreet.mechanisms.laplace_moments import LaplaceMoments
-from discreet.models.linear_regression import LinearRegression
-from discreet.noise.cube import cube_radius
-from discreet.randomness import wide_geometric
-from discreet.reading.problem import why_unreadable
+from discreet.inference import why_unreadable
+from discreet.noise import cube_radius
+from discreet.noise.randomness._wide import wide_geometric
+from discreet.regression import BoxMoments, GaussianMoments, LaplaceMoments, LinearRegression, NoisyMoments
 
 
 def tiny(features: tuple[str, ...] = ("x",), grid: int = 8) -> LinearRegression:

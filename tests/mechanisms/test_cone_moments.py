@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mechanisms import BoxMoments, ConeMoments
-from discreet.models.linear_regression import LinearRegression
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.regression import BoxMoments, ConeMoments, LinearRegression
+from discreet.release import mechanism_document, read_mechanism
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 SEX = dc.Column("sex", ("m", "f"), outside="m")
@@ -16,12 +15,12 @@ MODELS = [
     dc.LinearRegression(
         "y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=noise, intercept=intercept, missing="middle"
     )
-    for noise in ("0.2", dc.models.InverseGamma(1, 1))
+    for noise in ("0.2", dc.regression.InverseGamma(1, 1))
     for intercept in (True, False)
 ]
 MODELS += [
     dc.LinearRegression(
-        "y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=dc.models.InverseGamma(1, 1), intercept=intercept,
+        "y", ["x", WARD, SEX], {"x": (0, 10), "y": (0, 5)}, noise=dc.regression.InverseGamma(1, 1), intercept=intercept,
         terms=[("x", "x"), ("x", "ward"), ("ward", "sex")], missing="middle")
     for intercept in (True, False)
 ]  # fmt: skip
@@ -96,7 +95,7 @@ def test_the_noise_does_not_depend_on_the_records() -> None:
 def test_it_has_less_noise_than_the_box() -> None:
     names = [f"x{k}" for k in range(4)]
     model = dc.LinearRegression(
-        "y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=dc.models.InverseGamma(1, 1), missing="middle"
+        "y", names, dict.fromkeys((*names, "y"), (-1, 1)), noise=dc.regression.InverseGamma(1, 1), missing="middle"
     )
     cone, box = ConeMoments(model, 1000, 1), BoxMoments(model, 1000, 1)
     ratios = cone.scale / box.scale

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import beta
 
 import discreet as dc
-from discreet.certificates.network_draw import NodeCurve, composed_draws, least_epsilon
-from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms import NetworkSampling, PosteriorSampling
+from discreet.draws import NetworkSampling, PosteriorSampling
+from discreet.draws._network_loss import NodeCurve, composed_draws, least_epsilon
+from discreet.privacy import pure_rho
 
 MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=50, outside="usual")
 HEAVY = dc.Categories("x", levels=(0, 1), outside=0, prior=40)

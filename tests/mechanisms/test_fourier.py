@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.errors import DeclarationError
-from discreet.mechanisms.contrasts import ContrastBasis, contrast_basis
-from discreet.mechanisms.fourier_counts import best_shares
-from discreet.mechanisms.record_changes import contrast_changes, parity_changes
+from discreet._core.errors import DeclarationError
+from discreet.networks import contrast_basis, parity_changes
+from discreet.networks._contrasts import ContrastBasis
+from discreet.networks._fourier_counts import best_shares
+from discreet.networks._record_changes import contrast_changes
 from discreet.planning import cell_variances, mean_cell_variance
 from discreet_papers import as_published
 
@@ -105,11 +106,11 @@ def test_contrasts_are_those_of_the_definition(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [as_published.FourierUpdates, dc.mechanisms.FourierCounts, dc.mechanisms.ContrastGaussians]
+    "kind", [as_published.FourierUpdates, dc.networks.FourierCounts, dc.networks.ContrastGaussians]
 )
 def test_what_is_measured_is_a_linear_map_of_the_cells(kind: Any) -> None:
     network = BINARY["loop"]
-    mechanism = kind(network, 50, 1, **({"delta": "1e-6"} if kind is dc.mechanisms.ContrastGaussians else {}))
+    mechanism = kind(network, 50, 1, **({"delta": "1e-6"} if kind is dc.networks.ContrastGaussians else {}))
     matrix = mechanism.measured(np.eye(network.cells, dtype=np.int64))
     counts = counts_of(network, records_of(network, 50, seed=13))
     assert np.array_equal(counts @ matrix, mechanism.measured(counts))
@@ -132,23 +133,23 @@ def test_tables_come_back_from_their_contrasts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("kind", [as_published.FourierUpdates, dc.mechanisms.FourierCounts])
+@pytest.mark.parametrize("kind", [as_published.FourierUpdates, dc.networks.FourierCounts])
 def test_noisy_tables_of_yes_no_variables_agree_to_the_last_bit(kind: Any, name: str) -> None:
     network = BINARY[name]
     mechanism = kind(network, 50, 1)
     output = mechanism.sample(counts_of(network, records_of(network, 50, seed=3)), dc.SeededBits(3))
     assert_margins_agree(network, mechanism.tables(output), 0.0)
-    if kind is dc.mechanisms.FourierCounts:
+    if kind is dc.networks.FourierCounts:
         assert all(table.sum() == 50 for table in mechanism.tables(output).values())
 
 
 @pytest.mark.parametrize("name", MIXED)
 def test_noisy_tables_of_any_levels_agree_but_for_rounding(name: str) -> None:
     network = MIXED[name]
-    mechanism = dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6")
+    mechanism = dc.networks.ContrastGaussians(network, 50, 1, "1e-6")
     output = mechanism.sample(counts_of(network, records_of(network, 50, seed=4)), dc.SeededBits(4))
     assert_margins_agree(network, mechanism.tables(output), 1e-9)
-    independent = dc.mechanisms.FamilyGaussians(network, 50, 1, "1e-6")
+    independent = dc.networks.FamilyGaussians(network, 50, 1, "1e-6")
     other = independent.sample(counts_of(network, records_of(network, 50, seed=4)), dc.SeededBits(4))
     tables = dict(zip(network.maximal_families, network.split(other), strict=True))
     shared = [(f, g) for f, g in combinations(tables, 2) if set(f) & set(g)]
@@ -235,7 +236,7 @@ def test_known_sensitivities() -> None:
 
 def test_the_best_shares_of_naive_bayes_are_those_in_closed_form() -> None:
     for features in (4, 16):
-        mechanism = dc.mechanisms.FourierCounts(naive_bayes(features), 50, 1)
+        mechanism = dc.networks.FourierCounts(naive_bayes(features), 50, 1)
         rates = dict(zip(mechanism.basis.blocks, map(float, mechanism.rates), strict=True))
         assert rates["y",] == pytest.approx(1 / 2, rel=5e-3)  # scale 4 of c_y
         assert rates["x0",] == pytest.approx(1 / (2 * features), rel=5e-3)  # scale 4 d
@@ -260,17 +261,17 @@ def test_no_nearby_shares_are_better(name: str) -> None:
 
 def test_equal_shares_have_an_exact_loss_and_others_are_dominated() -> None:
     network = BINARY["chain"]
-    tight = dc.mechanisms.FourierCounts(network, 50, 1, shares=(1,) * 9)
+    tight = dc.networks.FourierCounts(network, 50, 1, shares=(1,) * 9)
     assert len(tight.privacy_loss().losses) == 8  # seven coefficients move
     assert float(tight.rho) == pytest.approx(7 * tanh(1 / 14) / 7, rel=1e-7)  # seven numbers of rate 1/7
-    weighted = dc.mechanisms.FourierCounts(network, 50, 1)
+    weighted = dc.networks.FourierCounts(network, 50, 1)
     assert weighted.privacy_loss().losses == (Fraction(1), Fraction(-1))
     assert weighted.rho < Fraction(1, 2)
 
 
 def test_documents_with_other_shares_mean_the_same_noise() -> None:
     network = yes_no("a -> b")
-    mechanism = dc.mechanisms.FourierCounts(network, 50, "1/3", shares=(2, 4, 6))
+    mechanism = dc.networks.FourierCounts(network, 50, "1/3", shares=(2, 4, 6))
     release = dc.simulate(mechanism, np.array([10, 20, 5, 15]), dc.SeededBits(8))
     again = dc.Release.from_json(release.to_json())
     assert again.mechanism == mechanism
@@ -281,27 +282,27 @@ def test_documents_with_other_shares_mean_the_same_noise() -> None:
 def test_shares_and_networks_that_do_not_fit_are_refused() -> None:
     network = yes_no("a -> b")
     for shares in ((1, 2), (1, 2, 0), (1, 2, -1), (1, 2, 0.5), "123", (1, 2, 10**10)):
-        for kind, more in ((dc.mechanisms.FourierCounts, {}), (dc.mechanisms.ContrastGaussians, {"delta": "1e-6"})):
+        for kind, more in ((dc.networks.FourierCounts, {}), (dc.networks.ContrastGaussians, {"delta": "1e-6"})):
             made: Any = kind
             with pytest.raises(DeclarationError, match="share"):
                 made(network, 50, 1, shares=shares, **more)
-    for published in (dc.mechanisms.FourierCounts, as_published.FourierUpdates):
+    for published in (dc.networks.FourierCounts, as_published.FourierUpdates):
         with pytest.raises(DeclarationError, match="3 levels"):
             published(MIXED["three levels"], 50, 1)
     with pytest.raises(DeclarationError, match="rate"):
-        dc.mechanisms.FourierCounts(network, 50, "1e-6", shares=(1, 1, 10))
+        dc.networks.FourierCounts(network, 50, "1e-6", shares=(1, 1, 10))
     with pytest.raises(DeclarationError, match="densely"):
-        dc.mechanisms.FourierCounts(yes_no(*(f"p{i} -> c{i}{j} -> q{i}{j}" for i, j in PAIRS), *DENSE), 50, 1)
+        dc.networks.FourierCounts(yes_no(*(f"p{i} -> c{i}{j} -> q{i}{j}" for i, j in PAIRS), *DENSE), 50, 1)
 
 
 def test_a_gaussian_variance_that_is_too_small_is_refused() -> None:
     network = MIXED["levels 2, 3, 4"]
-    good = dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6")
-    assert dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6", good.shares, good.variance) == good
+    good = dc.networks.ContrastGaussians(network, 50, 1, "1e-6")
+    assert dc.networks.ContrastGaussians(network, 50, 1, "1e-6", good.shares, good.variance) == good
     with pytest.raises(DeclarationError, match="too small"):
-        dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6", variance=good.variance * Fraction(999, 1000))
+        dc.networks.ContrastGaussians(network, 50, 1, "1e-6", variance=good.variance * Fraction(999, 1000))
     with pytest.raises(DeclarationError, match="between"):
-        dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6", variance=10**17)
+        dc.networks.ContrastGaussians(network, 50, 1, "1e-6", variance=10**17)
     patterns = [frozenset(names) for size in range(5) for names in combinations("abcd", size)]
     spent = [float(contrast_changes(network).moves(p) @ (1 / good.block_variances())) for p in patterns]
     assert max(spent) == pytest.approx(float(1 / good.variance), rel=1e-12)
@@ -310,7 +311,7 @@ def test_a_gaussian_variance_that_is_too_small_is_refused() -> None:
 
 def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
     network = MIXED["levels 2, 3, 4"]
-    mechanism = dc.mechanisms.ContrastGaussians(network, 50, 2, "1e-3")
+    mechanism = dc.networks.ContrastGaussians(network, 50, 2, "1e-3")
     drawn = mechanism.noise.sample(4000, dc.SeededBits(9)).astype(float)
     ratios = drawn.var(axis=0) / [float(v) for v in mechanism.variances]
     assert np.abs(ratios - 1).max() < 5 * np.sqrt(2 / 4000)
@@ -324,7 +325,7 @@ def test_gaussian_contrasts_have_the_variances_that_are_stated() -> None:
 def test_such_releases_are_read_by_chains() -> None:
     """Noise on sums over many cells is no product over cells, but it has a likelihood; chains need no more."""
     counts = np.array([100, 200, 50, 150])
-    release = dc.simulate(dc.mechanisms.FourierCounts(yes_no("a -> b"), 500, 4), counts, dc.SeededBits(10))
+    release = dc.simulate(dc.networks.FourierCounts(yes_no("a -> b"), 500, 4), counts, dc.SeededBits(10))
     posterior = dc.infer(release)
     assert "Markov chains" in posterior.method
     assert posterior.mean_tables()["b"][0, 1] == pytest.approx(2 / 3, abs=0.05)
@@ -348,8 +349,8 @@ def test_they_are_published_charged_and_verified_like_any_other(tmp_path: Any) -
     network = yes_no("a -> b", "c -> b")
     data = {"a": [0, 1] * 10, "b": [1] * 20, "c": [0] * 15 + [1] * 5}
     ledger = dc.Ledger.create(tmp_path / "ledger.db", epsilon=3, delta="1e-5")
-    mechanisms = dc.mechanisms.FourierCounts(network, 20, 1), as_published.FourierUpdates(network, 20, 1)
-    for mechanism in (*mechanisms, dc.mechanisms.ContrastGaussians(network, 20, 1, "1e-6")):
+    mechanisms = dc.networks.FourierCounts(network, 20, 1), as_published.FourierUpdates(network, 20, 1)
+    for mechanism in (*mechanisms, dc.networks.ContrastGaussians(network, 20, 1, "1e-6")):
         release = dc.publish(mechanism, network.statistics(data), ledger=ledger, label=type(mechanism).__name__)
         certificate = dc.verify(dc.Release.from_json(release.to_json()), ledger=ledger)
         assert certificate.guarantee == mechanism.guarantee
@@ -361,8 +362,8 @@ def test_they_are_published_charged_and_verified_like_any_other(tmp_path: Any) -
 def test_contrasts_and_fitted_maximal_tables_coincide_for_naive_bayes(levels: int) -> None:
     network = naive_bayes(4, levels)
     kinds = (
-        dc.mechanisms.ContrastGaussians(network, 50, 1, "1e-6"),
-        dc.mechanisms.FamilyGaussians(network, 50, 1, "1e-6"),
+        dc.networks.ContrastGaussians(network, 50, 1, "1e-6"),
+        dc.networks.FamilyGaussians(network, 50, 1, "1e-6"),
     )
     means = [mean_cell_variance(network, cell_variances(kind)) * float(kind.rho) for kind in kinds]
     assert means[0] == pytest.approx(means[1], rel=2e-3)
@@ -374,4 +375,4 @@ def test_too_many_parents_are_refused_before_any_work() -> None:
         [dc.Column(name, ("no", "yes"), outside="no") for name in names], [()] * 11 + [tuple(names[:11])]
     )
     with pytest.raises(dc.DeclarationError, match="11 parents; at most 10"):
-        dc.mechanisms.FourierCounts(network, 100, 1)
+        dc.networks.FourierCounts(network, 100, 1)

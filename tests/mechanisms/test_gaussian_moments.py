@@ -12,11 +12,10 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare, kstest, norm
 
 import discreet as dc
-from discreet.mechanisms.gaussian_moments import GaussianMoments
-from discreet.mechanisms.moments import Moments
-from discreet.models.linear_regression import InverseGamma, LinearRegression
 from discreet.noise import RoundedGaussian
-from discreet.randomness import wide_gaussian
+from discreet.noise.randomness._wide import wide_gaussian
+from discreet.regression import GaussianMoments, InverseGamma, LinearRegression
+from discreet.regression._mechanisms import Moments
 
 
 def model_of(features: int, noise: str | InverseGamma = "0.2", intercept: bool = False) -> LinearRegression:

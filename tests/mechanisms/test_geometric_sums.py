@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.releases.release import mechanism_document
+from discreet.release import mechanism_document
 
 GROUPS = dc.Column("g", ("a", "b"), outside="a")
 

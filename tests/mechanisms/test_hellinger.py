@@ -7,12 +7,12 @@ import pytest
 from flint import ctx
 
 import discreet as dc
-from discreet.certificates.adjacent_pairs import compare_neighbours
-from discreet.certificates.pair_bound import rounded_up
-from discreet.certificates.promised_loss import promised_loss
-from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import normaliser_bound
+from discreet.choices import HellingerMechanism
+from discreet.choices._adjacent_pairs import compare_neighbours
+from discreet.choices._hellinger_mechanism import promised_loss
+from discreet.choices._hellinger_sensitivity import normaliser_bound
+from discreet.choices._pair_bound import rounded_up
+from discreet.privacy import pure_rho
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
@@ -42,14 +42,14 @@ def test_the_exact_epsilons_of_figure_11(size: int, wanted: float) -> None:
     assert wanted <= found.epsilon <= wanted + 1e-10
     assert mechanism.guarantee.epsilon == rounded_up(wanted)
     assert mechanism.guarantee.delta == 0
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.ENUMERATED
 
 
 def test_the_global_mechanism_gives_about_half_of_what_it_costs() -> None:
     mechanism = HellingerGlobal(COIN, 100, "0.8")
     assert float(mechanism.guarantee.epsilon) == pytest.approx(0.423096, abs=1e-9)
     assert mechanism.claim.epsilon == Fraction("0.8")
-    assert mechanism.claim.evidence is dc.guarantees.Evidence.CLAIMED
+    assert mechanism.claim.evidence is dc.privacy.Evidence.CLAIMED
 
 
 def test_eight_records_to_all_digits() -> None:
@@ -96,7 +96,7 @@ def test_table_one_of_the_later_notes() -> None:
 def test_the_exponent_of_the_tables_breaks_its_promise() -> None:
     for size in (5, 10, 50):
         assert HellingerTable(COIN, size, 1).neighbours().losses.max() > 1
-    assert HellingerTable(COIN, 10, 1).guarantee.evidence is dc.guarantees.Evidence.CLAIMED
+    assert HellingerTable(COIN, 10, 1).guarantee.evidence is dc.privacy.Evidence.CLAIMED
 
 
 def test_smooth_sensitivity_without_the_half_is_not_private_either() -> None:
@@ -122,7 +122,7 @@ def test_the_local_sensitivity_keeps_no_promise(
     mechanism = HellingerLocal(model_of(*prior), size, epsilon)
     found = mechanism.neighbours()
     assert found.losses.max() == pytest.approx(wanted, abs=digits)
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.CLAIMED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.CLAIMED
     assert found.losses.max() <= mechanism.proved_pure_epsilon()
 
 
@@ -178,7 +178,7 @@ def test_too_many_tables_to_enumerate_leave_what_is_proved() -> None:
     assert HellingerReciprocal(model, 60, 1).guarantee.epsilon == 1
     for mechanism in (smooth, proved):
         guarantee = mechanism.guarantee
-        assert guarantee.evidence is dc.guarantees.Evidence.PROVED
+        assert guarantee.evidence is dc.privacy.Evidence.PROVED
         assert mechanism.privacy_loss().delta_at(guarantee.epsilon) <= float(guarantee.delta) * (1 + 1e-9) + 1e-15
         assert mechanism.rho == pure_rho(mechanism.pure_epsilon)
     assert proved.guarantee.epsilon <= 1

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.arrays import Counts
-from discreet.mechanisms import with_fields
-from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.reading import Problem
-from discreet.reading.solvers.weighted_tables import WeightedTablesSolver
+from discreet._core.arrays import Counts
+from discreet.choices import HellingerCalibrated
+from discreet.inference import Problem
+from discreet.mechanism import with_fields
+from discreet.tables._importance_solver import WeightedTablesSolver
 from uncalibrated_hellinger import HellingerSmooth
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -38,7 +38,7 @@ def test_the_scale_fits_and_a_larger_one_does_not(model: dc.Categories, size: in
     assert mechanism.fits(mechanism.compared(mechanism.scale))
     assert not mechanism.fits(mechanism.compared(mechanism.scale * Fraction("1.0001")))
     assert mechanism.guarantee.epsilon == Fraction(epsilon)
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.ENUMERATED
     again = HellingerCalibrated(model, size, epsilon, delta, mechanism.smoothing, mechanism.scale)
     assert again == mechanism
     assert again.guarantee == mechanism.guarantee
@@ -75,7 +75,7 @@ def test_nonsense_is_refused(smoothing: str, word: str) -> None:
 
 def test_too_many_tables_to_compare_have_a_proved_scale_and_too_many_to_draw_from_are_refused() -> None:
     mechanism = HellingerCalibrated(COIN, 20_000, 1)
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.PROVED
     assert mechanism.scale < Fraction(1, 2)
     with pytest.raises(dc.DeclarationError, match="GeometricHistogram"):
         HellingerCalibrated(dc.Categories("x", levels=tuple(range(200)), outside=0), 10_000, 1)
@@ -83,15 +83,15 @@ def test_too_many_tables_to_compare_have_a_proved_scale_and_too_many_to_draw_fro
 
 def test_other_facts_mean_another_scale() -> None:
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
-    mechanism = dc.mechanisms.HellingerCalibrated(coin, size=10, epsilon=1)
-    assert with_fields(mechanism, epsilon=2) == dc.mechanisms.HellingerCalibrated(coin, size=10, epsilon=2)
-    assert with_fields(mechanism, size=6) == dc.mechanisms.HellingerCalibrated(coin, size=6, epsilon=1)
+    mechanism = dc.choices.HellingerCalibrated(coin, size=10, epsilon=1)
+    assert with_fields(mechanism, epsilon=2) == dc.choices.HellingerCalibrated(coin, size=10, epsilon=2)
+    assert with_fields(mechanism, size=6) == dc.choices.HellingerCalibrated(coin, size=6, epsilon=1)
     assert with_fields(mechanism) == mechanism
 
 
 def test_a_few_tables_have_the_sums_of_many_rather_than_certified_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     model = dc.Categories("x", levels=tuple("abcdefgh"), outside="a")
-    mechanism = dc.mechanisms.HellingerCalibrated(model, 120, 1)
+    mechanism = dc.choices.HellingerCalibrated(model, 120, 1)
     tables = np.array([[15] * 8, [50, 10, 10, 10, 10, 10, 10, 10], [113, 1, 1, 1, 1, 1, 1, 1]])
     certified = [mechanism.moments(table).log_normaliser.middle for table in tables]
     monkeypatch.setattr(HellingerCalibrated, "moments", None)
@@ -106,7 +106,7 @@ def test_sums_of_a_table_take_its_sensitivity_once_and_count_it(monkeypatch: pyt
         asked.append(tuple(table))
         return plain(mechanism, table)
 
-    mechanism = dc.mechanisms.HellingerCalibrated(dc.Categories("x", levels=tuple("abcdefgh"), outside="a"), 400, 1)
+    mechanism = dc.choices.HellingerCalibrated(dc.Categories("x", levels=tuple("abcdefgh"), outside="a"), 400, 1)
     monkeypatch.setattr(HellingerCalibrated, "_sensitivity", counted)
     tables = np.array([[50] * 8, [330, 10, 10, 10, 10, 10, 10, 10], [393, 1, 1, 1, 1, 1, 1, 1]])
     assert np.isfinite(mechanism.log_prob(tables[0], tables)).all()
@@ -121,4 +121,4 @@ def test_sums_of_a_table_take_its_sensitivity_once_and_count_it(monkeypatch: pyt
 def test_choices_among_tables_of_many_records_have_near_sums(levels: int, size: int) -> None:
     """All sums at once took up to 6 ms a table; near ones are as exact as the draws need, and checked."""
     model = dc.Categories("x", levels=tuple("abcdefgh"[:levels]), outside="a")
-    assert dc.mechanisms.HellingerCalibrated(model, size, 1).has_near_sums
+    assert dc.choices.HellingerCalibrated(model, size, 1).has_near_sums

@@ -9,11 +9,12 @@ from flint import arb, ctx
 from scipy.special import gammaln
 
 import discreet as dc
-from discreet.certificates import compositions, hellinger_series
-from discreet.certificates.hellinger_series import _coefficients, _concave_above, pair_sums, series_epsilon, stretches
-from discreet.mechanisms import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity_ball
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.choices import HellingerGlobal, HellingerReciprocal, HellingerSmooth, HellingerSmoothProved
+from discreet.choices import _hellinger_series as hellinger_series
+from discreet.choices._hellinger_sensitivity import global_sensitivity_ball
+from discreet.choices._hellinger_series import _coefficients, _concave_above, pair_sums, series_epsilon, stretches
+from discreet.privacy import compositions
+from discreet.release import mechanism_document, read_mechanism
 from discreet_papers.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
 
 
@@ -208,7 +209,7 @@ def test_a_concave_hull_lies_above_its_points_and_touches_them() -> None:
 def test_six_hundred_records_in_four_cells_use_nearly_all_of_epsilon(epsilon: object, gain: float) -> None:
     mechanism = HellingerGlobal(table_of(1, 1, 1, 1), 600, epsilon)  # type: ignore[arg-type]
     assert float(mechanism.scale / (mechanism.epsilon / 2)) == pytest.approx(gain, abs=5e-4)
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.PROVED
     with pytest.raises(dc.DeclarationError, match="scale"):
         HellingerGlobal(table_of(1, 1, 1, 1), 600, epsilon, scale=mechanism.scale * Fraction(101, 100))  # type: ignore[arg-type]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare, kstest
 
 import discreet as dc
-from discreet.certificates.enumeration import enumerate_neighbours
-from discreet.certificates.posterior_distances import Tables
-from discreet.mathematics.divergences import hellinger
-from discreet.mechanisms import hellinger_draws
-from discreet.mechanisms.hellinger_draws import TABLE_BITS, ExactDraws
-from discreet.mechanisms.hellinger_envelope import Envelope
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.choices import PermuteAndFlip
+from discreet.choices import _hellinger_draws as hellinger_draws
+from discreet.choices._hellinger_draws import TABLE_BITS, ExactDraws
+from discreet.choices._hellinger_envelope import Envelope
+from discreet.choices._posterior_distances import Tables
+from discreet.mathematics._divergences import hellinger
+from discreet.privacy import enumerate_neighbours
 from discreet_papers.hellinger_simulation import simulate_batch, simulate_draws
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 
@@ -194,7 +194,7 @@ def test_large_tables_are_published_read_back_and_verified(tmp_path: Any, kind: 
     certificate = dc.verify(read, ledger=ledger)
     assert certificate.guarantee == mechanism.guarantee
     assert mechanism.guarantee.epsilon == 1
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.PROVED
 
 
 def test_likelihoods_of_large_tables_are_pointwise() -> None:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.certificates.posterior_distances import Tables
-from discreet.certificates.posterior_powers import PosteriorPowers
-from discreet.mechanisms.hellinger_draws import TABLE_BITS
-from discreet.mechanisms.hellinger_envelope import Envelope, _uniform_tables
+from discreet.choices._hellinger_draws import TABLE_BITS
+from discreet.choices._hellinger_envelope import Envelope, _uniform_tables
+from discreet.choices._posterior_distances import Tables
+from discreet.choices._posterior_powers import PosteriorPowers
 from discreet_papers.hellinger_simulation import simulate_draws
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates.enumeration import compositions
-from discreet.certificates.hellinger_moments import hellinger_moments
-from discreet.certificates.pair_bound import pair_bound
-from discreet.mechanisms import HellingerCalibrated, HellingerGlobal, HellingerReciprocal, HellingerSmooth
-from discreet.mechanisms.hellinger_near import NearSums, log_near, rough_log_near
-from discreet.reading import Problem, why_unreadable
-from discreet.reading.solvers.enumeration import EnumerationSolver
-from discreet.reading.solvers.weighted_tables import WeightedTablesSolver
+from discreet.choices import HellingerCalibrated, HellingerGlobal, HellingerReciprocal, HellingerSmooth
+from discreet.choices._hellinger_approximate import NearSums, log_near, rough_log_near
+from discreet.choices._hellinger_moments import hellinger_moments
+from discreet.choices._pair_bound import pair_bound
+from discreet.inference import Problem, why_unreadable
+from discreet.privacy import compositions
+from discreet.tables._enumeration import EnumerationSolver
+from discreet.tables._importance_solver import WeightedTablesSolver
 
 
 def categories(cells: int) -> dc.Categories:
@@ -95,10 +95,10 @@ def test_near_sums_read_what_a_list_of_all_tables_reads(kind: type, monkeypatch:
     mechanism = kind(categories(3), 30, 8)
     problem = Problem.of([dc.simulate(mechanism, np.array([5, 15, 10]), dc.SeededBits(2))])
     exact = EnumerationSolver().solve(problem)
-    monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_CANDIDATES", 100)
-    monkeypatch.setattr("discreet.mechanisms.hellinger_law.MOST_ENUMERATED", 100)
-    monkeypatch.setattr("discreet.mechanisms.hellinger_sums.MOST_RECORDS", 10)
-    monkeypatch.setattr("discreet.reading.solvers.weighted_tables._TRIALS", 1_000)
+    monkeypatch.setattr("discreet.choices._hellinger_mechanism.MOST_CANDIDATES", 100)
+    monkeypatch.setattr("discreet.choices._hellinger_mechanism.MOST_ENUMERATED", 100)
+    monkeypatch.setattr("discreet.choices._hellinger_sums.MOST_RECORDS", 10)
+    monkeypatch.setattr("discreet.tables._importance_solver._TRIALS", 1_000)
     assert mechanism.has_near_sums
     found = WeightedTablesSolver().solve(problem)
     steps = np.arange(exact.counts.marginals.shape[1])

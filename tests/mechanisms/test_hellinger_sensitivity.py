@@ -7,9 +7,7 @@ import pytest
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from discreet.certificates import compositions
-from discreet.mathematics.divergences import hellinger_rows, log_r
-from discreet.mechanisms.hellinger_sensitivity import (
+from discreet.choices._hellinger_sensitivity import (
     RELATIVE_ERROR,
     exponential,
     global_sensitivity,
@@ -26,6 +24,8 @@ from discreet.mechanisms.hellinger_sensitivity import (
     sensitivity_ball,
     smooth_sensitivity,
 )
+from discreet.mathematics import hellinger_rows, log_r
+from discreet.privacy import compositions
 
 Floats = NDArray[np.float64]
 PRIORS = [

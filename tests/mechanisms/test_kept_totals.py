@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.arrays import Counts
-from discreet.mechanisms.noisy_counts import TableCells
-from discreet.noise.structure import epsilon_weights, rho_weights
+from discreet._core.arrays import Counts
+from discreet.noise import epsilon_weights, rho_weights
+from discreet.tables._mechanisms import TableCells
 
 MODEL = dc.Categories("x", levels=("a", "b", "c"), outside="c")
 
@@ -27,13 +27,13 @@ class OpenHistogram(dc.GeometricHistogram):
         return OneMore(self.model)
 
 
-class OpenGaussians(dc.mechanisms.DiscreteGaussianHistogram):
+class OpenGaussians(dc.tables.DiscreteGaussianHistogram):
     @cached_property
     def quantities(self) -> OneMore:
         return OneMore(self.model)
 
 
-class OpenCounts(dc.mechanisms.DiscreteLaplaceCounts):
+class OpenCounts(dc.tables.DiscreteLaplaceCounts):
     @cached_property
     def quantities(self) -> OneMore:
         return OneMore(self.model)
@@ -58,4 +58,4 @@ def test_gaussian_noise_that_sums_to_zero_has_no_rho_where_a_total_moves() -> No
 
 
 def test_free_noise_still_hides_a_record_that_is_added() -> None:
-    assert OpenCounts(MODEL, 5, 1).pure_epsilon == dc.mechanisms.DiscreteLaplaceCounts(MODEL, 5, 1).pure_epsilon / 2
+    assert OpenCounts(MODEL, 5, 1).pure_epsilon == dc.tables.DiscreteLaplaceCounts(MODEL, 5, 1).pure_epsilon / 2

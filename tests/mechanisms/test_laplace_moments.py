@@ -7,10 +7,8 @@ import pytest
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.mechanisms.box_moments import BoxMoments
-from discreet.mechanisms.laplace_moments import LaplaceMoments
-from discreet.models.linear_regression import LinearRegression
-from discreet.randomness import wide_laplace
+from discreet.noise.randomness._wide import wide_laplace
+from discreet.regression import BoxMoments, LaplaceMoments, LinearRegression
 
 
 def model_of(features: int, grid: int = 2**15) -> LinearRegression:

@@ -8,17 +8,17 @@ import pytest
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.certificates import compositions, enumerate_neighbours
-from discreet.mechanisms import Mechanism
-from discreet.mechanisms.maximum_posterior import (
-    MaximumPosterior,
+from discreet.choices import MaximumPosterior
+from discreet.choices._maximum_posterior import (
     maximum_of_noisy_counts,
     published_epsilon,
     published_sensitivity,
     tempered_maximum,
     utility_bound,
 )
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.mechanism import Mechanism
+from discreet.privacy import compositions, enumerate_neighbours
+from discreet.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 0.5), outside="a")

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.mechanisms import Mechanism
-from discreet.mechanisms.maximum_posterior import published_epsilon
-from discreet.mechanisms.network_maximum import (
-    NetworkMaximum,
-    maximum_of_noisy_tables,
-    tempered_network_maximum,
-)
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.choices import NetworkMaximum
+from discreet.choices._maximum_posterior import published_epsilon
+from discreet.choices._network_maximum import maximum_of_noisy_tables, tempered_network_maximum
+from discreet.mechanism import Mechanism
+from discreet.release import mechanism_document, read_mechanism
 
 CHAIN = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=0)
 MIXED = dc.Network.from_edges(

@@ -7,13 +7,13 @@ import pytest
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.certificates import enumerate_neighbours
-from discreet.mechanisms import NoisyCounts
+from discreet.privacy import enumerate_neighbours
+from discreet.tables import NoisyCounts
 
-PURE: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.mechanisms.DiscreteLaplaceCounts)
+PURE: tuple[type[NoisyCounts], ...] = (dc.GeometricHistogram, dc.tables.DiscreteLaplaceCounts)
 GAUSSIAN: tuple[type[NoisyCounts], ...] = (
-    dc.mechanisms.DiscreteGaussianHistogram,
-    dc.mechanisms.DiscreteGaussianCounts,
+    dc.tables.DiscreteGaussianHistogram,
+    dc.tables.DiscreteGaussianCounts,
 )
 KINDS = PURE + GAUSSIAN
 SETTINGS = [(2, 1, "0.3"), (2, 6, "1"), (2, 6, "2.5"), (3, 3, "0.7"), (3, 4, "1/3"), (4, 2, "1")]

@@ -9,12 +9,12 @@ import pytest
 from flint import arb, arb_poly, ctx
 
 import discreet as dc
-from discreet.certificates.flip_law import flip_log_law, flip_points
-from discreet.mechanisms.permute_and_flip import PermuteAndFlip
-from discreet.randomness import SeededBits
-from discreet.reading import Problem, why_unreadable
-from discreet.reading.solvers.enumeration import EnumerationSolver
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.choices import PermuteAndFlip
+from discreet.choices._permute_and_flip import flip_log_law, flip_points
+from discreet.inference import Problem, why_unreadable
+from discreet.noise.randomness._seeded import SeededBits
+from discreet.release import mechanism_document, read_mechanism
+from discreet.tables._enumeration import EnumerationSolver
 from uncalibrated_hellinger import HellingerGlobal
 
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
@@ -108,14 +108,14 @@ def test_what_floats_do_to_the_law_is_within_its_bound(size: int, epsilon: str) 
 def test_what_calibration_gains_over_the_proof(size: int, gain: float) -> None:
     mechanism = PermuteAndFlip(COIN, size, 1)
     assert float(mechanism.scale) * 2 == pytest.approx(gain, abs=5e-4)
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.ENUMERATED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.ENUMERATED
     assert float(mechanism.rho) < 0.25  # any pure epsilon = 1 could cost .4621
 
 
 def test_beyond_comparison_the_scale_is_that_of_the_proof() -> None:
     mechanism = PermuteAndFlip(COIN, 700, 1)
     assert mechanism.scale == Fraction(1, 2)
-    assert mechanism.guarantee.evidence is dc.guarantees.Evidence.PROVED
+    assert mechanism.guarantee.evidence is dc.privacy.Evidence.PROVED
     assert "about half of epsilon may be unused" in mechanism.guarantee.reason
     with pytest.raises(dc.DeclarationError, match="does not give epsilon"):
         PermuteAndFlip(COIN, 700, 1, "0.6")

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.mathematics.distributions.certified import (
+from discreet.draws._truncation import Truncation
+from discreet.mathematics.distributions._certified import (
     CertifiedBeta,
     CertifiedDistribution,
     CertifiedGamma,
     CertifiedNormal,
 )
-from discreet.mechanisms.posterior_grid import FARTHEST, GridLaw, LazyUniform, enclosing_integers
-from discreet.mechanisms.truncation import Truncation
+from discreet.mechanism import FARTHEST, GridLaw, LazyUniform
+from discreet.mechanism._grid import enclosing_integers
 
 F = Fraction
 LAWS: list[CertifiedDistribution] = [

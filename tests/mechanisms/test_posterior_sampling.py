@@ -10,16 +10,14 @@ from scipy.stats import chisquare
 
 import discreet as dc
 from counted_work import calls_of
-from discreet.certificates import enumerate_neighbours
-from discreet.certificates.posterior_draw import gaussian_delta, two_cell_delta
-from discreet.exact import exact
-from discreet.mechanisms import Mechanism, with_fields
-from discreet.mechanisms.posterior_sampling import PosteriorSampling
-from discreet.models.exponential import Exponential
-from discreet.models.normal_mean import NormalMean
-from discreet.models.poisson import Poisson
+from discreet._core.exact import exact
+from discreet.draws import PosteriorSampling, gaussian_delta
+from discreet.draws._loss import two_cell_delta
+from discreet.mechanism import Mechanism, with_fields
 from discreet.planning import accuracy_curve, solve_for_width
-from discreet.releases.release import mechanism_document, read_mechanism
+from discreet.privacy import enumerate_neighbours
+from discreet.programs.families import Exponential, NormalMean, Poisson
+from discreet.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DIE = dc.Categories("x", levels=("a", "b", "c"), prior=(1, 2, 1.5), outside="a")
@@ -61,9 +59,9 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
         Poisson("x", 3, 2, 1, outside=3),
         NormalMean("x", 0, 10, 4, outside="usual"),
         Exponential("x", 10, shape=5, rate=5, outside="usual"),
-        dc.models.Binomial("x", 4, 2, 3, outside=0),
-        dc.models.LaplaceScale("x", 4, bands=4, outside="usual"),
-        dc.models.NormalPrecision("x", 4, bands=4, outside="usual"),
+        dc.programs.families.Binomial("x", 4, 2, 3, outside=0),
+        dc.programs.families.LaplaceScale("x", 4, bands=4, outside="usual"),
+        dc.programs.families.NormalPrecision("x", 4, bands=4, outside="usual"),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -161,9 +159,9 @@ def test_truncation_without_tempering() -> None:
         Poisson("x", most=3, shape=4, outside=3),
         Exponential("x", high=2, bands=3, shape=3, rate=2, outside="usual"),
         NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4, outside="usual"),
-        dc.models.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
-        dc.models.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2, outside="usual"),
-        dc.models.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2, outside="usual"),
+        dc.programs.families.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
+        dc.programs.families.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2, outside="usual"),
+        dc.programs.families.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2, outside="usual"),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -173,7 +171,7 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     mechanism = PosteriorSampling(model, size, "0.3", Fraction(exact) * Fraction(1001, 1000), grid_bits=bits)
     reach = np.arange(-6 * 2**bits, 14 * 2**bits)[:, None]
     outputs = reach[reach[:, 0] >= 0] if not isinstance(model, NormalMean) else reach
-    outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.models.Binomial) else outputs
+    outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.programs.families.Binomial) else outputs
     found = enumerate_neighbours(mechanism.log_prob, size, len(model.cells), outputs)
     missing = (1 - np.exp(found.log_laws).sum(axis=1)).max()
     assert missing < 1e-4
@@ -300,7 +298,7 @@ def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None
         Poisson("x", 3, 20, 20, outside=3),
         NormalMean("x", 0, 10, 4, outside="usual"),
         Exponential("x", 10, shape=5, rate=5, outside="usual"),
-        dc.models.Binomial("x", 4, 5, 5, outside=0),
+        dc.programs.families.Binomial("x", 4, 5, 5, outside=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -400,7 +398,7 @@ def test_a_large_epsilon_truncates_at_one_cell_of_the_grid() -> None:
 
 
 def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_read() -> None:
-    mechanism = PosteriorSampling(dc.models.Binomial("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6")
+    mechanism = PosteriorSampling(dc.programs.families.Binomial("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6")
     document: dict[str, Any] = mechanism_document(mechanism)
     assert read_mechanism(document) == mechanism
     document["model"]["alpha"] = "100000000000"
@@ -409,5 +407,5 @@ def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_r
         read_mechanism(document)
     with pytest.raises(dc.DeclarationError, match="Declare a weaker prior"):
         PosteriorSampling.tempered(
-            dc.models.Binomial("x", 5, 10**11, 10**11, outside=0), size=100, epsilon=1, delta="1e-6"
+            dc.programs.families.Binomial("x", 5, 10**11, 10**11, outside=0), size=100, epsilon=1, delta="1e-6"
         )

@@ -8,9 +8,9 @@ import pytest
 from flint import arb, ctx
 
 import discreet as dc
-from discreet.exact import ball
-from discreet.mathematics.distributions import certified
-from discreet.mathematics.distributions.certified import CertifiedBeta, CertifiedGamma, incomplete_beta
+from discreet._core.exact import ball
+from discreet.mathematics.distributions import _certified as certified
+from discreet.mathematics.distributions._certified import CertifiedBeta, CertifiedGamma, incomplete_beta
 
 F = Fraction
 SIZE = 200
@@ -56,7 +56,7 @@ def test_every_stick_takes_the_steps_of_the_first(counts: list[int], monkeypatch
 def test_draws_of_a_network_take_the_steps_of_the_public_size(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = {name: dc.Column(name, ("no", "yes"), outside="no") for name in ("y", "x")}
     network = dc.Network.naive_bayes("y", ["x"], levels)
-    mechanism = dc.mechanisms.NetworkSampling.tempered(network, size=SIZE, epsilon=1, delta="1e-4")
+    mechanism = dc.draws.NetworkSampling.tempered(network, size=SIZE, epsilon=1, delta="1e-4")
     tables = [
         network.statistics({"y": ["no"] * n + ["yes"] * (SIZE - n), "x": ["no"] * SIZE}).open_for_publishing()
         for n in (0, 59, 60, SIZE)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.guarantees.zcdp import pure_rho
+from discreet.privacy import pure_rho
 from discreet_papers import as_published
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a")
@@ -22,22 +22,22 @@ NOW: dict[str, Any] = {
     "ClampedLaplace": as_published.ClampedLaplace(THREE, 6, 1, 2, 2),
     "LaplaceUpdates": as_published.LaplaceUpdates(ARROW, 6, 8),
     "FourierUpdates": as_published.FourierUpdates(ARROW, 6, 8),
-    "FourierCounts": dc.mechanisms.FourierCounts(ARROW, 6, 8),
-    "HellingerCalibrated": dc.mechanisms.HellingerCalibrated(COIN, 6, 1),
+    "FourierCounts": dc.networks.FourierCounts(ARROW, 6, 8),
+    "HellingerCalibrated": dc.choices.HellingerCalibrated(COIN, 6, 1),
     "PublishedHellingerGlobal": as_published.PublishedHellingerGlobal(COIN, 6, 1),
-    "HellingerGlobal": dc.mechanisms.HellingerGlobal(COIN, 6, 1),
-    "PermuteAndFlip": dc.mechanisms.PermuteAndFlip(COIN, 6, 1),
-    "MaximumPosterior": dc.mechanisms.MaximumPosterior(COIN, 6, 1),
-    "ConeMoments": dc.mechanisms.ConeMoments(
+    "HellingerGlobal": dc.choices.HellingerGlobal(COIN, 6, 1),
+    "PermuteAndFlip": dc.choices.PermuteAndFlip(COIN, 6, 1),
+    "MaximumPosterior": dc.choices.MaximumPosterior(COIN, 6, 1),
+    "ConeMoments": dc.regression.ConeMoments(
         dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle"), 50, 1
     ),
-    "BoxMoments": dc.mechanisms.BoxMoments(
+    "BoxMoments": dc.regression.BoxMoments(
         dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle"), 50, 1
     ),
-    "JointHistograms": dc.mechanisms.JointHistograms(ARROW, 6, 1),
+    "JointHistograms": dc.networks.JointHistograms(ARROW, 6, 1),
     "FamilyHistograms": dc.FamilyHistograms(ARROW, 6, 1),
     "GeometricHistogram": dc.GeometricHistogram(THREE, 6, 1),
-    "DiscreteLaplaceCounts": dc.mechanisms.DiscreteLaplaceCounts(THREE, 6, 1),
+    "DiscreteLaplaceCounts": dc.tables.DiscreteLaplaceCounts(THREE, 6, 1),
 }
 
 

@@ -10,16 +10,16 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mechanisms import RateTruncation
+from discreet.draws import RateTruncation
+from discreet.privacy import compositions
 
 FAMILIES = [
     dc.Poisson("x", most=3, shape=2, rate=2, outside=3),
     dc.Exponential("x", high=4, bands=3, shape=2, rate=3, outside="usual"),
     dc.NormalMean("x", low=0, high=4, variance=2, bands=3, prior_records=2, outside="usual"),
-    dc.models.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
-    dc.models.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3, outside="usual"),
-    dc.models.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3, outside="usual"),
+    dc.programs.families.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
+    dc.programs.families.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3, outside="usual"),
+    dc.programs.families.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3, outside="usual"),
 ]
 NAMED: Any = {"ids": lambda model: type(model).__name__}
 
@@ -34,7 +34,7 @@ def log_posterior(model: Any, row: Any, places: Any, power: float) -> Any:
         each = np.log(places)[:, None] * values - places[:, None]
     elif isinstance(model, dc.NormalMean):
         each = (2 * places[:, None] * values - places[:, None] ** 2) / (2 * float(model.variance))
-    elif isinstance(model, dc.models.Binomial):
+    elif isinstance(model, dc.programs.families.Binomial):
         each = np.log(places)[:, None] * values + np.log1p(-places)[:, None] * (model.trials - values)
     else:
         each = float(model.shape_of_record) * np.log(places)[:, None] - places[:, None] * values
@@ -81,7 +81,7 @@ def test_samples_follow_the_stated_likelihood(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", FAMILIES[:4], **NAMED)
-@pytest.mark.filterwarnings("ignore::discreet.errors.LittleInformationWarning")
+@pytest.mark.filterwarnings("ignore::discreet._core.errors.LittleInformationWarning")
 def test_the_reading_is_the_sum_over_all_tables(model: Any) -> None:
     mechanism = RateTruncation(model, 4, 50, "0.2", "0.9", "0.7", draws=2)
     counts = np.zeros(len(model.cells), dtype=np.int64)

@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.arrays import Counts, Floats
-from discreet.certificates import PrivacyLoss
-from discreet.errors import DeclarationError
-from discreet.guarantees.guarantee import Guarantee
-from discreet.inference._plug_in import plain_counts
-from discreet.mechanisms import Mechanism, Sized, sized
-from discreet.mechanisms.evidence import Evidence
-from discreet.mechanisms.output_space import OutputSpace
-from discreet.planning import verify
-from discreet.randomness import RandomBits
-from discreet.reading import why_unreadable
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError
+from discreet.inference import why_unreadable
+from discreet.mechanism import Evidence, Mechanism, OutputSpace, Sized, sized
+from discreet.noise.randomness._samplers import RandomBits
+from discreet.privacy import Guarantee, PrivacyLoss
+from discreet.tables._plug_in import plain_counts
+from discreet.verification import verify
 
 COIN = dc.Categories("x", levels=("a", "b"), outside="a", prior=1)
 

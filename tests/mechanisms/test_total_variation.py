@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 import discreet as dc
-from discreet.mechanisms import TotalVariationChoice
-from discreet.planning.twins import log_laws
+from discreet.choices import TotalVariationChoice
+from discreet.verification._enumerate import log_laws
 
 COIN = dc.Categories("x", levels=("a", "b"), prior=(0.5, 2), outside="a")
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.mechanisms import truncation as module
-from discreet.mechanisms.posterior_grid import stick_laws
-from discreet.mechanisms.truncated_dirichlet import Proposal, TruncatedDirichlet
-from discreet.mechanisms.truncation import Truncation
-from discreet.randomness import RandomBits
+from discreet.draws import _truncation as module
+from discreet.draws._truncated_dirichlet import Proposal, TruncatedDirichlet
+from discreet.draws._truncation import Truncation
+from discreet.mechanism import stick_laws
+from discreet.noise.randomness._samplers import RandomBits
 
 F = Fraction
 
@@ -99,7 +99,7 @@ def test_draws_end_soon_for_all_data(
 
 def test_networks_with_skewed_counts_are_drawn() -> None:
     levels = {"a": tuple(range(5)), "b": tuple(range(5))}
-    mechanism = dc.mechanisms.NetworkSampling.truncated(
+    mechanism = dc.draws.NetworkSampling.truncated(
         dc.Network.from_edges("a -> b", levels=levels, outside={name: each[0] for name, each in levels.items()}),
         size=100,
         epsilon="2",
@@ -113,7 +113,7 @@ def test_grids_too_coarse_for_the_records_are_refused_from_public_facts() -> Non
     die = dc.Categories("x", levels=tuple("abc"), outside="a")
     for make in (
         lambda bits: dc.PosteriorSampling(die, 10**6, "9", least="0.1", grid_bits=bits),
-        lambda bits: dc.mechanisms.NetworkSampling(
+        lambda bits: dc.draws.NetworkSampling(
             dc.Network.from_edges("a", levels={"a": tuple("abc")}, outside="a"), 10**6, "9", least="0.1", grid_bits=bits
         ),
     ):

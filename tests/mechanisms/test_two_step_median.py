@@ -10,14 +10,14 @@ import pytest
 
 import discreet as dc
 from discreet.noise import Laplace
-from discreet.reading.number_tests import ExactTests
-from discreet.reading.step_tests import StepTests, laplace_cut
+from discreet.numbers._edge_tests import ExactTests
+from discreet.numbers._step_tests import StepTests, laplace_cut
 
 EIGHT = dc.NumberTable("x", (0, 8), 8, quantiles=("0.5",), missing=0)
 
 
 def test_the_second_step_looks_at_the_edge_that_the_first_one_finds() -> None:
-    mechanism = dc.mechanisms.TwoStepMedian(EIGHT, 100, 1)
+    mechanism = dc.numbers.TwoStepMedian(EIGHT, 100, 1)
     assert mechanism.edges_of([[10, 10, 10, 19, 21, 10, 10, 10], [50, 0, 0, 0, 0, 0, 0, 50]]).tolist() == [4, 1]
     counts = np.array([10, 10, 10, 19, 21, 10, 10, 10])
     (drawn,) = mechanism.sample(counts[None], dc.SeededBits(1))
@@ -28,14 +28,14 @@ def test_the_second_step_looks_at_the_edge_that_the_first_one_finds() -> None:
 
 
 def test_both_steps_add_up_by_basic_and_zcdp_composition_and_no_law_is_convolved() -> None:
-    mechanism = dc.mechanisms.TwoStepMedian(EIGHT, 100, 2)
+    mechanism = dc.numbers.TwoStepMedian(EIGHT, 100, 2)
     half = dc.TreeTable(EIGHT, 100, 1)
     assert mechanism.guarantee.epsilon == 2
     assert mechanism.rho == half.rho + Laplace((Fraction(1),), (1,)).privacy_loss(np.ones(1, dtype=np.int64)).rho
     assert mechanism.privacy_loss().delta_at(1.9) > 0.8 * (1 - np.exp(-0.1)) * np.exp(2) / (1 + np.exp(2))
 
 
-class Louder(dc.mechanisms.TwoStepMedian):
+class Louder(dc.numbers.TwoStepMedian):
     """Spends all of epsilon on the second step and says half."""
 
     @cached_property
@@ -44,7 +44,7 @@ class Louder(dc.mechanisms.TwoStepMedian):
 
 
 def test_a_second_step_that_costs_more_than_it_says_is_caught() -> None:
-    dc.verify(dc.mechanisms.TwoStepMedian(EIGHT, 4, 1))
+    dc.verify(dc.numbers.TwoStepMedian(EIGHT, 4, 1))
     with pytest.raises(dc.VerificationError):
         dc.verify(Louder(EIGHT, 4, 1))
 
@@ -53,7 +53,7 @@ def test_a_second_step_that_costs_more_than_it_says_is_caught() -> None:
 def test_intervals_hold_the_median_also_where_one_record_is_in_its_cell(counts: tuple[int, ...], seed: int) -> None:
     """1,000 releases at 90 %: the standard error is .0095, and .87 is more than three below."""
     table = np.array(counts)
-    mechanism, rank = dc.mechanisms.TwoStepMedian(EIGHT, 400, 1), 200
+    mechanism, rank = dc.numbers.TwoStepMedian(EIGHT, 400, 1), 200
     true = int(np.searchsorted(np.cumsum(table), rank))
     outputs = mechanism.sample(np.tile(table, (1000, 1)), dc.SeededBits(seed))
     noise: Any = mechanism.table.noise
@@ -88,7 +88,7 @@ mechanism = "TwoStepMedian"
 epsilon = "2"
 """)
     asked = dc.Study(tmp_path / "s.toml")
-    assert isinstance(asked.question("q").mechanism, dc.mechanisms.TwoStepMedian)
+    assert isinstance(asked.question("q").mechanism, dc.numbers.TwoStepMedian)
     assert "TwoStepMedian" in dc.suggest(asked.question("q").model, 800, 2).reason
     release = asked.publish("q")
     assert asked.ledger().remaining.epsilon == 0
@@ -110,5 +110,5 @@ def test_without_a_public_number_of_records_two_steps_are_refused_in_words() -> 
         dc.NumberTable("x", (0, 8), 8, missing=0, by=dc.Column("g", ("a", "b"), outside="a")),
     ):
         with pytest.raises(dc.DeclarationError, match="needs the number of records"):
-            dc.mechanisms.TwoStepMedian(model, 100, 1)
+            dc.numbers.TwoStepMedian(model, 100, 1)
         assert not model.is_one_median

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.errors import DeclarationError
-from discreet.models.bif import read_bif
-from discreet.models.network import Network
-from discreet.records.columns import Column
+from discreet._core.errors import DeclarationError
+from discreet.networks import Network, read_bif
+from discreet.records import Column
 
 WEATHER = """
 // a made-up network

@@ -10,20 +10,17 @@ from flint import arb, ctx
 from scipy.stats import beta, binom, gamma, laplace, norm
 
 import discreet as dc
-from discreet.documents import document_of, read_document
-from discreet.exact import ball
-from discreet.mathematics.distributions.certified import (
+from discreet._core.documents import document_of, read_document
+from discreet._core.exact import ball
+from discreet.mathematics.distributions._certified import (
     CertifiedBeta,
     CertifiedDistribution,
     CertifiedGamma,
     CertifiedNormal,
     incomplete_beta,
 )
-from discreet.models.bounded_family import BoundedFamily
-from discreet.models.exponential import Exponential
-from discreet.models.model import Model
-from discreet.models.normal_mean import NormalMean
-from discreet.models.poisson import Poisson
+from discreet.mechanism import Model
+from discreet.programs.families import BoundedFamily, Exponential, NormalMean, Poisson
 
 F = Fraction
 FALLS = Poisson("falls", most=3, shape=2, rate=1, outside=3)
@@ -110,7 +107,7 @@ def test_posteriors() -> None:
 def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(power: Fraction) -> None:
     """On a grid of parameters, from densities of scipy at the middles that records stand for."""
     places = np.linspace(1e-4, 1 - 1e-4, 20_001)
-    chance = dc.models.Binomial("x", trials=3, alpha=2, beta=4, outside=0)
+    chance = dc.programs.families.Binomial("x", trials=3, alpha=2, beta=4, outside=0)
     logs = beta(2, 4).logpdf(places) + float(power) * sum(
         times * binom.logpmf(x, 3, places) for x, times in enumerate((2, 0, 1, 4))
     )
@@ -118,11 +115,11 @@ def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(
     rates, counts = np.linspace(1e-3, 12, 20_001), (1, 2, 0, 1, 0)
     laws: list[tuple[Any, Any]] = [
         (
-            dc.models.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3, outside="usual"),
+            dc.programs.families.LaplaceScale("x", reach=4, centre=1, bands=2, shape=2, rate=3, outside="usual"),
             laplace(1, 1 / rates),
         ),
         (
-            dc.models.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3, outside="usual"),
+            dc.programs.families.NormalPrecision("x", reach=4, mean=1, bands=2, shape=2, rate=3, outside="usual"),
             norm(1, rates**-0.5),
         ),
     ]
@@ -174,12 +171,12 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
         lambda: NormalMean("x", low=1, high=0, variance=1, outside="usual"),
         lambda: NormalMean("x", low=0, high=1, variance=0, outside="usual"),
         lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2, outside="usual"),
-        lambda: dc.models.Binomial("x", trials=0, outside=0),
-        lambda: dc.models.Binomial("x", trials=3, outside=4),
-        lambda: dc.models.Binomial("", trials=3, outside=0),
-        lambda: dc.models.LaplaceScale("x", reach=0, outside="usual"),
-        lambda: dc.models.LaplaceScale("x", reach=1, bands=0, outside="usual"),
-        lambda: dc.models.NormalPrecision("x", reach=1, shape=0, outside="usual"),
+        lambda: dc.programs.families.Binomial("x", trials=0, outside=0),
+        lambda: dc.programs.families.Binomial("x", trials=3, outside=4),
+        lambda: dc.programs.families.Binomial("", trials=3, outside=0),
+        lambda: dc.programs.families.LaplaceScale("x", reach=0, outside="usual"),
+        lambda: dc.programs.families.LaplaceScale("x", reach=1, bands=0, outside="usual"),
+        lambda: dc.programs.families.NormalPrecision("x", reach=1, shape=0, outside="usual"),
     ],
 )
 def test_nonsense_is_refused(make: Any) -> None:
@@ -187,7 +184,7 @@ def test_nonsense_is_refused(make: Any) -> None:
         make()
 
 
-@pytest.mark.parametrize("make", [lambda: Poisson("falls", 5), lambda: dc.models.Binomial("falls", 5)])
+@pytest.mark.parametrize("make", [lambda: Poisson("falls", 5), lambda: dc.programs.families.Binomial("falls", 5)])
 def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable[[], object]) -> None:
     with pytest.raises(dc.DeclarationError, match=r"'falls' must declare .* nothing was charged") as refusal:
         make()
@@ -197,8 +194,8 @@ def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable
 BANDED: list[tuple[Any, dict[str, Any], Fraction]] = [
     (dc.Exponential, {"high": 10, "bands": 5}, Fraction(4)),
     (dc.NormalMean, {"low": 0, "high": 10, "variance": 4, "bands": 5}, Fraction(4)),
-    (dc.models.LaplaceScale, {"reach": 10, "centre": 1, "bands": 5}, Fraction(3)),
-    (dc.models.NormalPrecision, {"reach": 10, "mean": 1, "bands": 5}, Fraction(9, 2)),
+    (dc.programs.families.LaplaceScale, {"reach": 10, "centre": 1, "bands": 5}, Fraction(3)),
+    (dc.programs.families.NormalPrecision, {"reach": 10, "mean": 1, "bands": 5}, Fraction(9, 2)),
 ]
 
 
@@ -236,17 +233,17 @@ def test_a_document_says_what_missing_values_count_as_unless_it_is_usual(
         (Poisson("falls", 5, outside=2), "count as 2 in falls."),
         (dc.Exponential("wait", high=10, bands=20, outside="usual"), "count as 10 in wait."),
         (
-            dc.models.LaplaceScale("error", reach=10, bands=10, outside="usual"),
+            dc.programs.families.LaplaceScale("error", reach=10, bands=10, outside="usual"),
             "count as 10 away from the centre in error.",
         ),
         (
-            dc.models.NormalPrecision("error", reach=10, bands=10, outside="usual"),
+            dc.programs.families.NormalPrecision("error", reach=10, bands=10, outside="usual"),
             "count as 9.5 away from the mean in error.",
         ),
         (dc.Exponential("wait", high=10, bands=20, outside=2), "count as 2 in wait."),
         (dc.NormalMean("height", low=0, high=10, variance=4, bands=20, outside="2.5"), "count as 2.5 in height."),
-        (dc.models.LaplaceScale("error", reach=10, centre=1, bands=10, outside=-3), "count as -3 in error."),
-        (dc.models.NormalPrecision("error", reach=10, mean=1, bands=10, outside=5), "count as 5 in error."),
+        (dc.programs.families.LaplaceScale("error", reach=10, centre=1, bands=10, outside=-3), "count as -3 in error."),
+        (dc.programs.families.NormalPrecision("error", reach=10, mean=1, bands=10, outside=5), "count as 5 in error."),
     ],
 )
 def test_what_missing_values_count_as_is_said_where_a_draw_is_read(model: Any, words: str) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mathematics.distributions import Dirichlet
+from discreet.mathematics.distributions._dirichlet import Dirichlet
+from discreet.privacy import compositions
 
 
 def test_levels_priors_and_cells_are_as_declared() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.models.elimination import chance_of, joint_chances, most_probable
-from discreet.models.network import Network
+from discreet.networks import Network
+from discreet.networks._elimination import chance_of, joint_chances, most_probable
 
 TWO, THREE = (0, 1), (0, 1, 2)
 GRAPHS = {

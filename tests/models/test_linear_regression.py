@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.models.linear_regression import InverseGamma, LinearRegression
+from discreet.regression import InverseGamma, LinearRegression
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 BOUNDS = {"age": (0, 120), "dose": (-1, 3), "y": (0, 200)}
@@ -181,7 +181,7 @@ def test_the_middle_can_be_declared_and_readings_say_what_gaps_count_as() -> Non
     assert [each.missing for each in model.bounds] == [50, 2, 20455]
     words = "Missing values count as 50 in y, 2 in a, 2026-01-02 in day."
     made_up = {"y": [10, 20, None, 40] * 50, "a": [1, 2, 3, None] * 50, "day": ["2026-01-01", None] * 100}
-    mechanism = dc.mechanisms.BoxMoments(model, 200, 50)
+    mechanism = dc.regression.BoxMoments(model, 200, 50)
     posterior = dc.infer(dc.simulate(mechanism, model.rehearse(made_up), dc.SeededBits(3)))
     assert words in str(posterior)
     assert words in posterior.intervals().axis

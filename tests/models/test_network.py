@@ -4,10 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.errors import DeclarationError, SecretError
-from discreet.models.network import Network
-from discreet.models.network_prior import EquivalentSize
-from discreet.records.columns import Column
+from discreet._core.errors import DeclarationError, SecretError
+from discreet.networks import EquivalentSize, Network
+from discreet.records import Column
 
 BINARY = ("no", "yes")
 

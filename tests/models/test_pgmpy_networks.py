@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.models.elimination import chance_of, joint_chances
-from discreet.models.network_events import read_event
-from discreet.models.pgmpy_networks import read_pgmpy, write_pgmpy
+from discreet.networks._elimination import chance_of, joint_chances
+from discreet.networks._events import read_event
+from discreet.networks._pgmpy import read_pgmpy, write_pgmpy
 
 LEVELS = {"sky": ("clear", "grey"), "grass": ("dry", "wet", "white"), "tap": ("off", "on"), "shoes": (0, 1)}
 GARDEN = dc.Network.from_edges(

@@ -6,11 +6,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import discreet as dc
-from discreet.models.modelled_table import ModelledTable
-from discreet.models.priors import LAWS, Beta, Gamma, HalfNormal, Law, LogNormal, Normal, law_of
-from discreet.models.programs import Program
-from discreet.models.programs.formulas import read_formula
-from discreet.models.programs.written import program_written
+from discreet.programs import ModelledTable, Program, program_written
+from discreet.programs._formula import read_formula
+from discreet.programs._priors import LAWS, Beta, Gamma, HalfNormal, Law, LogNormal, Normal, law_of
 
 AGE = dc.Column("age", ("young", "middle", "old"), outside="young")
 WARD = dc.Column("ward", ("A", "B"), outside="A")
@@ -30,11 +28,11 @@ def chances(program: Program, column: dc.Column, *naturals: float) -> NDArray[np
 @pytest.mark.parametrize(
     ("program", "naturals", "law"),
     [
-        (dc.models.programs.Normal(), (3.0, 2.0), stats.norm(3, 2)),
-        (dc.models.programs.Normal(), (60.0, 2.0), stats.norm(60, 2)),
-        (dc.models.programs.LogNormal(), (1.0, 0.7), stats.lognorm(0.7, scale=np.e)),
-        (dc.models.programs.Exponential(), (0.4,), stats.expon(scale=2.5)),
-        (dc.models.programs.Gamma(), (2.0, 3.0), stats.gamma(2, scale=1.5)),
+        (dc.programs.Normal(), (3.0, 2.0), stats.norm(3, 2)),
+        (dc.programs.Normal(), (60.0, 2.0), stats.norm(60, 2)),
+        (dc.programs.LogNormal(), (1.0, 0.7), stats.lognorm(0.7, scale=np.e)),
+        (dc.programs.Exponential(), (0.4,), stats.expon(scale=2.5)),
+        (dc.programs.Gamma(), (2.0, 3.0), stats.gamma(2, scale=1.5)),
     ],
 )
 def test_bands_of_numbers_have_the_mass_between_their_edges(
@@ -50,10 +48,10 @@ def test_bands_of_numbers_have_the_mass_between_their_edges(
 @pytest.mark.parametrize(
     ("program", "naturals", "law"),
     [
-        (dc.models.programs.Poisson(), (1.4,), stats.poisson(1.4)),
-        (dc.models.programs.NegativeBinomial(), (2.0, 3.0), stats.nbinom(3, 0.6)),
-        (dc.models.programs.Binomial(trials=9), (0.3,), stats.binom(9, 0.3)),
-        (dc.models.programs.Binomial(trials=3), (0.3,), stats.binom(3, 0.3)),
+        (dc.programs.Poisson(), (1.4,), stats.poisson(1.4)),
+        (dc.programs.NegativeBinomial(), (2.0, 3.0), stats.nbinom(3, 0.6)),
+        (dc.programs.Binomial(trials=9), (0.3,), stats.binom(9, 0.3)),
+        (dc.programs.Binomial(trials=3), (0.3,), stats.binom(3, 0.3)),
     ],
 )
 def test_levels_and_bands_of_whole_numbers_have_their_mass(
@@ -68,7 +66,7 @@ def test_levels_and_bands_of_whole_numbers_have_their_mass(
 
 
 def test_a_far_tail_keeps_its_digits() -> None:
-    found = dc.models.programs.Normal().on((DAYS,)).log_of(np.array([[-30.0, 0.0]]))[0]
+    found = dc.programs.Normal().on((DAYS,)).log_of(np.array([[-30.0, 0.0]]))[0]
     assert found[3] == pytest.approx(float(stats.norm.logsf(34)), rel=1e-3)  # 4 to under 8, of a mean of -30
 
 
@@ -138,10 +136,10 @@ def test_effects_are_those_of_levels_beside_the_first() -> None:
 ALL = [
     (dc.Logistic("falls ~ age + ward"), (AGE, WARD, FALLS)),
     (dc.Logistic("falls ~ age + (1 | ward)"), (AGE, WARD, FALLS)),
-    (dc.models.Multinomial("age ~ ward"), (WARD, AGE)),
-    (dc.models.LogLinear("~ age*falls + ward"), (AGE, WARD, FALLS)),
-    (dc.models.programs.Normal(), (DAYS,)),
-    (dc.models.programs.Binomial(trials=5, probability="Beta(2, 2)"), (WHOLE,)),
+    (dc.programs.Multinomial("age ~ ward"), (WARD, AGE)),
+    (dc.programs.LogLinear("~ age*falls + ward"), (AGE, WARD, FALLS)),
+    (dc.programs.Normal(), (DAYS,)),
+    (dc.programs.Binomial(trials=5, probability="Beta(2, 2)"), (WHOLE,)),
     (
         dc.CellModel(
             lambda given: np.log([given["p"] ** 2, 1 - given["p"] ** 2]),
@@ -179,11 +177,11 @@ def test_pulled_back_counts_are_derivatives_of_the_log_probabilities(
         (dc.Logistic("falls ~ age"), (WARD, FALLS), "names 'age'"),
         (dc.Logistic("age ~ ward"), (AGE, WARD), "Use a multinomial"),
         (dc.Logistic("falls=maybe ~ ward"), (WARD, FALLS), "the levels no, yes"),
-        (dc.models.Multinomial("age ~ (1 | ward)"), (AGE, WARD), "for Logistic"),
-        (dc.models.LogLinear("~ age"), (AGE, WARD), "the table has age, ward"),
-        (dc.models.programs.Normal(), (AGE,), "needs bands"),
-        (dc.models.programs.Poisson(), (AGE,), "whole numbers"),
-        (dc.models.programs.Poisson(), (WHOLE, AGE), "describes one column"),
+        (dc.programs.Multinomial("age ~ (1 | ward)"), (AGE, WARD), "for Logistic"),
+        (dc.programs.LogLinear("~ age"), (AGE, WARD), "the table has age, ward"),
+        (dc.programs.Normal(), (AGE,), "needs bands"),
+        (dc.programs.Poisson(), (AGE,), "whole numbers"),
+        (dc.programs.Poisson(), (WHOLE, AGE), "describes one column"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused_in_words(
@@ -202,8 +200,8 @@ def test_a_program_without_levels_says_what_is_missing() -> None:
 
 def test_families_are_written_with_their_priors() -> None:
     found = program_written("normal; mean = Normal(1, 2); sd = HalfNormal(3)")
-    assert found == dc.models.programs.Normal(mean="Normal(1, 2)", sd="HalfNormal(3)")
-    assert program_written("binomial; trials = 7") == dc.models.programs.Binomial(trials=7)
+    assert found == dc.programs.Normal(mean="Normal(1, 2)", sd="HalfNormal(3)")
+    assert program_written("binomial; trials = 7") == dc.programs.Binomial(trials=7)
     assert program_written("y ~ x") == "y ~ x"
     for wrong in ("norml", "normal; mean", "normal; centre = Normal(0, 1)", "binomial; trials = many"):
         with pytest.raises(dc.DeclarationError):

@@ -11,13 +11,11 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.documents import document_of
-from discreet.inference.regression import read_regression
-from discreet.mechanisms.box_moments import BoxMoments
-from discreet.models.formulas import read_formula
-from discreet.models.linear_regression import LinearRegression
-from discreet.records.moments import CONSTANT, Indicator, Measure, Term
-from discreet.releases.strict_reading import read_model
+from discreet._core.documents import document_of
+from discreet.records import CONSTANT, Indicator, Measure, Term
+from discreet.regression import BoxMoments, LinearRegression, read_regression
+from discreet.regression._formula import read_formula
+from discreet.release._strict_parsing import read_model
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 SEX = dc.Column("sex", ("f", "m"), outside="f")

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates import PrivacyLoss
-from discreet.guarantees import zcdp_epsilon
-from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms import BoxMoments, CubeCounts, FamilyHistograms, JointHistograms, LaplaceMoments
-from discreet.models import Network
+from discreet.networks import CubeCounts, FamilyHistograms, JointHistograms, Network
+from discreet.privacy import PrivacyLoss, pure_rho, zcdp_epsilon
+from discreet.regression import BoxMoments, LaplaceMoments
 
 ORDERS = (1.0001, 1.01, 1.5, 2.0, 4.0, 16.0, 200.0)
 

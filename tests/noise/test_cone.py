@@ -11,10 +11,9 @@ from scipy.stats import chisquare, ks_2samp
 
 import discreet as dc
 from cone_twin import density, laplace_by_integration
-from discreet.noise import Cone, MomentBody
-from discreet.noise.moment_body import LazyMatrix, is_positive
-from discreet.noise.noise import simulated_noise
-from discreet.randomness.lazy import LazyUniforms, decided, rounded
+from discreet.noise import Cone, MomentBody, simulated_noise
+from discreet.noise._moment_body import LazyMatrix, is_positive
+from discreet.noise.randomness._lazy import LazyUniforms, decided, rounded
 
 Floats = NDArray[np.float64]
 GRID = 2**15

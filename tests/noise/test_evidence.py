@@ -10,14 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.errors import DeclarationError
-from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.evidence import Choice, Draw
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.noisy_counts import TableCells
-from discreet.mechanisms.quantities import Measurement, Quantities
-from discreet.mechanisms.tables import FamilyTables
-from discreet.noise.structure import has_density, preserved, product_of
+from discreet._core.errors import DeclarationError
+from discreet.mechanism import Additive, Choice, Draw, Measurement, Mechanism, Quantities
+from discreet.networks._measured_tables import FamilyTables
+from discreet.noise import has_density, preserved, product_of
+from discreet.tables._mechanisms import TableCells
 from discreet_papers import as_published
 from discreet_papers.as_published.published_laplace import (
     ClampedLaplace,
@@ -42,54 +39,52 @@ BY_GROUP = dc.NumberTable("x", (0, 2), 2, missing=0, by=dc.Column("g", ("a", "b"
 SIZE = 4
 MEASURED: dict[str, Additive] = {
     "GeometricHistogram": dc.GeometricHistogram(TABLE, SIZE, 1),
-    "DiscreteLaplaceCounts": dc.mechanisms.DiscreteLaplaceCounts(TABLE, SIZE, 1),
-    "DiscreteGaussianCounts": dc.mechanisms.DiscreteGaussianCounts(TABLE, SIZE, 1, "1e-3"),
-    "DiscreteGaussianHistogram": dc.mechanisms.DiscreteGaussianHistogram(TABLE, SIZE, 1, "1e-3"),
+    "DiscreteLaplaceCounts": dc.tables.DiscreteLaplaceCounts(TABLE, SIZE, 1),
+    "DiscreteGaussianCounts": dc.tables.DiscreteGaussianCounts(TABLE, SIZE, 1, "1e-3"),
+    "DiscreteGaussianHistogram": dc.tables.DiscreteGaussianHistogram(TABLE, SIZE, 1, "1e-3"),
     "FamilyHistograms": dc.FamilyHistograms(NET, SIZE, 1),
-    "FamilyGaussians": dc.mechanisms.FamilyGaussians(NET, SIZE, 1, "1e-3"),
+    "FamilyGaussians": dc.networks.FamilyGaussians(NET, SIZE, 1, "1e-3"),
     "LaplaceUpdates": as_published.LaplaceUpdates(NET, SIZE, 1),
-    "JointHistograms": dc.mechanisms.JointHistograms(NET, SIZE, 1),
+    "JointHistograms": dc.networks.JointHistograms(NET, SIZE, 1),
     "CubeCounts": dc.CubeCounts(BAYES, SIZE, 1),
-    "FourierCounts": dc.mechanisms.FourierCounts(YES_NO, SIZE, 1),
+    "FourierCounts": dc.networks.FourierCounts(YES_NO, SIZE, 1),
     "FourierUpdates": as_published.FourierUpdates(YES_NO, SIZE, 1),
-    "ContrastGaussians": dc.mechanisms.ContrastGaussians(NET, SIZE, 1, "1e-3"),
-    "BoxMoments": dc.mechanisms.BoxMoments(LINE, SIZE, 1),
-    "LaplaceMoments": dc.mechanisms.LaplaceMoments(LINE, SIZE, 1),
-    "GaussianMoments": dc.mechanisms.GaussianMoments(LINE, SIZE, 1, "1e-3"),
+    "ContrastGaussians": dc.networks.ContrastGaussians(NET, SIZE, 1, "1e-3"),
+    "BoxMoments": dc.regression.BoxMoments(LINE, SIZE, 1),
+    "LaplaceMoments": dc.regression.LaplaceMoments(LINE, SIZE, 1),
+    "GaussianMoments": dc.regression.GaussianMoments(LINE, SIZE, 1, "1e-3"),
     "GeometricSums": dc.GeometricSums(SUMS, SIZE, 1, squares="1/2"),
     "TreeTable": dc.TreeTable(CELLS, SIZE, 1, blocks=2),
-    "PathTable": dc.mechanisms.PathTable(ORDERED, SIZE, 1),
-    "GroupPaths": dc.mechanisms.GroupPaths(BY_GROUP, SIZE, 1),
-    "TreeLevels": dc.mechanisms.TreeLevels(TABLE, SIZE, 1, (2, 2), (1, 2)),
-    "MetricSums": dc.mechanisms.MetricSums(dc.NumberSums("x", (0, 1), missing=0, unit=2), SIZE, 1),
+    "PathTable": dc.numbers.PathTable(ORDERED, SIZE, 1),
+    "GroupPaths": dc.numbers.GroupPaths(BY_GROUP, SIZE, 1),
+    "TreeLevels": dc.tables.TreeLevels(TABLE, SIZE, 1, (2, 2), (1, 2)),
+    "MetricSums": dc.numbers.MetricSums(dc.NumberSums("x", (0, 1), missing=0, unit=2), SIZE, 1),
 }
 OTHERS: dict[str, Mechanism] = {
     "RoundedLaplace": RoundedLaplace(TABLE, SIZE, 1, 2, 3),
     "FlooredLaplace": FlooredLaplace(TABLE, SIZE, 1, 1, 2),
     "TruncatedLaplace": TruncatedLaplace(TABLE, SIZE, 1, 2, 2),
     "ClampedLaplace": ClampedLaplace(TABLE, SIZE, 1, 2, 2),
-    "HellingerGlobal": dc.mechanisms.HellingerGlobal(TABLE, SIZE, 1),
+    "HellingerGlobal": dc.choices.HellingerGlobal(TABLE, SIZE, 1),
     "PublishedHellingerGlobal": as_published.PublishedHellingerGlobal(TABLE, SIZE, 1),
     "PublishedHellingerSmooth": as_published.PublishedHellingerSmooth(TABLE, SIZE, 1, "1e-3"),
-    "HellingerSmooth": dc.mechanisms.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
-    "HellingerSmoothProved": dc.mechanisms.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
-    "HellingerReciprocal": dc.mechanisms.HellingerReciprocal(TABLE, SIZE, 1),
+    "HellingerSmooth": dc.choices.HellingerSmooth(TABLE, SIZE, 1, "0.1"),
+    "HellingerSmoothProved": dc.choices.HellingerSmoothProved(TABLE, SIZE, 1, "0.1"),
+    "HellingerReciprocal": dc.choices.HellingerReciprocal(TABLE, SIZE, 1),
     "HellingerLocal": as_published.HellingerLocal(TABLE, SIZE, 1),
-    "HellingerCalibrated": dc.mechanisms.HellingerCalibrated(TABLE, SIZE, 1),
+    "HellingerCalibrated": dc.choices.HellingerCalibrated(TABLE, SIZE, 1),
     "HellingerTable": as_published.HellingerTable(TABLE, SIZE, 1),
-    "PermuteAndFlip": dc.mechanisms.PermuteAndFlip(TABLE, SIZE, 1),
-    "MaximumPosterior": dc.mechanisms.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
-    "TotalVariationChoice": dc.mechanisms.TotalVariationChoice(COIN, SIZE, 1),
-    "NetworkMaximum": dc.mechanisms.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
+    "PermuteAndFlip": dc.choices.PermuteAndFlip(TABLE, SIZE, 1),
+    "MaximumPosterior": dc.choices.MaximumPosterior(TABLE, SIZE, 1, resolution=6),
+    "TotalVariationChoice": dc.choices.TotalVariationChoice(COIN, SIZE, 1),
+    "NetworkMaximum": dc.choices.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
-    "RateTruncation": dc.mechanisms.RateTruncation(dc.Poisson("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
-    "NetworkSampling": dc.mechanisms.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
-    "BallDraw": dc.mechanisms.BallDraw(BALL, SIZE, 1, steps=16),
-    "TwoStepMedian": dc.mechanisms.TwoStepMedian(
-        dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1
-    ),
+    "RateTruncation": dc.draws.RateTruncation(dc.Poisson("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
+    "NetworkSampling": dc.draws.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
+    "BallDraw": dc.draws.BallDraw(BALL, SIZE, 1, steps=16),
+    "TwoStepMedian": dc.numbers.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),
 }
-GENERATED: dict[str, Mechanism] = {"ConeMoments": dc.mechanisms.ConeMoments(LINE, SIZE, 1)}
+GENERATED: dict[str, Mechanism] = {"ConeMoments": dc.regression.ConeMoments(LINE, SIZE, 1)}
 """Noise without a likelihood in closed form."""
 EVERY: dict[str, Mechanism] = MEASURED | OTHERS
 
@@ -184,7 +179,7 @@ def test_the_weights_of_a_choice_are_those_of_all_candidates(name: str) -> None:
 
 
 def test_too_many_candidates_are_not_listed_and_it_says_so() -> None:
-    many = dc.mechanisms.HellingerGlobal(dc.Categories("x", levels=range(4), outside=0), size=600, epsilon=1)
+    many = dc.choices.HellingerGlobal(dc.Categories("x", levels=range(4), outside=0), size=600, epsilon=1)
     with pytest.raises(DeclarationError, match="36361101 candidate posteriors"):
         many.evidence(np.array([150] * 4)).candidates()
 

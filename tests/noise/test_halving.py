@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from discreet.noise import halving
-from discreet.noise.halving import acceptance, block_sizes, halved_noise
-from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
-from discreet.randomness import SeededBits
-from discreet.randomness.finite import bernoulli
+from discreet.noise import ZeroSumGaussian
+from discreet.noise import _zero_sum_gaussian as halving
+from discreet.noise._zero_sum_gaussian import acceptance, block_sizes, halved_noise
+from discreet.noise.randomness._finite import bernoulli
+from discreet.noise.randomness._seeded import SeededBits
 
 
 @cache  # one of few, asked for by every row

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare, kstest, norm
 
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
 from discreet.noise import (
     BlockLaplace,
     Cube,
@@ -24,10 +24,16 @@ from discreet.noise import (
     ZeroSumBlocks,
     ZeroSumGaussian,
     ZeroSumLaplace,
+    epsilon_weights,
+    generator_of,
+    log_terms,
+    pieces_of,
+    preserved,
+    product_of,
+    rho_weights,
+    simulated_noise,
 )
-from discreet.noise.noise import pieces_of, simulated_noise
-from discreet.noise.structure import epsilon_weights, generator_of, log_terms, preserved, product_of, rho_weights
-from discreet.randomness import SeededBits
+from discreet.noise.randomness._seeded import SeededBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
 
 Half = Fraction(1, 2)

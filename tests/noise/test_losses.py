@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from discreet.certificates import PrivacyLoss
-from discreet.guarantees.zcdp import zcdp_epsilon
 from discreet.noise import Cube, Gaussian, Laplace, SharedRadiusLaplace
-from discreet.noise.concentrated import concentrated_loss
-from discreet.noise.losses import Atoms, added, atoms_of, envelope
+from discreet.privacy import Atoms, PrivacyLoss, added, atoms_of, concentrated_loss, envelope, zcdp_epsilon
 
 
 def two_points(size: str, chance: float) -> Atoms:

@@ -90,7 +90,7 @@ def test_gaussian_noise_at_one_in_a_million_has_more_noise_below_edges(
     cells: int, flat: float, blocks: int, two: float, all_at_once: float
 ) -> None:
     model = dc.Categories("x", levels=tuple(map(str, range(cells))), outside="0")
-    mechanism = dc.mechanisms.DiscreteGaussianHistogram(model, 1000, 1, "1e-6")
+    mechanism = dc.tables.DiscreteGaussianHistogram(model, 1000, 1, "1e-6")
     own = figures(_flat(cells, float(mechanism.noise.variance[0])))[0]
     assert own == pytest.approx(flat, rel=2e-3)
     assert sqrt(cells - 1) / MU == pytest.approx(all_at_once, abs=0.06)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.noise import TreeLaplace, ZeroSumBlocks, ZeroSumLaplace
-from discreet.noise.blocks import kept_share
+from discreet.noise._blocks import kept_share
 
 AGES = np.arange(101)
 

@@ -9,11 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.certificates import PrivacyLoss
-from discreet.certificates.gaussian_loss import gaussian_loss, log_sum_of_gaussians
-from discreet.exact import rounded_up
-from discreet.mechanisms.additive import Additive
-from discreet.noise.gaussian import sum_law
+from discreet._core.exact import rounded_up
+from discreet.mechanism import Additive
+from discreet.noise._gaussian import sum_law
+from discreet.privacy import PrivacyLoss, gaussian_loss, log_sum_of_gaussians
 from discreet_papers import as_published
 
 TABLE = dc.Categories("x", levels=("a", "b", "c", "d"), outside="a")
@@ -44,7 +43,7 @@ def moves_of_one(rate: Fraction, moves: int) -> PrivacyLoss:
     return PrivacyLoss(tuple((2 * k - moves) * rate for k in range(moves + 1)), tuple(chances))
 
 
-def of_family_gaussians(mechanism: dc.mechanisms.FamilyGaussians) -> PrivacyLoss:
+def of_family_gaussians(mechanism: dc.networks.FamilyGaussians) -> PrivacyLoss:
     tables = len(mechanism.model.maximal_families)
     tops, chances, tail = sum_law(mechanism.variance, 2 * tables)
     losses = tuple((int(top) + tables) / mechanism.variance for top in tops)
@@ -57,15 +56,15 @@ def cases() -> list[tuple[Additive, PrivacyLoss, Fraction, Fraction]]:
     loss = three_values(EPSILON, 4)
     found.append((dc.GeometricHistogram(TABLE, 9, EPSILON), loss, loss.rho, EPSILON))
     loss = moves_of_one(EPSILON / 2, 2)
-    found.append((dc.mechanisms.DiscreteLaplaceCounts(TABLE, 9, EPSILON), loss, loss.rho, EPSILON))
+    found.append((dc.tables.DiscreteLaplaceCounts(TABLE, 9, EPSILON), loss, loss.rho, EPSILON))
     for kind, balanced in (
-        (dc.mechanisms.DiscreteGaussianCounts, False),
-        (dc.mechanisms.DiscreteGaussianHistogram, True),
+        (dc.tables.DiscreteGaussianCounts, False),
+        (dc.tables.DiscreteGaussianHistogram, True),
     ):
         gaussian = kind(TABLE, 9, EPSILON, "1e-4")
         loss = gaussian_loss(gaussian.variance, 4, balanced)
         found.append((gaussian, loss, rounded_up(1 / gaussian.variance, 9), EPSILON))
-    gaussians = dc.mechanisms.FamilyGaussians(BAYES, 9, EPSILON, "1e-4")
+    gaussians = dc.networks.FamilyGaussians(BAYES, 9, EPSILON, "1e-4")
     found.append((gaussians, of_family_gaussians(gaussians), rounded_up(3 / gaussians.variance, 9), EPSILON))
     return found
 
@@ -74,12 +73,12 @@ CASES = cases()
 LAWS: dict[str, Any] = {type(case[0]).__name__: case[0] for case in CASES} | {
     "FamilyHistograms": dc.FamilyHistograms(BAYES, 9, EPSILON, shares=(3, 2, 1)),
     "LaplaceUpdates": as_published.LaplaceUpdates(NET, 9, EPSILON),
-    "JointHistograms": dc.mechanisms.JointHistograms(BAYES, 9, EPSILON),
+    "JointHistograms": dc.networks.JointHistograms(BAYES, 9, EPSILON),
     "CubeCounts": dc.CubeCounts(BAYES, 9, EPSILON),
-    "FourierCounts": dc.mechanisms.FourierCounts(YES_NO, 9, EPSILON),
+    "FourierCounts": dc.networks.FourierCounts(YES_NO, 9, EPSILON),
     "FourierUpdates": as_published.FourierUpdates(YES_NO, 9, EPSILON),
-    "BoxMoments": dc.mechanisms.BoxMoments(LINE, 9, EPSILON),
-    "LaplaceMoments": dc.mechanisms.LaplaceMoments(LINE, 9, EPSILON),
+    "BoxMoments": dc.regression.BoxMoments(LINE, 9, EPSILON),
+    "LaplaceMoments": dc.regression.LaplaceMoments(LINE, 9, EPSILON),
 }
 every = pytest.mark.parametrize("place", range(len(CASES)), ids=[type(case[0]).__name__ for case in CASES])
 
@@ -159,10 +158,10 @@ def test_the_likelihood_is_that_of_the_old_formulas(kind: str) -> None:
 
 
 def test_spreads_are_those_of_the_old_formulas() -> None:
-    moments = dc.mechanisms.BoxMoments(LINE, 9, EPSILON)
+    moments = dc.regression.BoxMoments(LINE, 9, EPSILON)
     cells = len(moments.model.cells)
     assert moments.scale == pytest.approx(sqrt((cells + 1) * (cells + 2) / 3) / float(moments.rate), rel=1e-8)
-    laplace = dc.mechanisms.LaplaceMoments(LINE, 9, EPSILON)
+    laplace = dc.regression.LaplaceMoments(LINE, 9, EPSILON)
     assert laplace.scale == pytest.approx(sqrt(2) / float(laplace.rate), rel=1e-8)
     updates = as_published.LaplaceUpdates(NET, 9, EPSILON)
     p = exp(-float(updates.rate))

@@ -9,11 +9,12 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import chisquare
 
-from discreet.errors import DeclarationError
-from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks, block_cuts
-from discreet.noise.block_cuts import cut_law, tied_log
-from discreet.noise.line_sums import block_sums, spread
-from discreet.randomness import SeededBits
+from discreet._core.errors import DeclarationError
+from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks
+from discreet.noise import _blocks as block_cuts
+from discreet.noise._blocks import cut_law, tied_log
+from discreet.noise._line_sums import block_sums, spread
+from discreet.noise.randomness._seeded import SeededBits
 
 
 def blocks_of(sizes: tuple[int, ...], share: str, epsilon: int = 1) -> ZeroSumBlocks:

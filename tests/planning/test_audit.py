@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import discreet as dc
-from discreet.mechanisms.ball_draw import BallDraw
-from discreet.planning._audit import audit, epsilon_lower_bound, neighbouring_pairs, projections
-from discreet.randomness import RandomBits
-from discreet.show.charts import audit_chart
+from discreet.draws import BallDraw
+from discreet.noise.randomness._samplers import RandomBits
+from discreet.report.charts._planning import audit_chart
+from discreet.verification import audit, epsilon_lower_bound
+from discreet.verification._audit import neighbouring_pairs, projections
 from discreet_papers.as_published import HellingerLocal
 from discreet_papers.as_published.hellinger_table import HellingerTable
 from discreet_papers.as_published.published_laplace import RoundedLaplace
@@ -67,16 +68,16 @@ FAULTS: dict[str, Any] = {
     "exponent epsilon/S": (HellingerTable(COIN, 8, 1), 60_000),
     "sensitivity halved": (Planted(dc.GeometricHistogram(COIN, 20, 2), "1"), 5_000),
     "sensitivity halved, three cells": (Planted(RoundedLaplace(DIE, 20, 1, 1, 3), "1"), 60_000),
-    "noise reused across cells": (Planted(dc.mechanisms.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
+    "noise reused across cells": (Planted(dc.tables.DiscreteLaplaceCounts(DIE, 20, 1), "1", reused), 5_000),
     "noise clamped before it is added": (Planted(dc.GeometricHistogram(COIN, 20, 1), "1", clamped), 60_000),
     "even noise": (Planted(dc.GeometricHistogram(COIN, 20, "0.5"), "1", even), 5_000),
-    "noise seeded in every call": (Planted(dc.mechanisms.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
+    "noise seeded in every call": (Planted(dc.tables.DiscreteLaplaceCounts(COIN, 20, 1), "1", reseeded), 5_000),
     "local sensitivity": (HellingerLocal(HEAVY, 90, 1), 400_000),
 }
 HONEST: dict[str, Any] = {
     "two cells": dc.GeometricHistogram(COIN, 20, 1),
     "three cells": dc.GeometricHistogram(DIE, 20, 1),
-    "with delta": dc.mechanisms.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"),
+    "with delta": dc.tables.DiscreteGaussianHistogram(COIN, 20, 1, "0.01"),
     "enumerated epsilon": HellingerGlobal(COIN, 8, 1),
 }
 
@@ -222,8 +223,8 @@ CHAIN = dc.Network.from_edges("a -> b", levels={"a": ("no", "yes"), "b": ("no", 
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
 OTHERS: dict[str, tuple[Any, int]] = {
     "network": (dc.FamilyHistograms(CHAIN, 20, 1), 8_000),
-    "network, parities": (dc.mechanisms.FourierCounts(CHAIN, 20, 1), 8_000),
-    "regression": (dc.mechanisms.BoxMoments(LINE, 50, 1), 4_000),
+    "network, parities": (dc.networks.FourierCounts(CHAIN, 20, 1), 8_000),
+    "regression": (dc.regression.BoxMoments(LINE, 50, 1), 4_000),
     "family": (
         dc.PosteriorSampling.tempered(dc.Poisson("x", most=4, outside=4), size=20, epsilon=1, delta="1e-3"),
         1_000,
@@ -238,7 +239,7 @@ def test_other_models_are_audited_with_made_up_neighbours(name: str) -> None:
     assert not audit(mechanism, draws, seed=1).violates
 
 
-@pytest.mark.parametrize("honest", [dc.FamilyHistograms(CHAIN, 20, 8), dc.mechanisms.BoxMoments(LINE, 50, 8)])
+@pytest.mark.parametrize("honest", [dc.FamilyHistograms(CHAIN, 20, 8), dc.regression.BoxMoments(LINE, 50, 8)])
 def test_planted_errors_are_found_in_other_models(honest: Any) -> None:
     """An eighth of the noise that the claim needs."""
     assert audit(Planted(honest, "1"), 8_000, seed=1).violates

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
 from discreet.planning import cell_variances, mean_cell_variance
 from discreet.planning._cell_variances import fitted_blocks, variances_of_cells
 from discreet_papers import as_published
@@ -68,11 +68,11 @@ def test_the_closed_form_is_generalised_least_squares(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [dc.mechanisms.FourierCounts, as_published.FourierUpdates, dc.mechanisms.ContrastGaussians]
+    "kind", [dc.networks.FourierCounts, as_published.FourierUpdates, dc.networks.ContrastGaussians]
 )
 def test_stated_variances_are_those_of_drawn_tables(kind: Any) -> None:
     network = NETWORKS["loop"]
-    more = {"delta": "1e-3"} if kind is dc.mechanisms.ContrastGaussians else {}
+    more = {"delta": "1e-3"} if kind is dc.networks.ContrastGaussians else {}
     mechanism = kind(network, size=10, epsilon=2, **more)
     counts = np.concatenate([np.eye(1, t.size, dtype=np.int64)[0] * 10 for t in network.split(np.zeros(network.cells))])
     tables = mechanism.basis.tables(contrasts_of(mechanism, counts, 4000), 10.0)
@@ -82,13 +82,13 @@ def test_stated_variances_are_those_of_drawn_tables(kind: Any) -> None:
 
 def contrasts_of(mechanism: Any, counts: Any, rows: int) -> Any:
     output = mechanism.measured(counts) + mechanism.noise.sample(rows, dc.SeededBits(2))
-    return output if isinstance(mechanism, dc.mechanisms.ContrastGaussians) else mechanism.coefficients(output)
+    return output if isinstance(mechanism, dc.networks.ContrastGaussians) else mechanism.coefficients(output)
 
 
-@pytest.mark.parametrize("kind", [dc.FamilyHistograms, dc.mechanisms.JointHistograms, dc.mechanisms.FamilyGaussians])
+@pytest.mark.parametrize("kind", [dc.FamilyHistograms, dc.networks.JointHistograms, dc.networks.FamilyGaussians])
 def test_a_single_table_has_the_variance_of_its_own_noise(kind: Any) -> None:
     network = network_of("a -> b", a=2, b=3)
-    more = {"delta": "1e-3"} if kind is dc.mechanisms.FamilyGaussians else {}
+    more = {"delta": "1e-3"} if kind is dc.networks.FamilyGaussians else {}
     mechanism = kind(network, size=10, epsilon=1, **more)
     noise = mechanism.noise.sample(6000, dc.SeededBits(3)).astype(float)
     fitted = noise - noise.mean(axis=1, keepdims=True)  # the total is known
@@ -116,6 +116,6 @@ def test_the_mean_counts_every_cell_once() -> None:
 def test_tables_that_leave_something_open_are_refused() -> None:
     with pytest.raises(DeclarationError, match="determine"):
         fitted_blocks(NETWORKS["chain"], {("a", "b"): 1.0})
-    draw = dc.mechanisms.NetworkSampling.plain(NETWORKS["chain"], size=10, delta="0.1")
+    draw = dc.draws.NetworkSampling.plain(NETWORKS["chain"], size=10, delta="0.1")
     with pytest.raises(DeclarationError, match="NetworkSampling does not measure cells"):
         cell_variances(draw)

@@ -7,10 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main
-from discreet.mechanisms.hellinger_calibrated import HellingerCalibrated
-from discreet.planning._compare import Ranking, compare
-from discreet.show.charts import ranking_chart, render
+from discreet.choices import HellingerCalibrated
+from discreet.cli._main import main
+from discreet.planning import Ranking, compare
+from discreet.report.charts._drawing import render
+from discreet.report.charts._planning import ranking_chart
 
 COIN, DIE = (dc.Categories("x", levels=levels, outside=levels[0]) for levels in (("no", "yes"), ("a", "b", "c")))
 
@@ -45,7 +46,7 @@ def test_every_mechanism_keeps_the_guarantee_and_may_be_published(pure: Ranking,
             guarantee = entry.mechanism.guarantee
             assert guarantee.epsilon <= ranking.epsilon == 1
             assert guarantee.delta <= ranking.delta
-            assert guarantee.evidence is not dc.guarantees.Evidence.CLAIMED
+            assert guarantee.evidence is not dc.privacy.Evidence.CLAIMED
     assert {"DiscreteGaussianHistogram", "HellingerSmooth"} <= {entry.name for entry in approximate.entries}
 
 

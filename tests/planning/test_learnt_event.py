@@ -3,10 +3,10 @@
 import numpy as np
 
 import discreet as dc
-from discreet.mechanisms import CubeCounts
-from discreet.planning._audit import _learnt_words, audit
-from discreet.planning.learnt_event import learnt_regions
-from discreet.randomness import RandomBits
+from discreet.networks import CubeCounts
+from discreet.noise.randomness._samplers import RandomBits
+from discreet.verification import audit
+from discreet.verification._audit import _learnt_words, learnt_regions
 
 GENERATOR = np.random.default_rng(9)
 

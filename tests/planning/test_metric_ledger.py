@@ -11,11 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line.main import main
-from discreet.guarantees import Accountant, read_amount
-from discreet.guarantees.metric import Metric, read_metric
-from discreet.guarantees.per_unit import PerUnit
-from discreet.guarantees.pseudo_metric import Line, MetricGuarantee, Records, Steps, Sum, Tree
+from discreet.cli._main import main
+from discreet.privacy import Accountant, Metric, MetricGuarantee, PerUnit, read_amount, read_metric
+from discreet.privacy._metric_guarantee import Line, Records, Steps, Sum, Tree
 
 AGES = dc.NumberTable("age", (0, 100), 101, is_whole=True, missing=40, quantiles=("0.5",))
 PAY = dc.NumberTable("pay", (0, 50), 5, missing=0, quantiles=("0.5",))
@@ -24,12 +22,12 @@ PLACE = dc.Categories("place", levels=("a", "b", "c", "r"), outside="r")
 
 
 def of_age(ledger: dc.Ledger, epsilon: str, label: str = "ages") -> dc.Release:
-    return dc.publish(dc.mechanisms.PathTable.per_unit(AGES, 4, epsilon), AGES.statistics(DATA), ledger, label)
+    return dc.publish(dc.numbers.PathTable.per_unit(AGES, 4, epsilon), AGES.statistics(DATA), ledger, label)
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> dc.Ledger:
-    return dc.Ledger.create(tmp_path / "metric.db", "0.5", metric=dc.mechanisms.PathTable.per_unit(AGES, 4, 1).metric)
+    return dc.Ledger.create(tmp_path / "metric.db", "0.5", metric=dc.numbers.PathTable.per_unit(AGES, 4, 1).metric)
 
 
 def test_epsilons_per_unit_add_up_and_no_more_than_the_limit_is_spent(ledger: dc.Ledger) -> None:
@@ -72,8 +70,8 @@ def test_amounts_under_different_metrics_neither_add_nor_compare() -> None:
 @pytest.mark.parametrize(
     "mechanism",
     [
-        dc.mechanisms.PathTable.per_unit(dc.NumberTable("age", (0, 100), 50, is_whole=True, missing=40), 4, "0.1"),
-        dc.mechanisms.PathTable.per_unit(dc.NumberTable("age", (0, 100), 101, is_whole=True, missing=0), 4, "0.1"),
+        dc.numbers.PathTable.per_unit(dc.NumberTable("age", (0, 100), 50, is_whole=True, missing=40), 4, "0.1"),
+        dc.numbers.PathTable.per_unit(dc.NumberTable("age", (0, 100), 101, is_whole=True, missing=0), 4, "0.1"),
         dc.TreeTable(dc.NumberTable("age", (0, 100), 64, missing=40), 4, 1),
         dc.TreeTable(dc.NumberTable("age", (0, 100), 101, is_whole=True), 4, 1),
         dc.TreeTable(PAY, 4, 1),
@@ -100,28 +98,28 @@ WARD_BANDS = [dc.Column.banded("ward", edges, names=("A", "B")) for edges in ((0
 NUMBERS_THEN_DATES = [(0, 400), ("1970-01-01", "1971-02-05")]
 
 
-def _of_levels(column: dc.Column) -> dc.mechanisms.TreeLevels:
+def _of_levels(column: dc.Column) -> dc.tables.TreeLevels:
     row = {str(one): str(two) for one, two in pairwise(column.levels)}
-    return dc.mechanisms.TreeLevels.per_unit(dc.Categories(column), 4, 1, row)
+    return dc.tables.TreeLevels.per_unit(dc.Categories(column), 4, 1, row)
 
 
-def _of_rows(ward: dc.Column) -> dc.mechanisms.GroupPaths:
-    return dc.mechanisms.GroupPaths.per_unit(
+def _of_rows(ward: dc.Column) -> dc.numbers.GroupPaths:
+    return dc.numbers.GroupPaths.per_unit(
         dc.NumberTable("age", (0, 100), 5, missing=40, by=ward), 4, "0.05", between=100
     )
 
 
-def _of_sums(ward: dc.Column) -> dc.mechanisms.MetricSums:
-    return dc.mechanisms.MetricSums.per_unit(dc.NumberSums("age", (0, 100), missing=40, by=ward), 4, "0.05")
+def _of_sums(ward: dc.Column) -> dc.numbers.MetricSums:
+    return dc.numbers.MetricSums.per_unit(dc.NumberSums("age", (0, 100), missing=40, by=ward), 4, "0.05")
 
 
-def _of_path(bounds: tuple[Any, Any]) -> dc.mechanisms.PathTable:
+def _of_path(bounds: tuple[Any, Any]) -> dc.numbers.PathTable:
     table = dc.NumberTable("age", bounds, 401, is_whole=True, missing=bounds[0])
-    return dc.mechanisms.PathTable.per_unit(table, 4, "0.05")
+    return dc.numbers.PathTable.per_unit(table, 4, "0.05")
 
 
-def _of_steps(bounds: tuple[Any, Any]) -> dc.mechanisms.MetricSums:
-    return dc.mechanisms.MetricSums.per_unit(dc.NumberSums("age", bounds, missing=bounds[0]), 4, "0.05")
+def _of_steps(bounds: tuple[Any, Any]) -> dc.numbers.MetricSums:
+    return dc.numbers.MetricSums.per_unit(dc.NumberSums("age", bounds, missing=bounds[0]), 4, "0.05")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +146,7 @@ def _of_steps(bounds: tuple[Any, Any]) -> dc.mechanisms.MetricSums:
     ],
 )
 def test_another_declaration_of_the_same_column_is_another_metric(
-    first: dc.mechanisms.TreeLevels, second: dc.Mechanism, tmp_path: Path
+    first: dc.tables.TreeLevels, second: dc.Mechanism, tmp_path: Path
 ) -> None:
     """Records at no distance under the ledger's declaration could be told apart under the other: nothing is paid."""
     ledger = dc.Ledger.create(tmp_path / "metric.db", 100, metric=first.metric)
@@ -174,7 +172,7 @@ def test_an_ordinary_table_of_the_same_bands_is_paid_under_the_metric(tmp_path: 
 
 
 def test_an_ordinary_table_of_the_same_cells_costs_its_epsilon_over_the_smallest_distance(tmp_path: Path) -> None:
-    line = dc.mechanisms.PathTable.per_unit(PAY, 4, 1).metric
+    line = dc.numbers.PathTable.per_unit(PAY, 4, 1).metric
     ledger = dc.Ledger.create(tmp_path / "pay.db", "0.5", metric=line)
     release = dc.publish(dc.TreeTable(PAY, 4, 2), PAY.statistics(DATA), ledger, "pay")
     assert line.nearest == 10
@@ -186,16 +184,14 @@ def test_an_ordinary_table_of_the_same_cells_costs_its_epsilon_over_the_smallest
 
 
 def test_columns_of_a_sum_have_accounts_and_the_largest_counts(tmp_path: Path) -> None:
-    both = Sum(
-        [dc.mechanisms.PathTable.per_unit(AGES, 4, 1).metric, dc.mechanisms.PathTable.per_unit(PAY, 4, 1).metric]
-    )
+    both = Sum([dc.numbers.PathTable.per_unit(AGES, 4, 1).metric, dc.numbers.PathTable.per_unit(PAY, 4, 1).metric])
     ledger = dc.Ledger.create(tmp_path / "both.db", "0.5", metric=both)
     of_age(ledger, "0.4")
-    release = dc.publish(dc.mechanisms.PathTable.per_unit(PAY, 4, "0.3"), PAY.statistics(DATA), ledger, "pay")
+    release = dc.publish(dc.numbers.PathTable.per_unit(PAY, 4, "0.3"), PAY.statistics(DATA), ledger, "pay")
     assert ledger.spent.numbers == (Fraction(4, 10),)
     with pytest.raises(dc.BudgetError):
         of_age(ledger, "0.2", "more")
-    dc.publish(dc.mechanisms.PathTable.per_unit(PAY, 4, "0.2"), PAY.statistics(DATA), ledger, "more pay")
+    dc.publish(dc.numbers.PathTable.per_unit(PAY, 4, "0.2"), PAY.statistics(DATA), ledger, "more pay")
     assert ledger.spent.numbers == (Fraction(5, 10),)
     assert ledger.check() > 1
     dc.verify(release, ledger)
@@ -206,7 +202,7 @@ def test_columns_of_a_sum_have_accounts_and_the_largest_counts(tmp_path: Path) -
 def test_two_columns_together_lose_no_more_than_the_sum_of_distances() -> None:
     """Both tables of one record that moves in both columns: losses add, for all pairs of places."""
     tables = dc.NumberTable("x", (0, 3), edges=(0, 1, 3), missing=0), dc.NumberTable("y", (0, 4), 2, missing=0)
-    made = [dc.mechanisms.PathTable.per_unit(each, 1, "0.7") for each in tables]
+    made = [dc.numbers.PathTable.per_unit(each, 1, "0.7") for each in tables]
     metric = Sum([each.metric for each in made])
     places = list(product(range(2), repeat=2))
     free = np.arange(-20, 22)
@@ -225,7 +221,7 @@ def test_a_metric_ledger_refuses_what_it_cannot_add_up(tmp_path: Path, ledger: d
     with pytest.raises(dc.DeclarationError):
         dc.Ledger.create(tmp_path / "no.db", 1, accountant="per unit")
     assert not (tmp_path / "no.db").exists()
-    mechanism = dc.mechanisms.PathTable.per_unit(AGES, 4, "0.1")
+    mechanism = dc.numbers.PathTable.per_unit(AGES, 4, "0.1")
     with pytest.raises(dc.PublishError, match="one row per unit"):
         dc.publish(mechanism, AGES.statistics(DATA), ledger, "a", unit=dc.Unit("one record", 2))
     with pytest.raises(dc.PublishError, match="says nothing"):
@@ -236,7 +232,7 @@ def test_a_metric_ledger_refuses_what_it_cannot_add_up(tmp_path: Path, ledger: d
 
 
 def test_allowances_are_kept_under_a_metric(tmp_path: Path) -> None:
-    metric = dc.mechanisms.PathTable.per_unit(AGES, 4, 1).metric
+    metric = dc.numbers.PathTable.per_unit(AGES, 4, 1).metric
     ledger = dc.Ledger.create(tmp_path / "year.db", 1, metric=metric, per="year", allowance="0.25")
     of_age(ledger, "0.2")
     with pytest.raises(dc.BudgetError, match=r"allowance.*per 1 of age"):
@@ -249,9 +245,7 @@ def test_allowances_are_kept_under_a_metric(tmp_path: Path) -> None:
 
 def test_a_release_that_was_charged_too_little_per_unit_is_found(ledger: dc.Ledger) -> None:
     release = of_age(ledger, "0.2")
-    other = dc.Release(
-        dc.mechanisms.PathTable.per_unit(AGES, 4, "0.3"), release.output, "ages", receipt=release.receipt
-    )
+    other = dc.Release(dc.numbers.PathTable.per_unit(AGES, 4, "0.3"), release.output, "ages", receipt=release.receipt)
     with pytest.raises(dc.VerificationError):
         dc.verify(other, ledger)
 

@@ -11,17 +11,16 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.guarantees.metric import read_metric
-from discreet.guarantees.pseudo_metric import Line, MetricGuarantee, Tree
-from discreet.noise import HungPaths, TreeLaplace
-from discreet.noise.structure import log_terms
+from discreet.noise import HungPaths, TreeLaplace, log_terms
+from discreet.privacy import MetricGuarantee, read_metric
+from discreet.privacy._metric_guarantee import Line, Tree
 
 UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, "3.5", 4), missing=0)
 AGES = dc.NumberTable("age", (0, 100), 101, is_whole=True, missing=40, quantiles=("0.5",))
 
 
 def test_every_pair_of_data_sets_loses_its_distance_and_no_more() -> None:
-    mechanism = dc.mechanisms.PathTable.per_unit(UNEVEN, 3, 2)
+    mechanism = dc.numbers.PathTable.per_unit(UNEVEN, 3, 2)
     positions = [0, 1, 3, 3.5]
     sets = list(combinations_with_replacement(range(4), 3))
     tables = np.array([np.bincount(each, minlength=4) for each in sets])
@@ -59,7 +58,7 @@ def apart(distance: Any, one: Any, two: Any) -> Fraction:
 
 
 def test_every_pair_of_data_sets_on_a_tree_loses_its_distance_and_no_more() -> None:
-    mechanism = dc.mechanisms.TreeLevels(TREE, 2, "3.5", *HANGS)
+    mechanism = dc.tables.TreeLevels(TREE, 2, "3.5", *HANGS)
     assert mechanism.epsilon_per_unit == Fraction("3.5") / 3
     way = {0: {0, 2}, 1: {1, 2}, 2: {2}, 3: set()}
     lengths = (Fraction(1), Fraction(2), Fraction(1, 2))
@@ -78,7 +77,7 @@ def test_every_pair_of_data_sets_on_a_tree_loses_its_distance_and_no_more() -> N
 @pytest.mark.parametrize("unit", [2, 4])
 def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums(unit: int) -> None:
     model = dc.NumberSums("x", (0, 8), missing=0, unit=unit)
-    mechanism = dc.mechanisms.MetricSums.per_unit(model, 2, "0.3")
+    mechanism = dc.numbers.MetricSums.per_unit(model, 2, "0.3")
     assert mechanism.epsilon_per_unit == Fraction(3, 10)
     step = Fraction(8, unit)
     values = [float(step * place) for place in range(unit + 1)]
@@ -101,7 +100,7 @@ IN_WARDS = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0, by=WARDS)
 
 def test_every_pair_of_data_sets_in_groups_loses_its_distance_and_no_more() -> None:
     """Rows of three cells at 0, 1 and 3 hang by their middle cells, 5 apart: all pairs of data sets of two records."""
-    mechanism = dc.mechanisms.GroupPaths.per_unit(IN_WARDS, 2, "0.7", between=5)
+    mechanism = dc.numbers.GroupPaths.per_unit(IN_WARDS, 2, "0.7", between=5)
     positions = [0, 1, 3]
 
     def distance(a: int, b: int) -> int:
@@ -121,7 +120,7 @@ def test_every_pair_of_data_sets_in_groups_loses_its_distance_and_no_more() -> N
 
 def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums_in_groups() -> None:
     model = dc.NumberSums("x", (0, 8), missing=0, unit=2, by=WARDS)
-    mechanism = dc.mechanisms.MetricSums.per_unit(model, 2, "0.3")
+    mechanism = dc.numbers.MetricSums.per_unit(model, 2, "0.3")
     records = [model.rehearse({"x": [value], "ward": [ward]}) for ward in "AB" for value in (0, 4, 8)]
     assert np.array_equal(records, mechanism.records_at(range(6)))
     sets = list(combinations_with_replacement(range(6), 2))
@@ -134,7 +133,7 @@ def test_no_pair_of_data_sets_loses_more_than_its_distance_by_sums_in_groups() -
 
 
 def test_the_noise_of_rows_that_hang_together_is_drawn_by_its_law() -> None:
-    law = dc.mechanisms.GroupPaths.per_unit(IN_WARDS, 2, "0.7", between=5).noise
+    law = dc.numbers.GroupPaths.per_unit(IN_WARDS, 2, "0.7", between=5).noise
     drawn = law.sample(4000, dc.SeededBits(27)).reshape(4000, 2, 3)
     rates = 0.7 * np.array([1, 2.5, 2])
     carried = np.stack([drawn[:, :, 0], drawn.sum(axis=2), drawn[:, :, 2]], axis=2)
@@ -151,7 +150,7 @@ def test_the_noise_of_rows_that_hang_together_is_drawn_by_its_law() -> None:
 
 
 def test_the_noise_of_a_tree_is_drawn_by_its_law() -> None:
-    law = dc.mechanisms.TreeLevels(TREE, 1, 3, *HANGS).noise
+    law = dc.tables.TreeLevels(TREE, 1, 3, *HANGS).noise
     drawn = law.sample(4000, dc.SeededBits(26))
     assert not drawn.sum(axis=1).any()
     behind = np.stack([drawn[:, 0], drawn[:, 1], drawn[:, :3].sum(axis=1)])
@@ -165,7 +164,7 @@ def test_the_noise_of_a_tree_is_drawn_by_its_law() -> None:
 
 def test_the_noise_of_some_levels_is_that_of_the_edges_that_lead_out() -> None:
     """The sum over a part against a slow twin: all noise in a box, added up by what the part gets."""
-    law = dc.mechanisms.TreeLevels(TREE, 1, 9, *HANGS).noise
+    law = dc.tables.TreeLevels(TREE, 1, 9, *HANGS).noise
     box = np.array(list(product(range(-9, 10), repeat=3)))
     noise = np.column_stack([box, -box.sum(axis=1)])
     chances = np.exp(law.log_prob(noise))
@@ -181,14 +180,14 @@ def test_the_noise_of_some_levels_is_that_of_the_edges_that_lead_out() -> None:
 
 
 def test_messages_along_a_tree_agree_with_a_sum_over_all_tables() -> None:
-    from discreet.reading import Problem
-    from discreet.reading.solvers.enumeration import EnumerationSolver
-    from discreet.reading.solvers.tree_tables import TreeTablesSolver
+    from discreet.inference import Problem
+    from discreet.tables._enumeration import EnumerationSolver
+    from discreet.tables._tree_solver import TreeTablesSolver
 
     model = dc.Categories("place", levels=("a", "b", "c", "r"), outside="r", prior=[0.5, 1, 2, 0.7])
     releases = [
-        dc.simulate(dc.mechanisms.TreeLevels(model, 6, 3, *HANGS), np.array([2, 1, 3, 0]), dc.SeededBits(4), "tree"),
-        dc.simulate(dc.mechanisms.TreeLevels(model, 6, 1, *HANGS), np.array([2, 1, 3, 0]), dc.SeededBits(5), "again"),
+        dc.simulate(dc.tables.TreeLevels(model, 6, 3, *HANGS), np.array([2, 1, 3, 0]), dc.SeededBits(4), "tree"),
+        dc.simulate(dc.tables.TreeLevels(model, 6, 1, *HANGS), np.array([2, 1, 3, 0]), dc.SeededBits(5), "again"),
         dc.simulate(dc.GeometricHistogram(model, 6, 1), np.array([2, 1, 3, 0]), dc.SeededBits(6), "beside"),
     ]
     for some in (releases[:1], releases[:2], releases):
@@ -200,7 +199,7 @@ def test_messages_along_a_tree_agree_with_a_sum_over_all_tables() -> None:
 
 def test_what_a_reader_sees_of_a_tree_holds_the_truth() -> None:
     truth = np.array([200, 100, 50, 650])
-    release = dc.simulate(dc.mechanisms.TreeLevels(TREE, 1000, 3, *HANGS), truth, dc.SeededBits(1), "places")
+    release = dc.simulate(dc.tables.TreeLevels(TREE, 1000, 3, *HANGS), truth, dc.SeededBits(1), "places")
     posterior = dc.infer(release)
     assert "messages along the tree" in posterior.method
     for row, count in zip(posterior.rows(0.999), truth, strict=True):
@@ -210,7 +209,7 @@ def test_what_a_reader_sees_of_a_tree_holds_the_truth() -> None:
 
 
 def test_the_ordinary_guarantee_is_epsilon_times_the_diameter_and_the_words_name_the_unit() -> None:
-    promise = dc.mechanisms.PathTable.per_unit(AGES, 1000, "0.1").guarantee
+    promise = dc.numbers.PathTable.per_unit(AGES, 1000, "0.1").guarantee
     assert promise.epsilon == 10
     assert isinstance(promise.metric, MetricGuarantee)
     assert promise.metric.at(35, 38).epsilon == Fraction(3, 10)
@@ -220,7 +219,7 @@ def test_the_ordinary_guarantee_is_epsilon_times_the_diameter_and_the_words_name
 
 
 def test_a_release_carries_both_and_is_charged_for_any_change(tmp_path: Path) -> None:
-    mechanism = dc.mechanisms.PathTable.per_unit(AGES, 4, "0.02")
+    mechanism = dc.numbers.PathTable.per_unit(AGES, 4, "0.02")
     ledger = dc.Ledger.create(tmp_path / "ledger.db", 3)
     release = dc.publish(mechanism, AGES.statistics({"age": [3, 30, None, 77]}), ledger, "ages")
     assert ledger.spent.document()["epsilon"] == "2"
@@ -233,13 +232,13 @@ def test_a_release_carries_both_and_is_charged_for_any_change(tmp_path: Path) ->
 
 
 def test_verify_compares_all_pairs() -> None:
-    checks = dc.verify(dc.mechanisms.PathTable.per_unit(UNEVEN, 50, 1)).checks
+    checks = dc.verify(dc.numbers.PathTable.per_unit(UNEVEN, 50, 1)).checks
     assert any("all 6 pairs of cells" in check for check in checks)
     assert any("pairs of data sets" in check for check in checks)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Halved(dc.mechanisms.PathTable):
+class Halved(dc.numbers.PathTable):
     """Wrong on purpose: a spacing is halved in the noise, and not in the metric that is written down."""
 
     @property
@@ -249,7 +248,7 @@ class Halved(dc.mechanisms.PathTable):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HalvedSampler(dc.mechanisms.PathTable):
+class HalvedSampler(dc.numbers.PathTable):
     """Wrong on purpose: a spacing is halved in the sampler alone."""
 
     def sample(self, counts: Any, bits: Any) -> Any:
@@ -260,7 +259,7 @@ class HalvedSampler(dc.mechanisms.PathTable):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class NearGroups(dc.mechanisms.GroupPaths):
+class NearGroups(dc.numbers.GroupPaths):
     """Wrong on purpose: groups are half as far apart in the noise as in the metric that is written down."""
 
     @property
@@ -276,13 +275,13 @@ def test_groups_that_are_too_near_in_the_noise_are_caught() -> None:
 
 @pytest.mark.parametrize("kind", [Halved, HalvedSampler])
 def test_a_spacing_that_is_halved_in_the_noise_but_not_in_the_metric_is_caught(kind: Any) -> None:
-    dc.verify(dc.mechanisms.PathTable(UNEVEN, 2, "3.5"))
+    dc.verify(dc.numbers.PathTable(UNEVEN, 2, "3.5"))
     with pytest.raises(dc.VerificationError):
         dc.verify(kind(UNEVEN, 2, "3.5"))
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HalvedTree(dc.mechanisms.TreeLevels):
+class HalvedTree(dc.tables.TreeLevels):
     """Wrong on purpose: one edge is half as long in the noise as in the metric that is written down."""
 
     @property
@@ -292,7 +291,7 @@ class HalvedTree(dc.mechanisms.TreeLevels):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HalvedTreeSampler(dc.mechanisms.TreeLevels):
+class HalvedTreeSampler(dc.tables.TreeLevels):
     """Wrong on purpose: one edge is half as long in the sampler alone."""
 
     def sample(self, counts: Any, bits: Any) -> Any:
@@ -303,13 +302,13 @@ class HalvedTreeSampler(dc.mechanisms.TreeLevels):
 
 @pytest.mark.parametrize("kind", [HalvedTree, HalvedTreeSampler])
 def test_an_edge_that_is_halved_in_the_noise_but_not_in_the_metric_is_caught(kind: Any) -> None:
-    dc.verify(dc.mechanisms.TreeLevels(TREE, 2, "3.5", *HANGS))
+    dc.verify(dc.tables.TreeLevels(TREE, 2, "3.5", *HANGS))
     with pytest.raises(dc.VerificationError):
         dc.verify(kind(TREE, 2, "3.5", *HANGS))
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Understated(dc.mechanisms.MetricSums):
+class Understated(dc.numbers.MetricSums):
     """Wrong on purpose: squares are forgotten in what is promised for each unit."""
 
     @property
@@ -340,7 +339,7 @@ def test_metrics_are_data_with_one_text_and_a_digest() -> None:
 
 def test_what_a_metric_cannot_promise_is_refused() -> None:
     with pytest.raises(dc.DeclarationError, match="missing"):
-        dc.mechanisms.PathTable(dc.NumberTable("x", (0, 4), 4), 3, 1)
+        dc.numbers.PathTable(dc.NumberTable("x", (0, 4), 4), 3, 1)
     with pytest.raises(dc.DeclarationError, match="pure"):
         MetricGuarantee(1, "0.1", Line("x", [0, 1]))
 
@@ -367,12 +366,12 @@ def test_a_study_asks_per_unit(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(STUDY + 'ask = ["distribution"]\nepsilon_per_unit = "0.1"\n')
     release = dc.Study(path).publish("ages")
-    assert isinstance(release.mechanism, dc.mechanisms.PathTable)
+    assert isinstance(release.mechanism, dc.numbers.PathTable)
     assert release.guarantee.epsilon == 10
     assert dc.infer(release).rows()
     path.write_text(STUDY.replace("questions.ages", "questions.mean") + 'ask = ["mean"]\nepsilon_per_unit = "0.01"\n')
     release = dc.Study(path).publish("mean")
-    assert isinstance(release.mechanism, dc.mechanisms.MetricSums)
+    assert isinstance(release.mechanism, dc.numbers.MetricSums)
     assert release.guarantee.metric is not None
     assert release.guarantee.metric.epsilon == Fraction(1, 100)
     assert release.guarantee.epsilon < 1
@@ -392,7 +391,5 @@ def test_a_study_asks_per_unit(tmp_path: Path) -> None:
 
 def test_many_draws_have_no_small_twin_and_are_verified_all_the_same() -> None:
     model = dc.Exponential("w", high=10, bands=100, shape=2, rate=8, outside="usual")
-    mechanism = dc.mechanisms.RateTruncation.tempered(
-        model, size=500, epsilon=5, lowest="0.01", highest="0.2", draws=50
-    )
+    mechanism = dc.draws.RateTruncation.tempered(model, size=500, epsilon=5, lowest="0.01", highest="0.2", draws=50)
     assert any("nothing, because no twin has few enough outputs" in line for line in dc.verify(mechanism).checks)

@@ -12,23 +12,23 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.inference._infer import infer_many
-from discreet.inference.posteriors.table import TablePosterior
-from discreet.mechanisms import BallDraw, ConeMoments, with_fields
-from discreet.models import Network
-from discreet.models.exact_lines import exact_coefficients
-from discreet.planning import Accuracy, accuracy, accuracy_curve, solve_for_width
-from discreet.planning.plan import Simulations, rehearsal, studies_for
-from discreet.reading import why_unreadable
-from discreet.serve.work import width as served_width
+from discreet.cli._main import main
+from discreet.draws import BallDraw
+from discreet.inference import infer_many, why_unreadable
+from discreet.mechanism import with_fields
+from discreet.networks import Network
+from discreet.planning import Accuracy, Simulations, accuracy, accuracy_curve, rehearsal, solve_for_width, studies_for
+from discreet.regression import ConeMoments
+from discreet.regression._exact import exact_coefficients
+from discreet.server._work import width as served_width
+from discreet.tables._joint_posterior import TablePosterior
 
-MODULE = sys.modules["discreet.planning.plan"]
+MODULE = sys.modules["discreet.planning._accuracy"]
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 10)}, missing="middle")
 KNOWN_LINE = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 10)}, missing="middle", noise="0.3")
-VISITS = dc.models.programs.Poisson(dc.Column("visits", tuple(range(7)), outside=6), rate="Gamma(4, 3)")
+VISITS = dc.programs.Poisson(dc.Column("visits", tuple(range(7)), outside=6), rate="Gamma(4, 3)")
 BAYES = Network.naive_bayes("c", ["a", "b"], levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
 CHAIN = Network.from_edges("a -> b", "b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
 FAMILY = dc.Poisson("visits", most=6, shape=4, rate=3, outside=6)
@@ -37,13 +37,13 @@ EVERY: dict[str, Any] = {
     "table": dc.GeometricHistogram(dc.Categories(WARD), 200, "0.5"),
     "table under a prior": dc.GeometricHistogram(dc.Categories(WARD, prior=2), 200, "0.5"),
     "share": dc.GeometricHistogram(COIN, 100, 8),
-    "choice": dc.mechanisms.HellingerGlobal(COIN, 30, 3),
+    "choice": dc.choices.HellingerGlobal(COIN, 30, 3),
     "family": dc.PosteriorSampling.tempered(FAMILY, size=200, epsilon=2, delta="1e-4"),
     "sums": dc.GeometricSums(dc.NumberSums("age", (0, 100), ("mean", "sum", "variance"), WARD, missing=40), 500, 4),
     "quantiles": dc.TreeTable(dc.NumberTable("age", (0, 100), 16, quantiles=("0.5", "0.9"), missing=40), 500, 4),
     "distribution": dc.TreeTable(dc.NumberTable("age", (0, 100), 16, asks=("distribution",), missing=40), 500, 4),
     "line": ConeMoments(LINE, 500, 40),
-    "line of known noise": dc.mechanisms.BoxMoments(KNOWN_LINE, 500, 40),
+    "line of known noise": dc.regression.BoxMoments(KNOWN_LINE, 500, 40),
     "naive Bayes": dc.FamilyHistograms(BAYES, 300, 4),
     "network": dc.FamilyHistograms(CHAIN, 300, 4),
     "program": dc.GeometricHistogram(VISITS.table, 200, 8),
@@ -126,7 +126,7 @@ def test_made_up_noise_follows_its_prior_below_the_stated_limit() -> None:
 
 
 def noise_of(seed: int) -> float:
-    from discreet.models.simulated_lines import _noise
+    from discreet.regression._simulate import _noise
 
     return _noise(LINE, np.random.default_rng(seed))
 
@@ -202,7 +202,7 @@ def test_networks_that_take_long_are_read_row_by_row_and_plans_say_so() -> None:
     columns = [dc.Column(name, (0, 1, 2), outside=0) for name in "abc"]
     graph = dc.FamilyHistograms(Network(columns, [(), (), ("a", "b")]), 500, 1)
     classes = Network.naive_bayes("c", ["a", "b"], levels=dict.fromkeys("abc", (0, 1)), outside=0)
-    small, large = (dc.mechanisms.JointHistograms(classes, size, 1) for size in (10, 1000))
+    small, large = (dc.networks.JointHistograms(classes, size, 1) for size in (10, 1000))
     assert "read row by row, which approximates how a release will be read" in accuracy(graph, studies=2).method
     assert "read row by row" in accuracy(large, studies=2).method
     assert "read as a release will be" in accuracy(small, studies=2).method
@@ -267,7 +267,7 @@ def test_what_nobody_could_read_is_refused_before_any_work() -> None:
 
 
 def test_a_rehearsal_recovers_its_truth() -> None:
-    posterior, truth = rehearsal(dc.mechanisms.BoxMoments(LINE, 60_000, 5), "rehearsal", seed=6)
+    posterior, truth = rehearsal(dc.regression.BoxMoments(LINE, 60_000, 5), "rehearsal", seed=6)
     for row, value in zip(posterior.rows(), truth, strict=True):
         assert abs(row.mean - value) < 5 * row.sd
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.certificates import PrivacyLoss, enumerate_neighbours
-from discreet.mechanisms.ball_draw import BallDraw
-from discreet.noise.laplace_kernel import ZeroSumLaplace
-from discreet.noise.zero_sum_law import normaliser
-from discreet.planning.work_ahead import verifying
+from discreet.draws import BallDraw
+from discreet.noise import ZeroSumLaplace
+from discreet.noise._zero_sum_laplace import normaliser
+from discreet.privacy import PrivacyLoss, enumerate_neighbours
+from discreet.verification._work import verifying
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 DONE = ("- recomputed", "- not recomputed", "- compared", "- drawn", "- looked up", "- by proof", "- by computation")
@@ -39,11 +39,11 @@ def test_the_mean_distance_has_the_specified_digits(cells: int, expected: float)
 
 def test_small_mechanisms_are_enumerated_and_large_ones_proved() -> None:
     small = dc.verify(dc.GeometricHistogram(COIN, size=10, epsilon="0.8"))
-    assert small.evidence is dc.guarantees.Evidence.ENUMERATED
+    assert small.evidence is dc.privacy.Evidence.ENUMERATED
     assert small.epsilon == 0.8
     assert sum(abs(a - b) for a, b in zip(*small.worst_pair, strict=True)) == 2
     large = dc.verify(dc.GeometricHistogram(COIN, size=10**6, epsilon="0.8"))
-    assert large.evidence is dc.guarantees.Evidence.PROVED
+    assert large.evidence is dc.privacy.Evidence.PROVED
     assert large.delta_at(0) == pytest.approx(np.tanh(0.4), rel=1e-12)
     assert large.delta_at(0) >= np.tanh(0.4)
     assert large.delta_at("0.8") == 0
@@ -89,7 +89,7 @@ def test_epsilon_is_never_rounded_in_our_favour() -> None:
 
 def test_a_giant_document_is_verified_at_once() -> None:
     model = dc.Categories("x", levels=tuple(range(20_000)), outside=0)
-    assert dc.verify(dc.GeometricHistogram(model, size=10**12, epsilon=1)).evidence is dc.guarantees.Evidence.PROVED
+    assert dc.verify(dc.GeometricHistogram(model, size=10**12, epsilon=1)).evidence is dc.privacy.Evidence.PROVED
 
 
 @pytest.mark.parametrize("subject", ["x", None, 3])
@@ -101,15 +101,15 @@ def test_what_is_neither_release_nor_mechanism_is_refused(subject: object) -> No
 
 
 def test_an_epsilon_is_called_exact_only_where_it_was_computed() -> None:
-    large = dc.verify(dc.mechanisms.MaximumPosterior(dc.Categories("x", levels=tuple("abc"), outside="a"), 1000, 1))
+    large = dc.verify(dc.choices.MaximumPosterior(dc.Categories("x", levels=tuple("abc"), outside="a"), 1000, 1))
     assert not large.exact
     assert large.epsilon == 1
     assert "an upper bound; the true value may be smaller" in str(large)
-    small = dc.verify(dc.mechanisms.MaximumPosterior(COIN, 20, 1))
+    small = dc.verify(dc.choices.MaximumPosterior(COIN, 20, 1))
     assert small.exact
     assert 1 - 1e-5 < small.epsilon < 1  # its scale is the largest that epsilon allows, but for rounding
-    proved = dc.mechanisms.MaximumPosterior(COIN, 20, 1).proved_scale
-    timid = dc.verify(dc.mechanisms.MaximumPosterior(COIN, 20, 1, scale=proved))
+    proved = dc.choices.MaximumPosterior(COIN, 20, 1).proved_scale
+    timid = dc.verify(dc.choices.MaximumPosterior(COIN, 20, 1, scale=proved))
     assert timid.exact
     assert timid.epsilon < 0.2
     group = dc.Release(dc.GeometricHistogram(COIN, 10, 1), (5, 5), "x", dc.Unit("one row", 3), simulated=True)
@@ -138,7 +138,7 @@ def test_a_certificate_reads_well() -> None:
 
 @pytest.mark.parametrize(("size", "epsilon"), [(4, "1"), (10, "5")])
 def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -> None:
-    mechanism = dc.mechanisms.PermuteAndFlip(
+    mechanism = dc.choices.PermuteAndFlip(
         dc.Categories("coin", levels=("heads", "tails"), outside="heads"), size, epsilon
     )
     found = enumerate_neighbours(mechanism.log_prob, size, 2, mechanism.tables.all)
@@ -146,7 +146,7 @@ def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -
     assert found.epsilon <= certificate.epsilon <= found.epsilon * (1 + 1e-8)
     assert (1 - 1e-5) * float(epsilon) < found.epsilon <= float(epsilon)
     assert certificate.exact
-    assert certificate.evidence is dc.guarantees.Evidence.ENUMERATED
+    assert certificate.evidence is dc.privacy.Evidence.ENUMERATED
     assert f"{found.epsilon:.9g}" in str(certificate)
 
 
@@ -154,7 +154,7 @@ def test_permute_and_flip_is_certified_by_its_own_law(size: int, epsilon: str) -
 @pytest.mark.parametrize(("size", "epsilon"), [(100, "3"), (50, "1"), (30, "0.1")])
 def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) -> None:
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
-    mechanism = dc.mechanisms.HellingerCalibrated(coin, size, epsilon, delta)
+    mechanism = dc.choices.HellingerCalibrated(coin, size, epsilon, delta)
     assert dc.verify(mechanism).guarantee.delta == Fraction(delta)
     assert mechanism.privacy_loss().delta_at(mechanism.epsilon) <= float(delta) * (1 + 1e-6) + 1e-13
 
@@ -162,18 +162,18 @@ def test_calibrated_scales_are_confirmed(size: int, epsilon: str, delta: str) ->
 def test_what_is_proved_of_a_regression_is_not_called_recomputed() -> None:
     model = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", norm_bound=1, missing="middle")
     certificate = dc.verify(BallDraw(model, 100, 1))
-    assert certificate.evidence is dc.guarantees.Evidence.PROVED
+    assert certificate.evidence is dc.privacy.Evidence.PROVED
     assert certificate.checks[0].startswith("not recomputed")
     assert certificate.checks[-1].startswith("by proof alone, for all that was not compared")
     box = dc.verify(
-        dc.mechanisms.BoxMoments(model, 100, 1)
+        dc.regression.BoxMoments(model, 100, 1)
     )  # the law of its loss is finer than what any epsilon = 1 allows
-    assert box.evidence is dc.guarantees.Evidence.PROVED
+    assert box.evidence is dc.privacy.Evidence.PROVED
     assert box.checks[0] == "recomputed from the parameters: privacy loss at most 1"
     assert box.loss.delta_at(Fraction(1, 2)) < 0.9 * PrivacyLoss.worst_case(Fraction(1)).delta_at(Fraction(1, 2))
     assert box.checks[-1].startswith("by proof alone, for all that was not compared")
     bell = dc.verify(
-        dc.mechanisms.GaussianMoments(model, 100, 1, "1e-6")
+        dc.regression.GaussianMoments(model, 100, 1, "1e-6")
     )  # by its exact curve, which tells more than rho
     assert bell.checks[0].startswith("recomputed from the parameters: delta at epsilon = 1 at most 9.999")
     assert not bell.exact

@@ -10,12 +10,13 @@ from click.testing import CliRunner
 
 import discreet as dc
 from counted_work import calls_of
-from discreet.command_line.main import main
-from discreet.mechanisms import Sized, with_fields
-from discreet.planning import accuracy, audit, verify
-from discreet.planning.work_ahead import auditing, drawing, planning, verifying
-from discreet.reading import MOST_NUMBERS, MOST_OPERATIONS, CostEstimate, Problem, solver_for
-from discreet.reading.work_limit import patience_for
+from discreet.cli._main import main
+from discreet.inference import MOST_NUMBERS, MOST_OPERATIONS, CostEstimate, Problem, solver_for
+from discreet.inference._work_limit import patience_for
+from discreet.mechanism import Sized, with_fields
+from discreet.planning import accuracy
+from discreet.verification import audit, drawing, planning, verify
+from discreet.verification._work import auditing, verifying
 from discreet_papers import as_published
 
 PAIR = dc.Network.from_edges("a -> c", "b -> c", levels=dict.fromkeys("abc", (0, 1, 2)), outside=0)
@@ -52,7 +53,7 @@ OVERSIZED: dict[str, tuple[Callable[[], Sized], Callable[[Sized], object], str]]
         "Nothing was checked",
     ),
     "a plan of FamilyGaussians for a million million records": (
-        lambda: dc.mechanisms.FamilyGaussians(PAIR, 10**12, 1, "1e-6"),
+        lambda: dc.networks.FamilyGaussians(PAIR, 10**12, 1, "1e-6"),
         accuracy,
         "Nothing was simulated",
     ),
@@ -68,7 +69,7 @@ OVERSIZED: dict[str, tuple[Callable[[], Sized], Callable[[Sized], object], str]]
 def test_an_oversized_document_is_refused_in_words_and_by_little_work(name: str) -> None:
     make, verb, undone = OVERSIZED[name]
     mechanism, told = make(), []
-    assert len(dc.releases.release.mechanism_document(mechanism).__repr__()) < 5_000 or "300" in name
+    assert len(dc.release._release.mechanism_document(mechanism).__repr__()) < 5_000 or "300" in name
 
     def refuse() -> None:
         with pytest.raises(dc.DeclarationError, match=undone) as refusal:
@@ -86,7 +87,7 @@ def test_an_oversized_document_is_refused_in_words_and_by_little_work(name: str)
 def test_what_once_took_an_array_of_all_counts_is_read_at_any_size(network: dc.Network, size: int) -> None:
     """FamilyGaussians and LaplaceUpdates of a million million records, in a kilobyte: windows hold a few counts."""
     for mechanism in (
-        dc.mechanisms.FamilyGaussians(network, size, 1, "1e-6"),
+        dc.networks.FamilyGaussians(network, size, 1, "1e-6"),
         as_published.LaplaceUpdates(network, size, 1),
     ):
         problem = Problem.before(mechanism)

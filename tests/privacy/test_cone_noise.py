@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mechanisms import ConeMoments
+from discreet.regression import ConeMoments
 
 Floats = NDArray[np.float64]
 

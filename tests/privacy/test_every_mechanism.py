@@ -26,8 +26,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet import mechanisms
-from discreet.models import NumberSums, NumberTable, PersonRows, Persons, WeightedSums, Weights
+from discreet.numbers import NumberSums, NumberTable, PersonRows, Persons, WeightedSums, Weights
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -117,7 +116,7 @@ LINE = dc.LinearRegression(
     "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, grid=8, norm_bound=1, missing="middle"
 )
 SLOPE = dc.LinearRegression(
-    "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.models.InverseGamma(2, 1), grid=8, missing="middle"
+    "y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise=dc.regression.InverseGamma(2, 1), grid=8, missing="middle"
 )
 OF_LINE = crossed(x=(0.0, 0.5, 1.0, 9.0), y=(0.0, 1.0, None))
 OF_SLOPE = crossed(x=(0.0, 0.5, 1.0), y=(0.0, 1.0))
@@ -541,7 +540,7 @@ def test_noise_of_twice_the_rate_is_found(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "number"), [("PosteriorSampling", 0), ("NetworkSampling", 0), ("RateTruncation", 1)])
 def test_a_draw_that_takes_the_likelihood_to_too_high_a_power_is_found(kind: str, number: int) -> None:
     true, case = made(kind, number)
-    louder = mechanisms.with_fields(true, epsilon=100, power=1)
+    louder = dc.mechanism.with_fields(true, epsilon=100, power=1)
     assert any("epsilon" in each for each in mistakes(Planted(true, log_prob=louder.log_prob), case))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import discreet as dc
 from cone_twin import density
-from discreet.mechanisms import ConeMoments
+from discreet.regression import ConeMoments
 
 SIGMA, SIZE = 0.2, 60
 LINE = dc.LinearRegression("y", ["x"], {"x": (-1, 1), "y": (-1, 1)}, noise="0.2", intercept=False, missing="middle")
@@ -47,5 +47,5 @@ def test_two_releases_by_cone_noise_are_not_read_together_and_it_says_why() -> N
     releases = [dc.simulate(ConeMoments(LINE, SIZE, 1), moments, dc.SeededBits(k), f"release {k}") for k in (1, 2)]
     with pytest.raises(dc.DeclarationError, match="no density"):
         dc.infer(*releases)
-    with_box = dc.simulate(dc.mechanisms.BoxMoments(LINE, SIZE, 1), moments, dc.SeededBits(3), "box")
+    with_box = dc.simulate(dc.regression.BoxMoments(LINE, SIZE, 1), moments, dc.SeededBits(3), "box")
     assert dc.infer(releases[0], with_box).sd["x"] < 1

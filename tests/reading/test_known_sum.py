@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.arrays import Counts, Floats
-from discreet.reading import known_sum
-from discreet.reading.counts.windows import Beyond
-from discreet.reading.known_sum import KnownSum, TotalLaw
+from discreet._core.arrays import Counts, Floats
+from discreet.inference import KnownSum, TotalLaw
+from discreet.inference import _known_sum as known_sum
+from discreet.inference._windows import Beyond
 
 KNOWN = TotalLaw.known(13)
 SECRET = TotalLaw(7, -0.3 * np.abs(np.arange(12) - 4.0))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 import discreet as dc
-from discreet.certificates import compositions
-from discreet.mechanisms import Mechanism, sized
+from discreet.mechanism import Mechanism, sized
+from discreet.privacy import compositions
 from discreet_papers import as_published
 
 Floats = NDArray[np.float64]
@@ -27,8 +27,8 @@ def released(mechanism: Mechanism, *output: int, label: str = "made up") -> dc.R
 
 
 GEOMETRIC = released(dc.GeometricHistogram(THREE, 15, "0.5"), 9, 7, -1)
-LAPLACE = released(dc.mechanisms.DiscreteLaplaceCounts(THREE, 15, "0.5"), 9, 8, -3)
-GAUSSIAN = released(dc.mechanisms.DiscreteGaussianCounts(THREE, 15, "0.5", "1e-5"), 9, 8, -3)
+LAPLACE = released(dc.tables.DiscreteLaplaceCounts(THREE, 15, "0.5"), 9, 8, -3)
+GAUSSIAN = released(dc.tables.DiscreteGaussianCounts(THREE, 15, "0.5", "1e-5"), 9, 8, -3)
 
 
 def listed(log_p: Floats, *releases: dc.Release) -> tuple[float, Floats, Floats]:
@@ -57,7 +57,7 @@ def listed(log_p: Floats, *releases: dc.Release) -> tuple[float, Floats, Floats]
 def test_pinned_values_and_expected_counts(
     releases: tuple[dc.Release, ...], value: float, expected: tuple[float, ...]
 ) -> None:
-    found, counts = dc.inference.Likelihood(*releases)(P)
+    found, counts = dc.programs.Likelihood(*releases)(P)
     assert float(found) == pytest.approx(value, abs=1e-12)
     assert counts == pytest.approx(expected, abs=1e-12)
     assert counts.sum() == pytest.approx(15, abs=1e-12)
@@ -74,7 +74,7 @@ def test_pinned_covariance_and_a_structural_zero() -> None:
 
 
 def test_two_releases_of_other_records_are_not_two_of_the_same() -> None:
-    apart, _ = dc.inference.Likelihoods({"one": GEOMETRIC, "two": LAPLACE})({"one": P, "two": P})
+    apart, _ = dc.programs.Likelihoods({"one": GEOMETRIC, "two": LAPLACE})({"one": P, "two": P})
     assert float(apart) == pytest.approx(-7.0684155070232 - 10.8213253483331, abs=1e-12)  # -17.8897, not -17.1201
 
 
@@ -92,17 +92,17 @@ def table_of(cells: int) -> dc.Categories:
 
 MAKERS: dict[str, Callable[[dc.Categories, str], Mechanism]] = {
     "geometric": lambda model, epsilon: dc.GeometricHistogram(model, 9, epsilon),
-    "laplace": lambda model, epsilon: dc.mechanisms.DiscreteLaplaceCounts(model, 9, epsilon),
-    "gaussian": lambda model, epsilon: dc.mechanisms.DiscreteGaussianCounts(model, 9, epsilon, "1e-4"),
-    "gaussian histogram": lambda model, epsilon: dc.mechanisms.DiscreteGaussianHistogram(model, 9, epsilon, "1e-4"),
+    "laplace": lambda model, epsilon: dc.tables.DiscreteLaplaceCounts(model, 9, epsilon),
+    "gaussian": lambda model, epsilon: dc.tables.DiscreteGaussianCounts(model, 9, epsilon, "1e-4"),
+    "gaussian histogram": lambda model, epsilon: dc.tables.DiscreteGaussianHistogram(model, 9, epsilon, "1e-4"),
     "rounded": lambda model, epsilon: as_published.RoundedLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
     "floored": lambda model, epsilon: as_published.FlooredLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
     "truncated": lambda model, epsilon: as_published.TruncatedLaplace(model, 9, epsilon, 2, len(model.cells) - 1),
     "clamped": lambda model, epsilon: as_published.ClampedLaplace(model, 9, epsilon, 2, len(model.cells)),
     "draw": lambda model, epsilon: dc.PosteriorSampling.tempered(model, size=9, epsilon=epsilon, delta="1e-4"),
-    "hellinger": lambda model, epsilon: dc.mechanisms.HellingerGlobal(model, 9, epsilon),
-    "flip": lambda model, epsilon: dc.mechanisms.PermuteAndFlip(model, 9, epsilon),
-    "maximum": lambda model, epsilon: dc.mechanisms.MaximumPosterior(model, 9, epsilon),
+    "hellinger": lambda model, epsilon: dc.choices.HellingerGlobal(model, 9, epsilon),
+    "flip": lambda model, epsilon: dc.choices.PermuteAndFlip(model, 9, epsilon),
+    "maximum": lambda model, epsilon: dc.choices.MaximumPosterior(model, 9, epsilon),
 }
 
 
@@ -263,21 +263,21 @@ def test_samplers_get_minus_infinity_at_odd_points() -> None:
 
 def test_the_same_release_twice_is_refused_and_so_are_other_columns() -> None:
     with pytest.raises(dc.DeclarationError, match="twice"):
-        dc.inference.Likelihood(GEOMETRIC, released(GEOMETRIC.mechanism, *GEOMETRIC.output))
+        dc.programs.Likelihood(GEOMETRIC, released(GEOMETRIC.mechanism, *GEOMETRIC.output))
     with pytest.raises(dc.DeclarationError, match="same counts"):
-        dc.inference.Likelihood(GEOMETRIC, released(dc.GeometricHistogram(PAIRS, 15, 1), 5, 5, 5, 0))
+        dc.programs.Likelihood(GEOMETRIC, released(dc.GeometricHistogram(PAIRS, 15, 1), 5, 5, 5, 0))
     with pytest.raises(dc.DeclarationError, match="same counts"):
-        dc.inference.Likelihood(GEOMETRIC, released(dc.GeometricHistogram(THREE, 16, 1), 5, 5, 6))
+        dc.programs.Likelihood(GEOMETRIC, released(dc.GeometricHistogram(THREE, 16, 1), 5, 5, 6))
     with pytest.raises(dc.DeclarationError, match="twice"):
-        dc.inference.Likelihoods({"one": GEOMETRIC, "two": GEOMETRIC})
+        dc.programs.Likelihoods({"one": GEOMETRIC, "two": GEOMETRIC})
 
 
 def test_what_is_no_product_and_too_large_to_list_is_refused_in_words() -> None:
-    chosen = dc.mechanisms.HellingerGlobal(dc.Categories("x", levels=tuple(range(8)), outside=0), 200, 1)
+    chosen = dc.choices.HellingerGlobal(dc.Categories("x", levels=tuple(range(8)), outside=0), 200, 1)
     with pytest.raises(dc.DeclarationError, match=r"factor over cells.*tables of 200 records in 8 cells"):
-        dc.inference.Likelihood(released(chosen, *([25] * 8)))
+        dc.programs.Likelihood(released(chosen, *([25] * 8)))
     network = dc.Network.naive_bayes("a", ["b"], {"a": (0, 1), "b": (0, 1)}, outside={"a": 0, "b": 0})
     with pytest.raises(dc.DeclarationError, match="Publish the cross table of its columns"):
-        dc.inference.Likelihood(released(dc.FamilyHistograms(network, 10, 1), 5, 5, 2, 3, 3, 2))
+        dc.programs.Likelihood(released(dc.FamilyHistograms(network, 10, 1), 5, 5, 2, 3, 3, 2))
     with pytest.raises(dc.DeclarationError, match="some, but not all, of x"):
         GEOMETRIC.likelihood.given("x")

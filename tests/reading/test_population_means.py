@@ -11,7 +11,7 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 
 import discreet as dc
-from discreet.reading.number_sums import NumberSumsReading, Spread
+from discreet.numbers._sums_inference import NumberSumsReading, Spread
 
 RANKS = (np.arange(24) + 0.5) / 24
 LAPLACE = np.where(RANKS < 0.5, np.log(2 * RANKS), -np.log(2 * (1 - RANKS)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.reading.ratios import Quantiles, pair_noise
+from discreet.inference import Quantiles, pair_noise
 
 
 @pytest.mark.parametrize("cells", [2, 3])

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.mathematics.dirichlet_multinomial import log_prior, log_prior_constant
-from discreet.reading.counts.shared_radius import DistanceRow
+from discreet.mathematics import log_prior, log_prior_constant
+from discreet.networks._shared_radius import DistanceRow
 
 
 @pytest.mark.parametrize("noisy", [(10, 4, 9), (-2, 0, 3), (30, 1, 2)])

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import kstest, multivariate_normal, norm
 
-from discreet.mathematics.groups import Grouped
-from discreet.reading.tempering import EACH, ISLANDS, Particles
+from discreet.inference import EACH, ISLANDS, Particles
+from discreet.mathematics import Grouped
 
 Floats = NDArray[np.float64]
 

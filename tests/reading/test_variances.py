@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.inference.posteriors.row import Row
-from discreet.models.numbers import POPULATION
-from discreet.reading.number_sums import NumberSumsReading
+from discreet.inference import Row
+from discreet.numbers._bounded_number import POPULATION
+from discreet.numbers._sums_inference import NumberSumsReading
 
 RELEASES = 50
 

@@ -15,12 +15,11 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records import as_source
-from discreet.records.columns import Column, level_text
-from discreet.records.counting import clusters, count_codes, margins
-from discreet.records.moments import CONSTANT, Measure, MomentPlan, whole_number
-from discreet.records.nearest import meant
-from discreet.records.values import day_of, number_of, text_of
+from discreet._core.suggestions import meant
+from discreet.records import CONSTANT, Column, Measure, MomentPlan, as_source, level_text, text_of
+from discreet.records._moments import whole_number
+from discreet.records._statistics import clusters, count_codes, margins
+from discreet.records._values import day_of, number_of
 
 QUARTERS = Column.banded("day", ("2026-01-01", "2026-04-01", "2026-07-01"), names=("winter", "spring"))
 
@@ -94,7 +93,7 @@ def test_bounds_that_are_days_make_a_regression_on_days() -> None:
     rows = {"day": DAYS, "cost": [1, 2, 3, 4, 5]}
     table = pa.table(rows)
     assert (model.rehearse(rows) == model.rehearse(table)).all()
-    moments = dc.mechanisms.BoxMoments(model, size=5, epsilon=1)
+    moments = dc.regression.BoxMoments(model, size=5, epsilon=1)
     release = dc.simulate(moments, model.rehearse(rows), dc.SeededBits(2))
     assert dc.Release.from_json(release.to_json()).model == model
     with pytest.raises(dc.DeclarationError, match="a bound of 'day'"):

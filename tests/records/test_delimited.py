@@ -7,11 +7,17 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.records.columns import Column
-from discreet.records.delimited import DelimitedSource, Fields, boundaries, looked_up
-from discreet.records.number_bytes import days_of_bytes, numbers_of_bytes
-from discreet.records.quotes import OpenQuoteError
-from discreet.records.values import day_of, number_of
+from discreet.records import Column
+from discreet.records._delimited import (
+    DelimitedSource,
+    Fields,
+    OpenQuoteError,
+    boundaries,
+    days_of_bytes,
+    looked_up,
+    numbers_of_bytes,
+)
+from discreet.records._values import day_of, number_of
 
 
 def one_by_one(data: bytes) -> list[int]:
@@ -49,7 +55,7 @@ def test_blocks_may_end_anywhere(size: int, tmp_path: Path, monkeypatch: pytest.
     path.write_bytes(("x,y\n" + "\n".join(rows)).encode())
     column = Column("x", ("a, b", "c", 'say "hi"', "é", 'x"y', ""), outside="other")
     number = Column.banded("y", (0, 5, 9))
-    monkeypatch.setattr("discreet.records.delimited._BLOCK", size)
+    monkeypatch.setattr("discreet.records._delimited._BLOCK", size)
     source = dc.read(path)
     monkeypatch.setattr(DelimitedSource._blocks, "__defaults__", (size,))
     tables = source.count_families([[column], [number]])

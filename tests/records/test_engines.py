@@ -15,8 +15,8 @@ from conformance.engines import ENGINES
 from conformance.values import CORPUS
 from discreet import records
 from discreet.records import as_source
-from discreet.sklearn import naive_bayes
-from discreet.sklearn.naive_bayes import PrivateNaiveBayes
+from discreet.sklearn import _naive_bayes as naive_bayes
+from discreet.sklearn._naive_bayes import PrivateNaiveBayes
 
 ELSEWHERE = {
     "SparkSource": "tests/records/test_spark.py",

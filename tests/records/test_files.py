@@ -15,8 +15,7 @@ import pyarrow.feather
 import pytest
 
 import discreet as dc
-from discreet.records import as_source
-from discreet.records.columns import Column
+from discreet.records import Column, as_source
 
 memtable: Any = ibis_package.memtable
 RECORDS: dict[str, list[Any]] = {

@@ -12,9 +12,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records import ListSource
-from discreet.records.grouped_sums import UNIT, GroupPlan, place_of, squared, sum_groups
-from discreet.records.moments import Measure
+from discreet.records import UNIT, GroupPlan, ListSource, Measure, squared, sum_groups
+from discreet.records._grouped_sums import place_of
 
 WARD, SEX = dc.Column("ward", ("A", "B", "C"), outside="A"), dc.Column("sex", ("f", "m"), outside="?")
 AGE = Measure("x", -1.5, 2.0, 0.25)

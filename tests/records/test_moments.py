@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records import ListSource, as_source
-from discreet.records.moments import CONSTANT, Indicator, Measure, MomentPlan, Term, whole_number, whole_numbers
-from discreet.records.sums import sum_moments
+from discreet.records import CONSTANT, Indicator, ListSource, Measure, MomentPlan, Term, as_source
+from discreet.records._moments import whole_number, whole_numbers
+from discreet.regression import sum_moments
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 FACTORS = (Measure("x", -1.5, 2.0, 0.25), Measure("y", 0.0, 10.0, 5.0), Indicator(WARD, 1), Indicator(WARD, 2))

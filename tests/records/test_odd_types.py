@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.records import as_source
-from discreet.records.moments import CONSTANT, Measure, MomentPlan
+from discreet.records import CONSTANT, Measure, MomentPlan, as_source
 
 DAYS = MomentPlan((Measure("x", 0, 10, 5, dates=True),), ((0, CONSTANT),), 1024)
 

@@ -17,7 +17,7 @@ import pytest
 
 import discreet as dc
 from discreet.records import ListSource
-from discreet.records.persons import id_text, keys_of
+from discreet.records._persons import id_text, keys_of
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 SIZE = 40

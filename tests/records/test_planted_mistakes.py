@@ -15,9 +15,7 @@ import pytest
 import discreet as dc
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
 from conformance.engines import ENGINES, Engine
-from discreet.records import as_source
-from discreet.records.grouped_sums import GroupPlan
-from discreet.records.moments import MomentPlan, Wholes
+from discreet.records import GroupPlan, MomentPlan, Wholes, as_source
 
 Tables = list[Any]
 

@@ -15,9 +15,7 @@ import pytest
 
 import discreet as dc
 from conformance.counting import counts_of
-from discreet.records import as_source
-from discreet.records.columns import Column
-from discreet.records.values import text_of
+from discreet.records import Column, as_source, text_of
 
 RECORDS: dict[str, list[Any]] = {
     "text": ["a", "b", None, "zz", "a", ""],

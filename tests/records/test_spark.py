@@ -12,7 +12,7 @@ from conformance.contract import agree_on_every_record, keep_neighbours_apart_by
 from conformance.counting import counts_of
 from conformance.engines import PLAIN, Engine, arrow
 from discreet.records import as_source
-from discreet.records.spark import SparkSource, summed
+from discreet.records._spark import SparkSource, summed
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),

@@ -16,7 +16,9 @@ import pytest
 
 import discreet as dc
 from conformance.counting import assert_one_record_moved, counts_of, moments_of
-from discreet.sklearn import PrivateBayesianRidge, PrivateNaiveBayes, bayesian_ridge
+from discreet.sklearn import _bayesian_ridge as bayesian_ridge
+from discreet.sklearn._bayesian_ridge import PrivateBayesianRidge
+from discreet.sklearn._naive_bayes import PrivateNaiveBayes
 
 FAR = 2**53
 

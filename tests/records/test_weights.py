@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.models.numbers import POPULATION
-from discreet.records import ListSource
-from discreet.records.weights import parts_of
+from discreet.numbers._bounded_number import POPULATION
+from discreet.records import ListSource, parts_of
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 UNIT = 2**16
@@ -34,7 +33,7 @@ def weighted(by: bool = True, missing: float | None = None) -> dc.WeightedSums:
 
 
 def rows(size: int = 40, most: int = 4) -> dc.WeightedSums:
-    return dc.WeightedSums("x", (-1, 3), ("mean", "sum"), WARD, rows=dc.models.PersonRows("id", size, most))
+    return dc.WeightedSums("x", (-1, 3), ("mean", "sum"), WARD, rows=dc.numbers.PersonRows("id", size, most))
 
 
 def made_up(seed: int, size: int = 150) -> dict[str, list[Any]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet.guarantees import chain
-from discreet.guarantees.chain import POINTS
+from discreet.ledger import POINTS
+from discreet.ledger import _chain as chain
 
 FORK = multiprocessing.get_context("fork")
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from discreet.randomness import RandomBits
+from discreet.noise.randomness._samplers import RandomBits
 
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), prior=1, outside="never")
 MECHANISM = dc.GeometricHistogram(SMOKING, size=12, epsilon="0.5")
@@ -82,7 +82,7 @@ def test_wrong_calls_are_refused_and_not_charged(ledger: dc.Ledger) -> None:
 
 
 def test_a_claimed_guarantee_is_not_published(ledger: dc.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    claimed = property(lambda self: dc.Guarantee("0.5", evidence=dc.guarantees.Evidence.CLAIMED))
+    claimed = property(lambda self: dc.Guarantee("0.5", evidence=dc.privacy.Evidence.CLAIMED))
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", claimed)
     with pytest.raises(dc.PublishError, match="only claimed"):
         dc.publish(MECHANISM, SMOKING.statistics(DATA), ledger=ledger, label="x")

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, update
 
-from discreet.serve import audit
-from discreet.serve.desk import Desk
-from discreet.serve.front import Settings
-from discreet.serve.guard import neighbourhood
-from discreet.serve.limits import Rates
-from discreet.serve.people import FREE_FAILURES
-from discreet.serve.questions import LONGEST, MOST_A_DAY
-from discreet.serve.schema import questions
-from discreet.serve.slot import little_memory
-from discreet.show.tables import harmless
+from discreet.report._documents import harmless
+from discreet.server import _audit as audit
+from discreet.server._desk import Desk
+from discreet.server._front import Settings
+from discreet.server._guard import neighbourhood
+from discreet.server._limits import Rates
+from discreet.server._people import FREE_FAILURES
+from discreet.server._questions import LONGEST, MOST_A_DAY
+from discreet.server._schema import questions
+from discreet.server._slot import little_memory
 from serving import HOST, PASSWORD, Served, ask, asked, served, spent, state
 from survey import STUDY, SURVEY
 

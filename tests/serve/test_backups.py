@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet.guarantees import Head, SigningKey, check_witness
-from discreet.serve import audit
-from discreet.serve.schema import Queue
+from discreet.ledger import Head, SigningKey, check_witness
+from discreet.server import Queue
+from discreet.server import _audit as audit
 from serving import Served, ask, asked, served, spent, state
 
 

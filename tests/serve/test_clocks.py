@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from discreet.serve.limits import Buckets, TooOftenError
-from discreet.serve.people import FIRST_LOCK, FREE_FAILURES, LONGEST_LOCK, SignInError
-from discreet.serve.slot import Outcome
+from discreet.server._limits import Buckets, TooOftenError
+from discreet.server._people import FIRST_LOCK, FREE_FAILURES, LONGEST_LOCK, SignInError
+from discreet.server._slot import Outcome
 from serving import PASSWORD, Served, Time, ask, state
 
 JUMPS = pytest.mark.parametrize("jump", [-3600.0, 3600.0], ids=["an hour back", "an hour ahead"])

@@ -13,11 +13,12 @@ import pytest
 from sqlalchemy import select, update
 
 import discreet as dc
-from discreet.guarantees import chain
-from discreet.serve import audit
-from discreet.serve.publisher import WITHHELD, Publisher
-from discreet.serve.schema import metadata, questions
-from discreet.serve.slot import Outcome, fork, in_a_process
+from discreet.ledger import _chain as chain
+from discreet.server import Publisher
+from discreet.server import _audit as audit
+from discreet.server._publisher import WITHHELD
+from discreet.server._schema import metadata, questions
+from discreet.server._slot import Outcome, fork, in_a_process
 from serving import Served, ask, asked, served, spent, state
 from survey import STUDY
 

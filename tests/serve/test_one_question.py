@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.mechanisms import ConeMoments
-from discreet.releases.release import canonical_mechanism
+from discreet.cli._main import main
+from discreet.regression import ConeMoments
+from discreet.release import canonical_mechanism
 from serving import Served, ask, served, spent, state
 from survey import STUDY
 
@@ -100,7 +100,7 @@ def line(*features: str, terms: tuple[tuple[str, ...], ...] = ()) -> dc.Mechanis
 
 
 def program(
-    kind: type[dc.Logistic | dc.models.Multinomial | dc.models.LogLinear], formula: str, prior: str = ""
+    kind: type[dc.Logistic | dc.programs.Multinomial | dc.programs.LogLinear], formula: str, prior: str = ""
 ) -> dc.Mechanism:
     made = kind(formula, list(THREE.values()), **({"prior": prior} if prior else {}))
     return dc.GeometricHistogram(made.table, 9, "1")
@@ -120,12 +120,12 @@ SAME = {
     "products": (line("x", "z", terms=(("x", "z"),)), line("z", "x", terms=(("z", "x"),))),
     "a program's terms": (program(dc.Logistic, "c ~ a + b"), program(dc.Logistic, "c~b+ a")),
     "a program's products": (
-        program(dc.models.Multinomial, "b ~ a*c"),
-        program(dc.models.Multinomial, "b ~ c + a + c:a"),
+        program(dc.programs.Multinomial, "b ~ a*c"),
+        program(dc.programs.Multinomial, "b ~ c + a + c:a"),
     ),
     "an event": (program(dc.Logistic, "c=1 ~ a + b"), program(dc.Logistic, "c = 1 ~ b + a")),
     "varying intercepts": (program(dc.Logistic, "c ~ a + (1 | b)"), program(dc.Logistic, "c ~ (1 | b) + a")),
-    "effects": (program(dc.models.LogLinear, "~ a + b + c + a:b"), program(dc.models.LogLinear, "~ c + b*a")),
+    "effects": (program(dc.programs.LogLinear, "~ a + b + c + a:b"), program(dc.programs.LogLinear, "~ c + b*a")),
 }
 OTHER = {
     "a prior": (table("a", "b", prior=(1, 2, 3, 4, 5, 6)), table("b", "a", prior=(1, 2, 3, 4, 5, 6))),

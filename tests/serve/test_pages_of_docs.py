@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from discreet.serve.app import RULES
-from discreet.serve.guard import Rule
-from discreet.serve.roles import RIGHTS
+from discreet.server._app import RULES
+from discreet.server._guard import Rule
+from discreet.server._roles import RIGHTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "serving.md"

@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import select, text
 
 import discreet as dc
-from discreet.serve import audit
-from discreet.serve.front import Settings
-from discreet.serve.keys import IDLE, LONGEST
-from discreet.serve.limits import Rates
-from discreet.serve.people import FREE_FAILURES, WRONG
-from discreet.serve.schema import QueueError, accounts, links, sessions, tokens
+from discreet.server import _audit as audit
+from discreet.server._front import Settings
+from discreet.server._keys import IDLE, LONGEST
+from discreet.server._limits import Rates
+from discreet.server._people import FREE_FAILURES, WRONG
+from discreet.server._schema import QueueError, accounts, links, sessions, tokens
 from serving import HOST, PASSWORD, Served, served
 
 COOKIE = "__Host-discreet"

@@ -13,21 +13,21 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import discreet as dc
-from discreet.client import ServerError
-from discreet.command_line import main
-from discreet.command_line.serving import saying
-from discreet.documents import canonical_json
-from discreet.serve.confine import version
-from discreet.serve.people import People
-from discreet.serve.schema import FRONT_RIGHTS, Queue, QueueError, audit, metadata
-from discreet.serve.start import Pair, Reached, first_link, run_front
+from discreet._core.documents import canonical_json
+from discreet.cli._main import main
+from discreet.cli._serve import saying
+from discreet.server import Pair, People, Queue, Reached, run_front
+from discreet.server._client import ServerError
+from discreet.server._confine import version
+from discreet.server._schema import FRONT_RIGHTS, QueueError, audit, metadata
+from discreet.server._start import first_link
 from postgresql_server import WHY_MISSING, is_here, running
 from serving import CHEAP, PASSWORD, Served, listening
 
 STOLEN = """
 import os, socket, sys
 from pathlib import Path
-from discreet.serve.confine import confine
+from discreet.server._confine import confine
 folder = Path(sys.argv[1])
 assert confine(folder / "queue")
 (folder / "queue" / "own").write_text("mine")
@@ -58,7 +58,7 @@ print(*[tried(each) for each in attempts])
 REACHING = """
 import os, signal, socket, sys
 from pathlib import Path
-from discreet.serve.confine import confine
+from discreet.server._confine import confine
 assert confine(Path(sys.argv[1]))
 def tried(work):
     try:
@@ -190,9 +190,9 @@ def test_many_who_race_for_little_room_get_just_what_there_is(server: Served) ->
 DESKS = """
 import json, sys
 from pathlib import Path
-from discreet.errors import DiscreetError
-from discreet.serve.confine import confine
-from discreet.serve.desk import Desk
+from discreet._core.errors import DiscreetError
+from discreet.server._confine import confine
+from discreet.server._desk import Desk
 confine(Path(sys.argv[1]))
 study, keys = json.load(sys.stdin)
 def told(desk, *question):
@@ -330,8 +330,8 @@ def test_a_front_says_what_the_system_cannot_forbid_it(
 ) -> None:
     queue, heard = Queue(tmp_path / "queue.db"), list[str]()
     queue.create()
-    monkeypatch.setattr("discreet.serve.start.version", lambda: landlock)
-    monkeypatch.setattr("discreet.serve.start.confine", lambda *_: landlock > 0)
+    monkeypatch.setattr("discreet.server._start.version", lambda: landlock)
+    monkeypatch.setattr("discreet.server._start.confine", lambda *_: landlock > 0)
     monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: sockets[0].close())
     run_front(str(tmp_path / "queue.db"), Reached("127.0.0.1:0"), heard.append)
     assert len(heard) == len(said)

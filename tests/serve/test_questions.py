@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import update
 
 import discreet as dc
-from discreet.documents import canonical_json
-from discreet.guarantees.signatures import SigningKey
-from discreet.serve.queries import read_query
-from discreet.serve.schema import questions
+from discreet._core.documents import canonical_json
+from discreet.ledger import SigningKey
+from discreet.server._queries import read_query
+from discreet.server._schema import questions
 from serving import ASKED, AUTOMATIC, Served, ask, asked, served, spent, state
 from survey import STUDY, SURVEY
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from discreet.serve.app import RULES
-from discreet.serve.guard import Rule
-from discreet.serve.roles import RIGHTS, SCOPES
+from discreet.server._app import RULES
+from discreet.server._guard import Rule
+from discreet.server._roles import RIGHTS, SCOPES
 from serving import NAMES, Served
 
 READERS, ANALYSTS, STEWARDS = {"steward", "analyst", "auditor"}, {"analyst"}, {"steward"}

@@ -16,9 +16,9 @@ import vl_convert
 from click.testing import CliRunner
 
 import discreet as dc
-from discreet.command_line import main
-from discreet.show import charts
-from discreet.show.theme import DARK, in_the_dark
+from discreet.cli._main import main
+from discreet.report import charts
+from discreet.report._theme import DARK, in_the_dark
 from discreet_papers import as_published
 
 SMOKING = dc.Categories("smoking", levels=("never", "former", "current"), outside="never")
@@ -164,9 +164,7 @@ def test_several_releases_have_no_plug_in_reading_to_compare_with() -> None:
 
 
 def test_the_title_says_what_was_published_and_under_which_promise() -> None:
-    real = replace(
-        SURVEY, simulated=False, receipt=dc.guarantees.Receipt(2, "ab" * 32, "cd" * 16), label="Smoking 2026"
-    )
+    real = replace(SURVEY, simulated=False, receipt=dc.ledger.Receipt(2, "ab" * 32, "cd" * 16), label="Smoking 2026")
     title = charts.posterior_chart(dc.infer(real))["title"]
     assert title["text"] == ["Smoking 2026"]
     assert title["subtitle"] == ["1,200 records · epsilon = 0.5 · neighbours: replace one record"]

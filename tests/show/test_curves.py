@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference.posteriors.density import smooth_density
+from discreet.numbers._table_posterior import smooth_density
 
 
 @pytest.mark.parametrize("edges", [np.linspace(0, 10, 33), np.concatenate([[0], np.geomspace(0.2, 10, 24)])])

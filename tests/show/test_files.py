@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.show.tables import csv_text, write_csv, write_draws
+from discreet.report._documents import csv_text, write_csv, write_draws
 
 MODEL = dc.Categories("größe", levels=("=1+1", "klein", "-2"), outside="klein")
 RELEASE = dc.simulate(dc.GeometricHistogram(MODEL, 100, 1), [20, 50, 30], dc.SeededBits(9), label="sizes")

@@ -10,8 +10,8 @@ import pytest
 import vl_convert
 
 import discreet as dc
-from discreet.show import charts
-from discreet.show.charts.graph_layout import layout
+from discreet.report import charts
+from discreet.report.charts._graph_layout import layout
 
 YES_NO = ("no", "yes")
 LEVELS: dict[str, tuple[str, ...]] = {"cancer": YES_NO, "smoker": ("never", "former", "current"), "cough": YES_NO}

@@ -3,7 +3,9 @@
 import re
 
 import discreet as dc
-from discreet.show.statement import MOST_ROWS, statement, statement_html
+from discreet.report.statement._page import statement_html
+from discreet.report.statement._results import MOST_ROWS
+from discreet.report.statement._statement import statement
 
 NASTY = "<script>alert(1)</script> | *bold* `code` [l](x)"
 LEVELS = {"cancer": ("no", "yes"), "smoker": ("no", "yes"), NASTY: ("no", "yes")}

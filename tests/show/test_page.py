@@ -11,9 +11,9 @@ import pytest
 
 import discreet as dc
 from browsing import AXE, chromium, why_missing
-from discreet.errors import LittleInformationWarning
-from discreet.show.page import reading_page, write_page
-from discreet.show.page.contents import LEVELS, contents_of
+from discreet._core.errors import LittleInformationWarning
+from discreet.report.page._contents import LEVELS, contents_of
+from discreet.report.page._page import reading_page, write_page
 
 NASTY = "</script><script>document.title='owned'</script>"
 FALLS = dc.Categories(
@@ -30,14 +30,14 @@ RELEASE = dc.simulate(
 
 
 @pytest.fixture(scope="module")
-def posterior() -> dc.inference.CategoriesPosterior:
+def posterior() -> dc.tables.CategoriesPosterior:
     found = dc.infer(RELEASE)
-    assert isinstance(found, dc.inference.CategoriesPosterior)
+    assert isinstance(found, dc.tables.CategoriesPosterior)
     return found
 
 
 @pytest.fixture(scope="module")
-def page(posterior: dc.inference.CategoriesPosterior) -> str:
+def page(posterior: dc.tables.CategoriesPosterior) -> str:
     return reading_page(posterior)
 
 
@@ -93,7 +93,7 @@ def test_the_release_inside_is_the_release(page: str) -> None:
 
 
 def test_intervals_at_every_level_are_those_of_the_posterior(
-    page: str, posterior: dc.inference.CategoriesPosterior
+    page: str, posterior: dc.tables.CategoriesPosterior
 ) -> None:
     intervals = known(page)["intervals"]
     assert isinstance(intervals, dict)
@@ -103,7 +103,7 @@ def test_intervals_at_every_level_are_those_of_the_posterior(
 
 
 def test_group_rates_are_those_of_the_posterior_and_an_empty_group_has_none(
-    posterior: dc.inference.CategoriesPosterior,
+    posterior: dc.tables.CategoriesPosterior,
 ) -> None:
     groups = contents_of(posterior)["groups"]
     (found,) = [each for each in groups if each["event"] == "fall=yes" and each["by"] == "ward"]
@@ -116,7 +116,7 @@ def test_group_rates_are_those_of_the_posterior_and_an_empty_group_has_none(
         assert (ends["low"], ends["high"]) == pytest.approx((row.low, row.high), abs=0.05 * row.sd)
 
 
-def test_draws_in_the_page_are_those_of_the_posterior(page: str, posterior: dc.inference.CategoriesPosterior) -> None:
+def test_draws_in_the_page_are_those_of_the_posterior(page: str, posterior: dc.tables.CategoriesPosterior) -> None:
     draws = known(page)["draws"]
     assert isinstance(draws, dict)
     (array,) = draws["arrays"]
@@ -131,9 +131,7 @@ def test_what_is_no_posterior_is_refused() -> None:
 
 
 @pytest.mark.skipif(why_missing() is not None, reason=why_missing() or "")
-def test_a_reader_sorts_chooses_levels_and_compares(
-    posterior: dc.inference.CategoriesPosterior, tmp_path: Path
-) -> None:
+def test_a_reader_sorts_chooses_levels_and_compares(posterior: dc.tables.CategoriesPosterior, tmp_path: Path) -> None:
     place = tmp_path / "page.html"
     write_page(posterior, place)
     said: list[str] = []

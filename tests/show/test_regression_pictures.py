@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import regression
-from discreet.planning import verify
-from discreet.show import charts
-from discreet.show.statement import statement, statement_html
+from discreet.regression import _reader_prior as regression
+from discreet.report import charts
+from discreet.report.statement._page import statement_html
+from discreet.report.statement._statement import statement
+from discreet.verification import verify
 
 WARD = dc.Column("<i>ward</i>", ("A", "B|C"), outside="A")
 MODEL = dc.LinearRegression(
@@ -16,18 +17,18 @@ MODEL = dc.LinearRegression(
 
 
 @pytest.fixture(scope="module")
-def posterior() -> dc.inference.RegressionPosterior:
+def posterior() -> dc.regression.RegressionPosterior:
     generator = np.random.default_rng(12)
     age, ward = generator.uniform(0, 80, 2000), generator.integers(2, size=2000)
     days = 10 + 0.25 * age + 3 * ward + generator.normal(0, 3, 2000)
     data = {"age": age.tolist(), WARD.name: [WARD.levels[w] for w in ward], "days": days.tolist()}
     release = dc.simulate(
-        dc.mechanisms.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age"
+        dc.regression.BoxMoments(MODEL, 2000, 20), MODEL.rehearse(data), dc.SeededBits(12), "days *by* age"
     )
     return regression.read_regression(release)
 
 
-def test_rows_are_the_posterior_in_units(posterior: dc.inference.RegressionPosterior) -> None:
+def test_rows_are_the_posterior_in_units(posterior: dc.regression.RegressionPosterior) -> None:
     rows = {row.quantity: row for row in posterior.rows(0.8)}
     assert list(rows) == ["intercept", "age", "<i>ward</i>=B|C"]
     assert (rows["age"].low, rows["age"].high) == tuple(posterior.interval("age", 0.8))
@@ -38,7 +39,7 @@ def test_rows_are_the_posterior_in_units(posterior: dc.inference.RegressionPoste
     assert float(low) < float(mean) < float(high)
 
 
-def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.inference.RegressionPosterior) -> None:
+def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.regression.RegressionPosterior) -> None:
     picture = charts.posterior_chart(posterior, 0.9)
     age, ward = picture["data"]["values"]
     assert age["mean"] == pytest.approx(80 * posterior.mean["age"])
@@ -48,7 +49,7 @@ def test_the_picture_shows_effects_from_bound_to_bound(posterior: dc.inference.R
 
 
 def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(
-    posterior: dc.inference.RegressionPosterior,
+    posterior: dc.regression.RegressionPosterior,
 ) -> None:
     release = posterior.releases[0]
     text = statement(release, posterior, verify(release))
@@ -66,7 +67,7 @@ def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(
 
 
 def test_draws_for_other_programs_have_one_column_for_each_coefficient(
-    posterior: dc.inference.RegressionPosterior,
+    posterior: dc.regression.RegressionPosterior,
 ) -> None:
     pytest.importorskip("arviz_base", reason="ArviZ is an optional extra")
     tree = posterior.to_arviz(draws=50)["posterior"]

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import discreet as dc
-from discreet.mechanisms import BallDraw
-from discreet.show.statement import MOST_ROWS, statement, statement_html
+from discreet.draws import BallDraw
+from discreet.report.statement._page import statement_html
+from discreet.report.statement._results import MOST_ROWS
+from discreet.report.statement._statement import statement
 
 FALLS = dc.Categories(
     ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
@@ -243,7 +245,7 @@ def test_a_delta_above_zero_is_not_explained_by_odds(monkeypatch: pytest.MonkeyP
 def test_a_guarantee_that_is_only_claimed_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     release = small()
     posterior = dc.infer(release)
-    promise = dc.Guarantee("1", evidence=dc.guarantees.Evidence.CLAIMED, reason="somebody said so")
+    promise = dc.Guarantee("1", evidence=dc.privacy.Evidence.CLAIMED, reason="somebody said so")
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: promise))
     assert "- The guarantee is **only claimed, neither proved nor computed**: do not rely on it." in statement(
         release, posterior
@@ -285,7 +287,7 @@ def test_text_that_others_wrote_is_never_markup() -> None:
 
 def test_what_a_stranger_wrote_elsewhere_is_only_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
     stranger = replace(
-        small(), simulated=False, receipt=dc.guarantees.Receipt(7, "<img src=x>", "<b>"), software="*evil* <b>"
+        small(), simulated=False, receipt=dc.ledger.Receipt(7, "<img src=x>", "<b>"), software="*evil* <b>"
     )
     posterior = dc.infer(stranger)
     monkeypatch.setattr(dc.GeometricHistogram, "guarantee", property(lambda self: dc.Guarantee("1", reason="| <i> |")))
@@ -340,7 +342,7 @@ def test_any_label_and_any_level_stay_what_they_are(text: str) -> None:
 
 def test_a_release_that_nobody_can_read_has_a_statement_that_says_so() -> None:
     opinions = dc.Categories("opinion", levels=tuple("abcdefghijklmnop"), outside="d")
-    mechanism = dc.mechanisms.HellingerReciprocal(opinions, size=600, epsilon=6)
+    mechanism = dc.choices.HellingerReciprocal(opinions, size=600, epsilon=6)
     release = dc.simulate(mechanism, [300, 300, *[0] * 14], dc.SeededBits(73), label="opinions")
     text = statement(replace(release, reading="none"), None)
     assert "**There is no posterior, as the holder declared when it was published (reading = 'none')**" in text

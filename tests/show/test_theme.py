@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import discreet as dc
-from discreet.show.ledger_page import ledger_page
-from discreet.show.statement import statement_html
-from discreet.show.theme import PAGE_COLOURS
+from discreet.report._ledger_page import ledger_page
+from discreet.report._theme import PAGE_COLOURS
+from discreet.report.statement._page import statement_html
 
 
 def _ledger_page(folder: Path) -> str:
@@ -24,7 +24,7 @@ def _ledger_page(folder: Path) -> str:
 @pytest.mark.parametrize("kind", ["statement", "ledger", "release"])
 def test_a_page_has_no_colours_but_those_of_the_palette(kind: str, tmp_path: Path) -> None:
     if kind == "release":  # its style sheet is a file, to which the page prepends the palette
-        page = PAGE_COLOURS + files("discreet.show.page").joinpath("page.css").read_text("utf-8")
+        page = PAGE_COLOURS + files("discreet.report.page").joinpath("page.css").read_text("utf-8")
     else:
         page = statement_html("# A statement\n\n> Beware.") if kind == "statement" else _ledger_page(tmp_path)
     assert PAGE_COLOURS in page

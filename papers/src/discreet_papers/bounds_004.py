@@ -14,7 +14,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
 from scipy.special import betaln, digamma, gammaln
 
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 
 Pair = tuple[float, float]
 

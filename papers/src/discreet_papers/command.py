@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from discreet.command_line.screen import as_json, complaints, helpful, say, show_json, show_table, working
-from discreet.errors import DeclarationError, DiscreetError
+from discreet._core.errors import DeclarationError, DiscreetError
+from discreet.cli._screen import as_json, complaints, helpful, say, show_json, show_table, working
 from discreet_papers.kept import Kept, keep, kept, seconds_left
 from discreet_papers.page import in_short, place_of, report_page
 from discreet_papers.registry import reproduction_named, reproductions

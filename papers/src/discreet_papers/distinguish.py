@@ -20,12 +20,12 @@ from typing import Protocol, runtime_checkable
 
 import click
 
-from discreet.command_line.reading import read_document
-from discreet.command_line.screen import as_json, helpful, say, show_json
-from discreet.documents import Document
-from discreet.errors import DeclarationError
-from discreet.mechanisms import Mechanism
-from discreet.releases import Release
+from discreet._core.documents import Document
+from discreet._core.errors import DeclarationError
+from discreet.cli._infer import read_document
+from discreet.cli._screen import as_json, helpful, say, show_json
+from discreet.mechanism import Mechanism
+from discreet.release import Release
 
 ERROR = 0.05
 

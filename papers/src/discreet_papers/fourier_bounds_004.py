@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv
 
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 from discreet_papers import as_published
 
 

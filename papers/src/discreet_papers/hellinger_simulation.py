@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts
-from discreet.errors import DeclarationError
-from discreet.mechanisms.hellinger_law import HellingerMechanism
+from discreet._core.arrays import Counts
+from discreet._core.errors import DeclarationError
+from discreet.choices import HellingerMechanism
 
 _AT_ONCE = 1_000_000  # weights held in memory together
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from inspect import getmodule
 from pathlib import Path
 
-from discreet.version import __version__
+from discreet._core.version import __version__
 from discreet_papers.reproduction import Outcome, Reproduction
 
 

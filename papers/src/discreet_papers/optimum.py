@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
-from discreet.arrays import Counts, Floats
-from discreet.certificates.data_sets import number_of_tables
-from discreet.certificates.posterior_distances import Tables
-from discreet.errors import DeclarationError, DiscreetError
-from discreet.exact import Exact, positive, probability, whole
-from discreet.models import Categories
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError, DiscreetError
+from discreet._core.exact import Exact, positive, probability, whole
+from discreet.choices._posterior_distances import Tables
+from discreet.privacy import number_of_tables
+from discreet.tables import Categories
 
 MOST_VARIABLES = 5_200
 """Linear programs with more classes of pairs of tables take too long."""

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from discreet.version import __version__
+from discreet._core.version import __version__
 from discreet_papers.claims.claim import Claim, Register
 from discreet_papers.claims.page import LEGEND, evidence_words, in_order, registers, summary
 from discreet_papers.reproduction import Outcome, Reproduction

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
 from discreet_papers.reproduction import Reproduction
 
 _PACKAGE, _FOLDER = "discreet_papers", Path(__file__).parent

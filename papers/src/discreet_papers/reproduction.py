@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.show.charts import render
+from discreet.report.charts._drawing import render
 from discreet_papers.small_svg import compact
 
 Row = dict[str, Any]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, logsumexp
 
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 from discreet_papers.reproduction import Row
 
 Bits = NDArray[np.int64]

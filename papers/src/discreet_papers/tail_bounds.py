@@ -17,10 +17,10 @@ from math import exp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts
-from discreet.errors import DeclarationError
-from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, least_sensitivity_ball, normaliser_bound
+from discreet._core.arrays import Counts
+from discreet._core.errors import DeclarationError
+from discreet.choices import HellingerMechanism
+from discreet.choices._hellinger_sensitivity import global_sensitivity, least_sensitivity_ball, normaliser_bound
 
 _MOST_TABLES = 5_000
 _SAFE = 1e-12  # relative margin by which floats of a bound are moved to the safe side
@@ -30,7 +30,7 @@ def tail_probability(mechanism: HellingerMechanism, counts: ArrayLike, distance:
     """Return P(H(x, r) >= distance) for data x, exactly.
 
     >>> from discreet_papers.as_published import PublishedHellingerSmooth
-    >>> from discreet.models import Categories
+    >>> from discreet.tables import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(tail_probability(PublishedHellingerSmooth(coin, 400, 1, "1e-8"), (200, 200), 0.5), 5)
     0.00105

@@ -1,34 +1,155 @@
+from discreet.inference._chain_starts import around_draws as around_draws
+from discreet.inference._cliques import MOST_CELLS as MOST_CELLS
+from discreet.inference._cliques import Parents as Parents
+from discreet.inference._cliques import clique_cells as clique_cells
+from discreet.inference._cliques import cliques as cliques
+from discreet.inference._comparisons import Comparison as Comparison
+from discreet.inference._comparisons import PosteriorProbability as PosteriorProbability
+from discreet.inference._comparisons import QuantityKey as QuantityKey
+from discreet.inference._comparisons import Statement as Statement
+from discreet.inference._comparisons import number_keys as number_keys
+from discreet.inference._comparisons import require_one_comparison as require_one_comparison
+from discreet.inference._contradictions import require_agreement as require_agreement
+from discreet.inference._contradictions import require_total as require_total
+from discreet.inference._count_chains import CountChains as CountChains
+from discreet.inference._criticism import Check as Check
+from discreet.inference._criticism import Criticism as Criticism
+from discreet.inference._drawn import LINEAR as LINEAR
+from discreet.inference._drawn import DrawnCells as DrawnCells
+from discreet.inference._drawn import RowKernel as RowKernel
+from discreet.inference._drawn import coarse as coarse
+from discreet.inference._drawn import until_settled as until_settled
+from discreet.inference._events import EventPosterior as EventPosterior
+from discreet.inference._events import column_named as column_named
+from discreet.inference._exactness import exactness_of, why_not_exact
+from discreet.inference._fits import choice_of as choice_of
+from discreet.inference._fits import fit_of as fit_of
+from discreet.inference._fits import margins_of as margins_of
+from discreet.inference._fits import near_sums as near_sums
+from discreet.inference._fits import operations_of as operations_of
+from discreet.inference._fits import rough as rough
+from discreet.inference._fits import too_many as too_many
+from discreet.inference._fits import unreadable as unreadable
+from discreet.inference._grouped_counts import GroupedCounts as GroupedCounts
+from discreet.inference._grouped_counts import JointCounts as JointCounts
 from discreet.inference._infer import infer
-from discreet.inference._plug_in import plug_in
-from discreet.inference.consistent import consistent_tables
-from discreet.inference.pooling import PooledRates
-from discreet.inference.posteriors.categories import CategoriesPosterior
-from discreet.inference.posteriors.family import FamilyPosterior
-from discreet.inference.posteriors.model import ModelPosterior
-from discreet.inference.posteriors.network import NetworkPosterior
-from discreet.inference.posteriors.number_sums import NumberSumsPosterior
-from discreet.inference.posteriors.number_table import NumberTablePosterior
-from discreet.inference.posteriors.posterior import Posterior
-from discreet.inference.posteriors.regression import RegressionPosterior
-from discreet.inference.posteriors.row import Row
-from discreet.reading.cells.likelihood import Likelihood, Likelihoods
-from discreet.reading.consistent_tables import ConsistentTables
+from discreet.inference._infer import infer_many as infer_many
+from discreet.inference._known_sum import MANY as MANY
+from discreet.inference._known_sum import MOST_WAVES as MOST_WAVES
+from discreet.inference._known_sum import KnownSum as KnownSum
+from discreet.inference._known_sum import TotalLaw as TotalLaw
+from discreet.inference._latent_counts import LOST as LOST
+from discreet.inference._latent_counts import SPARE as SPARE
+from discreet.inference._latent_counts import CellWeights as CellWeights
+from discreet.inference._latent_counts import LatentCounts as LatentCounts
+from discreet.inference._latent_counts import alike as alike
+from discreet.inference._normal_coordinates import Coordinates as Coordinates
+from discreet.inference._pair_counts import PairCounts as PairCounts
+from discreet.inference._pair_counts import pair_rows as pair_rows
+from discreet.inference._pictures import Distribution as Distribution
+from discreet.inference._pictures import Graph as Graph
+from discreet.inference._pictures import Intervals as Intervals
+from discreet.inference._pictures import Line as Line
+from discreet.inference._pictures import TableEntry as TableEntry
+from discreet.inference._posterior import Posterior
+from discreet.inference._posterior import little_information as little_information
+from discreet.inference._posterior import require_posterior as require_posterior
+from discreet.inference._posterior_sample import Group as Group
+from discreet.inference._posterior_sample import PosteriorSample as PosteriorSample
+from discreet.inference._prior_strengths import read_strengths as read_strengths
+from discreet.inference._problem import (
+    MOST_NUMBERS,
+    MOST_OPERATIONS,
+    CostEstimate,
+    Problem,
+    Solver,
+    rejection_of,
+    solve,
+    solver_for,
+    why_unreadable,
+)
+from discreet.inference._problem import Feature as Feature
+from discreet.inference._problem import Observed as Observed
+from discreet.inference._problem import SolvesInTurn as SolvesInTurn
+from discreet.inference._problem import in_order as in_order
+from discreet.inference._protocols import ANSWERS as ANSWERS
+from discreet.inference._protocols import HasCriticism as HasCriticism
+from discreet.inference._protocols import HasDistribution as HasDistribution
+from discreet.inference._protocols import HasEvents as HasEvents
+from discreet.inference._protocols import HasFacts as HasFacts
+from discreet.inference._protocols import HasFewerDraws as HasFewerDraws
+from discreet.inference._protocols import HasGraph as HasGraph
+from discreet.inference._protocols import HasIntervalPicture as HasIntervalPicture
+from discreet.inference._protocols import HasPlannedFacts as HasPlannedFacts
+from discreet.inference._protocols import HasPlannedFigures as HasPlannedFigures
+from discreet.inference._protocols import HasPrediction as HasPrediction
+from discreet.inference._protocols import HasSomeRows as HasSomeRows
+from discreet.inference._published import Exactness
+from discreet.inference._published import Published as Published
+from discreet.inference._ratios import DRAWS as DRAWS
+from discreet.inference._ratios import PairNoise as PairNoise
+from discreet.inference._ratios import Quantiles as Quantiles
+from discreet.inference._ratios import Ratio as Ratio
+from discreet.inference._ratios import pair_noise as pair_noise
+from discreet.inference._report import ReportText
+from discreet.inference._report import bounds_in_words as bounds_in_words
+from discreet.inference._report import dirichlet_in_words as dirichlet_in_words
+from discreet.inference._report import forced_prior_line as forced_prior_line
+from discreet.inference._report import heading as heading
+from discreet.inference._report import intervals_of as intervals_of
+from discreet.inference._report import levels_in_words as levels_in_words
+from discreet.inference._report import outside_interval_note as outside_interval_note
+from discreet.inference._report import own_records_line as own_records_line
+from discreet.inference._report import remarks as remarks
+from discreet.inference._report import sources_line as sources_line
+from discreet.inference._report import text_table as text_table
+from discreet.inference._row import DAYS as DAYS
+from discreet.inference._row import NOTHING_KNOWN as NOTHING_KNOWN
+from discreet.inference._row import PROBABILITY, Row
+from discreet.inference._row import SHOWN_LEVEL as SHOWN_LEVEL
+from discreet.inference._row import STAR as STAR
+from discreet.inference._row import shown_fields as shown_fields
+from discreet.inference._row_counts import RowCounts as RowCounts
+from discreet.inference._row_counts import groups as groups
+from discreet.inference._row_windows import TOO_FAR as TOO_FAR
+from discreet.inference._row_windows import LogBound as LogBound
+from discreet.inference._row_windows import RowWindows as RowWindows
+from discreet.inference._sampled_tables import BLOCK as BLOCK
+from discreet.inference._sampled_tables import WARM as WARM
+from discreet.inference._sampled_tables import SampledTables as SampledTables
+from discreet.inference._sampled_tables import Target as Target
+from discreet.inference._sampled_tables import chains_for as chains_for
+from discreet.inference._sampled_tables import longest_for as longest_for
+from discreet.inference._table_counts import Split as Split
+from discreet.inference._table_counts import TableCounts as TableCounts
+from discreet.inference._tempered_evidence import tempered_evidence as tempered_evidence
+from discreet.inference._tempering import EACH as EACH
+from discreet.inference._tempering import ISLANDS as ISLANDS
+from discreet.inference._tempering import Particles as Particles
+from discreet.inference._weighted_tables import WeightedTables as WeightedTables
+from discreet.inference._weighted_tables import most_tables as most_tables
+from discreet.inference._windows import CellWindows as CellWindows
+from discreet.inference._windows import Seen as Seen
+from discreet.inference._windows import Windowed as Windowed
+from discreet.inference._work_limit import not_read as not_read
+from discreet.inference._work_limit import require as require
 
 __all__ = [
-    "CategoriesPosterior",
-    "ConsistentTables",
-    "FamilyPosterior",
-    "Likelihood",
-    "Likelihoods",
-    "ModelPosterior",
-    "NetworkPosterior",
-    "NumberSumsPosterior",
-    "NumberTablePosterior",
-    "PooledRates",
+    "MOST_NUMBERS",
+    "MOST_OPERATIONS",
+    "PROBABILITY",
+    "CostEstimate",
+    "Exactness",
     "Posterior",
-    "RegressionPosterior",
+    "Problem",
+    "ReportText",
     "Row",
-    "consistent_tables",
+    "Solver",
+    "exactness_of",
     "infer",
-    "plug_in",
+    "rejection_of",
+    "solve",
+    "solver_for",
+    "why_not_exact",
+    "why_unreadable",
 ]

@@ -1,22 +1,49 @@
-"""Read a release: what the records say, once the noise is taken into account."""
+"""Read a release: what the records say, once the noise is taken into account.
+
+Read a release together with a reader's own records of the same population (see `models.informed`).
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from zlib import crc32
 
-from discreet.errors import DeclarationError
-from discreet.inference.posteriors.posterior import Posterior, posterior_of
-from discreet.inference.posteriors.protocols import HasFewerDraws, HasJointTable
-from discreet.models.model import Model, is_prior_open
-from discreet.reading import Problem, rejection_of, solve, solver_for
-from discreet.reading.problem import in_order
-from discreet.reading.published import Reading
-from discreet.reading.strengths import LEARNT, read_learnt, read_strengths, strengthened
-from discreet.reading.work_limit import not_read
-from discreet.releases import Release
-from discreet.releases.release import NO_READING
+from discreet._core.errors import DeclarationError
+from discreet.inference._posterior import Posterior, posterior_of
+from discreet.inference._prior_strengths import LEARNT, NEGLIGIBLE, read_learnt, read_strengths, strengthened
+from discreet.inference._problem import Problem, in_order, rejection_of, solve, solver_for
+from discreet.inference._protocols import HasFewerDraws, HasJointTable
+from discreet.inference._published import Reading
+from discreet.inference._work_limit import not_read
+from discreet.mechanism import Model, TakesOwnRecords, is_prior_open
+from discreet.release import NO_READING, Release
+
+
+def informed_readings(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
+    """Return one reading for each strength of the prior, and how many own records there are.
+
+    The likelihood of the own records under a strength is part of its evidence.
+    """
+    if strengths is not None:
+        raise DeclarationError(
+            "Own records are read under one prior or, where none was declared, with a prior strength learnt from them "
+            "as well. Leave strengths out. Nothing was read."
+        )
+    if not isinstance(problem.model, TakesOwnRecords):
+        raise DeclarationError(
+            "Own records can be added to the prior of categories, networks and regressions; this is a "
+            f"{type(problem.model).__name__}. Nothing was read. Pass a prior that expresses what they say."
+        )
+    informed = problem.model.informed_by(own)
+    if len(informed.models) == 1:
+        return [solve(replace(problem, model=informed.models[0]))], informed.records
+    best = max(informed.log_weights)
+    kept = [pair for pair in zip(informed.models, informed.log_weights, strict=True) if pair[1] > best - NEGLIGIBLE]
+    readings: list[Any] = [solve(replace(problem, model=model)) for model, _ in kept]
+    pairs = zip(readings, kept, strict=True)
+    return [replace(each, log_evidence=each.log_evidence + log) for each, (_, log) in pairs], informed.records
+
 
 Told = TypeVar("Told", bound=Posterior)
 
@@ -41,7 +68,7 @@ def infer(
     `infer(populations={"north": r1, "south": r2}, model=...)`.
     """
     if model is not None or populations is not None:
-        from discreet.inference.programs import infer_program  # rarely needed
+        from discreet.programs import infer_program  # rarely needed
 
         return infer_program(releases, populations or {}, model, patience, (prior, strengths, own))  # type: ignore[no-any-return]
     problem = Problem.of(releases, prior, patience)
@@ -86,8 +113,6 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
 def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
     """Return one reading, or one per prior to be weighted by evidence, and how many own records they include."""
     if own is not None:
-        from discreet.inference.own_records import informed_readings
-
         return informed_readings(problem, own, strengths)
     if strengths is not None:
         return read_strengths(strengthened(problem, strengths)), 0

@@ -1,18 +1,41 @@
-from discreet.noise.blocks import BlockLaplace, ZeroSumBlocks
-from discreet.noise.cone import Cone
-from discreet.noise.cube import Cube
-from discreet.noise.cut import CutLaw
-from discreet.noise.gaussian import Gaussian
-from discreet.noise.hung_paths import HungPaths
-from discreet.noise.laplace import Laplace
-from discreet.noise.laplace_kernel import ZeroSumLaplace
-from discreet.noise.moment_body import MomentBody
-from discreet.noise.noise import Noise
-from discreet.noise.rounded_gaussian import RoundedGaussian
-from discreet.noise.shared_radius import SharedRadiusLaplace
-from discreet.noise.side_by_side import SideBySide
-from discreet.noise.transport import TreeLaplace
-from discreet.noise.zero_sum_gaussian import ZeroSumGaussian
+from discreet.noise._averaged import Averaged as Averaged
+from discreet.noise._blocks import BlockLaplace, ZeroSumBlocks
+from discreet.noise._cone import Cone
+from discreet.noise._cone import Terms as Terms
+from discreet.noise._cube import Cube, cube_radius
+from discreet.noise._gaussian import Gaussian, delta_of_moves
+from discreet.noise._gaussian import ProductGaussian as ProductGaussian
+from discreet.noise._independent import SideBySide
+from discreet.noise._laplace import Laplace
+from discreet.noise._moment_body import MomentBody
+from discreet.noise._noise import MARGIN as MARGIN
+from discreet.noise._noise import Noise
+from discreet.noise._noise import pieces_of as pieces_of
+from discreet.noise._noise import simulated_noise as simulated_noise
+from discreet.noise._prefix_sums import CutLaw
+from discreet.noise._prefix_sums import HasPrefixSums as HasPrefixSums
+from discreet.noise._radius import RadiusLaw as RadiusLaw
+from discreet.noise._rounded_gaussian import RoundedGaussian
+from discreet.noise._shared_radius import SharedRadiusLaplace
+from discreet.noise._star_of_paths import HungPaths
+from discreet.noise._structure import Generator as Generator
+from discreet.noise._structure import SharedRadius as SharedRadius
+from discreet.noise._structure import TotalPreserving as TotalPreserving
+from discreet.noise._structure import Tree as Tree
+from discreet.noise._structure import epsilon_weights as epsilon_weights
+from discreet.noise._structure import generator_of as generator_of
+from discreet.noise._structure import has_density as has_density
+from discreet.noise._structure import log_terms as log_terms
+from discreet.noise._structure import preserved as preserved
+from discreet.noise._structure import product_of as product_of
+from discreet.noise._structure import rho_weights as rho_weights
+from discreet.noise._structure import tree_of as tree_of
+from discreet.noise._summed import laplace_density as laplace_density
+from discreet.noise._tree_laplace import TreeLaplace
+from discreet.noise._zero_sum_gaussian import ZeroSumGaussian
+from discreet.noise._zero_sum_laplace import ZeroSumLaplace, balanced_noise, histogram_variance, radial_noise
+from discreet.noise._zero_sum_laplace import by_block as by_block
+from discreet.noise._zero_sum_laplace import starts as starts
 
 __all__ = [
     "BlockLaplace",
@@ -31,4 +54,9 @@ __all__ = [
     "ZeroSumBlocks",
     "ZeroSumGaussian",
     "ZeroSumLaplace",
+    "balanced_noise",
+    "cube_radius",
+    "delta_of_moves",
+    "histogram_variance",
+    "radial_noise",
 ]

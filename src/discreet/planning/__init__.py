@@ -1,5 +1,5 @@
-"""Choose before you spend, and check before you trust: suggestions, expected accuracy, verification and audits."""
+"""Choose before you spend: suggestions, expected accuracy, comparisons."""
 
-from discreet.on_demand import names_on_demand
+from discreet._core.on_demand import names_on_demand
 
 __getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,16 +1,21 @@
-from discreet.planning._audit import Audit, audit, epsilon_lower_bound
+from discreet.planning._accuracy import Accuracy, Curve, PlannedRow, accuracy, accuracy_curve, solve_for_width
+from discreet.planning._accuracy import Simulations as Simulations
+from discreet.planning._accuracy import check_width as check_width
+from discreet.planning._accuracy import epsilons_that_fit as epsilons_that_fit
+from discreet.planning._accuracy import largest_size as largest_size
+from discreet.planning._accuracy import rehearsal as rehearsal
+from discreet.planning._accuracy import require_quick as require_quick
+from discreet.planning._accuracy import studies_for as studies_for
+from discreet.planning._candidates import HasCompetitors as HasCompetitors
 from discreet.planning._cell_variances import cell_variances, mean_cell_variance
 from discreet.planning._compare import Ranked, Ranking, compare
+from discreet.planning._spending import ledger_totals
 from discreet.planning._suggest import Suggestion, suggest
-from discreet.planning._verify import verify
-from discreet.planning.certificate import Certificate
-from discreet.planning.plan import Accuracy, Curve, PlannedRow, accuracy, accuracy_curve, solve_for_width
-from discreet.planning.spending import ledger_totals
+from discreet.planning._suggest import suggest_for_fitting as suggest_for_fitting
+from discreet.planning._suggest import suggest_per_unit as suggest_per_unit
 
 __all__ = [
     "Accuracy",
-    "Audit",
-    "Certificate",
     "Curve",
     "PlannedRow",
     "Ranked",
@@ -18,13 +23,10 @@ __all__ = [
     "Suggestion",
     "accuracy",
     "accuracy_curve",
-    "audit",
     "cell_variances",
     "compare",
-    "epsilon_lower_bound",
     "ledger_totals",
     "mean_cell_variance",
     "solve_for_width",
     "suggest",
-    "verify",
 ]

@@ -15,16 +15,11 @@ from math import prod
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.errors import DeclarationError
-from discreet.mechanisms import Sized
-from discreet.mechanisms.contrasts import contrast_basis
-from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models.family_tables import Family
-from discreet.models.model import conditionals_of
-from discreet.models.network import Network
-from discreet.reading import Problem
-from discreet.reading.consistent_tables import fit, noisy_parts
+from discreet._core.arrays import Floats
+from discreet._core.errors import DeclarationError
+from discreet.inference import Problem
+from discreet.mechanism import Sized, conditionals_of, require_mechanism
+from discreet.networks import Family, Network, contrast_basis, fit, noisy_parts
 
 
 def cell_variances(mechanism: Sized) -> dict[str, float]:

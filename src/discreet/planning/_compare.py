@@ -11,19 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.amounts import percent_text
-from discreet.errors import DeclarationError, DiscreetError
-from discreet.exact import Exact, exact_text, positive, probability, whole
-from discreet.guarantees import Evidence
-from discreet.markup import html_table
-from discreet.mechanisms import Sized
-from discreet.models.model import Model
-from discreet.models.modelled_table import ModelledTable
-from discreet.models.readable_family import ReadableFamily
-from discreet.notebook import NotebookRepr, with_picture
-from discreet.planning.competitors import competitors, free_parameter
-from discreet.planning.plan import POINT, Accuracy, accuracy, work_of_study
-from discreet.progress import shown
+from discreet._core.errors import DeclarationError, DiscreetError
+from discreet._core.exact import Exact, exact_text, positive, probability, whole
+from discreet._core.markup import html_table
+from discreet._core.notebook import NotebookRepr, with_picture
+from discreet._core.progress import shown
+from discreet.mechanism import Model, Sized
+from discreet.planning._accuracy import POINT, Accuracy, accuracy, work_of_study
+from discreet.planning._candidates import competitors, free_parameter
+from discreet.privacy import Evidence, percent_text
+from discreet.programs import ModelledTable
+from discreet.programs.families import ReadableFamily
 
 _FEW = 8  # studies by which a free parameter is chosen, and of tables that are read by a family
 

@@ -12,38 +12,38 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, positive, probability, whole
-from discreet.markup import html_table
-from discreet.mechanisms import (
-    BoxMoments,
-    ConeMoments,
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact, positive, probability, whole
+from discreet._core.markup import html_table
+from discreet._core.notebook import NotebookRepr
+from discreet.inference import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
+from discreet.mechanism import Model, Sized
+from discreet.networks import (
     CubeCounts,
     FamilyGaussians,
     FamilyHistograms,
-    GaussianMoments,
-    GeometricHistogram,
+    JointHistograms,
+    Network,
+    NetworkCounts,
+    cube_refusal,
+    joint_refusal,
+)
+from discreet.noise import simulated_noise
+from discreet.numbers import (
     GeometricSums,
     GroupPaths,
-    JointHistograms,
     MetricSums,
-    NetworkCounts,
+    NumberSums,
+    NumberTable,
     PathTable,
-    Sized,
-    TreeLevels,
     TreeTable,
+    suitable_cells,
+    suitable_path_cells,
 )
-from discreet.mechanisms.box_moments import NoisyMoments
-from discreet.mechanisms.cube_counts import cube_refusal
-from discreet.mechanisms.joint_histograms import joint_refusal
-from discreet.models import Categories, LinearRegression, Network, NumberSums, NumberTable
-from discreet.models.model import Model
-from discreet.models.number_table import suitable_cells, suitable_path_cells
-from discreet.models.programs.program import Program
-from discreet.noise.noise import simulated_noise
-from discreet.notebook import NotebookRepr
-from discreet.planning.competitors import competitors, free_parameter
-from discreet.reading import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
+from discreet.planning._candidates import competitors, free_parameter
+from discreet.programs import Program
+from discreet.regression import BoxMoments, ConeMoments, GaussianMoments, LinearRegression, NoisyMoments
+from discreet.tables import Categories, GeometricHistogram, TreeLevels
 
 _DRAWS = 4000  # of noise, by which mechanisms for a regression are compared
 

@@ -1,5 +1,5 @@
-"""Where records live: every value of a declared column becomes a small whole number before anything else is done."""
+"""Where records live: sources, declared columns, and the secret counts and sums that are made of them."""
 
-from discreet.on_demand import names_on_demand
+from discreet._core.on_demand import names_on_demand
 
 __getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

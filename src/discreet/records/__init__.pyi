@@ -1,9 +1,61 @@
-from discreet.records.batches import as_source
-from discreet.records.columns import Column, Level
-from discreet.records.files import read
-from discreet.records.lists import ListSource
-from discreet.records.source import Source
-from discreet.records.sums import sum_moments
-from discreet.records.values import text_of
+from discreet.records._bands import CATCH_ALL as CATCH_ALL
+from discreet.records._bands import day_text as day_text
+from discreet.records._bounds import MIDDLE as MIDDLE
+from discreet.records._bounds import Bounds as Bounds
+from discreet.records._bounds import bounds_of as bounds_of
+from discreet.records._bounds import gap_in_words as gap_in_words
+from discreet.records._bounds import gaps_in_words as gaps_in_words
+from discreet.records._bounds import measure_of as measure_of
+from discreet.records._columns import Column, Level
+from discreet.records._columns import is_text as is_text
+from discreet.records._columns import level_text as level_text
+from discreet.records._files import read
+from discreet.records._frames import columns_of_frame as columns_of_frame
+from discreet.records._grouped_sums import UNIT as UNIT
+from discreet.records._grouped_sums import GroupPlan as GroupPlan
+from discreet.records._grouped_sums import squared as squared
+from discreet.records._grouped_sums import sum_groups as sum_groups
+from discreet.records._lists import ListSource
+from discreet.records._lists import is_stable as is_stable
+from discreet.records._lists import length_of as length_of
+from discreet.records._moments import CONSTANT as CONSTANT
+from discreet.records._moments import Factor as Factor
+from discreet.records._moments import Indicator as Indicator
+from discreet.records._moments import Measure as Measure
+from discreet.records._moments import MomentPlan as MomentPlan
+from discreet.records._moments import Term as Term
+from discreet.records._moments import Wholes as Wholes
+from discreet.records._moments import bases_of as bases_of
+from discreet.records._moments import whole_column as whole_column
+from discreet.records._person_source import MEAN as MEAN
+from discreet.records._person_source import ROWS as ROWS
+from discreet.records._person_source import RULES as RULES
+from discreet.records._person_source import TOTAL as TOTAL
+from discreet.records._person_source import PersonSource as PersonSource
+from discreet.records._persons import IdPlan as IdPlan
+from discreet.records._persons import ids_in as ids_in
+from discreet.records._source import Source
+from discreet.records._sources import as_source
+from discreet.records._statistics import Statistics
+from discreet.records._values import FIRST_DAY as FIRST_DAY
+from discreet.records._values import LARGEST_WHOLE, NUMBER, text_of
+from discreet.records._values import LAST_DAY as LAST_DAY
+from discreet.records._weights import SUMS as SUMS
+from discreet.records._weights import WeightPlan as WeightPlan
+from discreet.records._weights import divided as divided
+from discreet.records._weights import parts_of as parts_of
+from discreet.records._weights import sum_rows as sum_rows
+from discreet.records._weights import sum_weights as sum_weights
 
-__all__ = ["Column", "Level", "ListSource", "Source", "as_source", "read", "sum_moments", "text_of"]
+__all__ = [
+    "LARGEST_WHOLE",
+    "NUMBER",
+    "Column",
+    "Level",
+    "ListSource",
+    "Source",
+    "Statistics",
+    "as_source",
+    "read",
+    "text_of",
+]

@@ -5,14 +5,14 @@ nothing else of the records is kept. Levels and bounds are declared, never read 
 fit have a declared place: so neither an error nor the fitted estimator tells more than the release does.
 """
 
-from discreet.errors import DiscreetError
+from discreet._core.errors import DiscreetError
 
 try:
     import sklearn  # noqa: F401 - the real one: imports are absolute
 except ImportError:
     raise DiscreetError('The estimators need scikit-learn: pip install "discreet[sklearn]".') from None
 
-from discreet.sklearn.bayesian_ridge import PrivateBayesianRidge
-from discreet.sklearn.naive_bayes import PrivateNaiveBayes
+from discreet.sklearn._bayesian_ridge import PrivateBayesianRidge
+from discreet.sklearn._naive_bayes import PrivateNaiveBayes
 
 __all__ = ["PrivateBayesianRidge", "PrivateNaiveBayes"]

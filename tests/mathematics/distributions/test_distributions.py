@@ -7,9 +7,11 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_law
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.mathematics.distributions import BetaMixture, CountDistribution, Dirichlet
-from discreet.mathematics.divergences import hellinger, hellinger_rows, kullback_leibler
+from discreet._core.arrays import Floats
+from discreet.mathematics import hellinger_rows, kullback_leibler
+from discreet.mathematics._divergences import hellinger
+from discreet.mathematics.distributions._counts import CountDistribution
+from discreet.mathematics.distributions._dirichlet import BetaMixture, Dirichlet
 
 MIXTURE = BetaMixture(np.array([0.3, 0.7]), np.array([2.0, 30.0]), np.array([9.0, 4.0]))
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.mathematics.distributions import Share
-from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
-from discreet.mathematics.distributions.summaries import ends_of
+from discreet.mathematics.distributions._dirichlet import Share
+from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._summaries import ends_of
 
 
 def test_rows_of_one_kind_have_the_ends_that_each_would_have(monkeypatch: pytest.MonkeyPatch) -> None:

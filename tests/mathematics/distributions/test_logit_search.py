@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from discreet.arrays import Floats
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mathematics.distributions.logit_search import logit_quantiles
-from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet._core.arrays import Floats
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.mathematics.distributions._logit_search import logit_quantiles
+from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
 
 PROBABILITIES = (1e-12, 1e-7, 0.05, 0.3, 0.5)
 LAWS = [

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, logit
 
-from discreet.mathematics.distributions.known_widths import known_widths
-from discreet.mathematics.distributions.mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._known_widths import known_widths
+from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
 
 Floats = NDArray[np.float64]
 
@@ -130,7 +130,7 @@ def test_widths_that_are_looked_up_are_those_that_are_searched_for() -> None:
 
 
 def test_looking_up_widths_does_not_search_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.mathematics.distributions import known_widths as module
+    from discreet.mathematics.distributions import _known_widths as module
 
     asked = 0
     search = betaincinv
@@ -146,7 +146,7 @@ def test_looking_up_widths_does_not_search_for_each(monkeypatch: pytest.MonkeyPa
 
 
 def test_quantiles_of_large_tables_are_those_of_their_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.mathematics.distributions import mixture_batch as module
+    from discreet.mathematics.distributions import _mixture_batch as module
 
     part = noisy_cells(50, 10_000, 0.5, 1.0, 4)
     whole = MixtureBatch([part]).logit_quantiles([0.05, 0.6])[0]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.mathematics.distributions import BetaMixture
-from discreet.mathematics.distributions.summaries import batch_of, summaries
+from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.mathematics.distributions._summaries import batch_of, summaries
 
 
 def law(first: float, weights: list[float], total: float) -> BetaMixture:

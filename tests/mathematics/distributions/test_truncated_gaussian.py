@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.mathematics.distributions._truncated_gaussian import TruncatedGaussian
 
 CASES = [
     (np.diag([4.0, 1.0]), np.array([1.0, 0.5]), 1.0),

@@ -6,6 +6,6 @@ any of them. Those with a proved guarantee may be published, and are read like e
 mechanisms whose guarantee is only claimed are refused.
 """
 
-from discreet.on_demand import names_on_demand
+from discreet._core.on_demand import names_on_demand
 
 __getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,4 +1,4 @@
-from discreet.inference._plug_in import plug_in
+from discreet.tables import plug_in
 from discreet_papers.as_published.fourier_updates import FourierUpdates
 from discreet_papers.as_published.hellinger_local import HellingerLocal
 from discreet_papers.as_published.hellinger_scales import PublishedHellingerGlobal, PublishedHellingerSmooth

@@ -16,13 +16,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.arrays import Counts, Floats
-from discreet.exact import Exact
-from discreet.mechanisms.additive import within_bounds
-from discreet.mechanisms.coefficients import Parities
-from discreet.mechanisms.parity_counts import ParityCounts
-from discreet.mechanisms.record_changes import parity_changes, pattern_records
-from discreet.models.network import Network
+from discreet._core.arrays import Counts, Floats
+from discreet._core.exact import Exact
+from discreet.mechanism import within_bounds
+from discreet.networks import Network, parity_changes
+from discreet.networks._coefficients import Parities
+from discreet.networks._fourier_counts import ParityCounts
+from discreet.networks._record_changes import pattern_records
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -10,13 +10,11 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
-from discreet.arrays import Counts, Floats
-from discreet.certificates.pair_bound import rounded_up, varying_bound
-from discreet.errors import DeclarationError
-from discreet.exact import ball
-from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import (
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import ball
+from discreet.choices import HellingerMechanism
+from discreet.choices._hellinger_sensitivity import (
     Decay,
     global_sensitivity_ball,
     least_sensitivity_ball,
@@ -24,8 +22,9 @@ from discreet.mechanisms.hellinger_sensitivity import (
     local_sensitivity,
     local_sensitivity_ball,
 )
-from discreet.mechanisms.mechanism import Sized
-from discreet.models.model import Model
+from discreet.choices._pair_bound import rounded_up, varying_bound
+from discreet.mechanism import Model, Sized
+from discreet.privacy import Evidence, Guarantee
 
 _PROVED_BITS = 128
 

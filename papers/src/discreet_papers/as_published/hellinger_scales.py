@@ -12,17 +12,15 @@ from functools import cached_property
 
 from flint import arb, ctx
 
-from discreet.certificates.hellinger_series import can_bound
-from discreet.certificates.pair_bound import rounded_up
-from discreet.exact import Exact, ball
-from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.hellinger_law import HellingerMechanism
-from discreet.mechanisms.hellinger_sensitivity import Decay, exponential, published_gamma
-from discreet.mechanisms.hellinger_smooth import SmoothSensitivity
-from discreet.mechanisms.mechanism import Sized
-from discreet.models import Categories
-from discreet.models.model import Model
+from discreet._core.exact import Exact, ball
+from discreet.choices import HellingerMechanism
+from discreet.choices._hellinger import SmoothSensitivity
+from discreet.choices._hellinger_sensitivity import Decay, exponential, published_gamma
+from discreet.choices._hellinger_series import can_bound
+from discreet.choices._pair_bound import rounded_up
+from discreet.mechanism import Model, Sized
+from discreet.privacy import Evidence, Guarantee, pure_rho
+from discreet.tables import Categories
 
 _PROVED_BITS = 128
 

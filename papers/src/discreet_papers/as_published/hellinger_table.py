@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from discreet.exact import ball
-from discreet.guarantees.guarantee import Evidence, Guarantee
+from discreet._core.exact import ball
+from discreet.privacy import Evidence, Guarantee
 from discreet_papers.as_published.hellinger_local import HellingerLocal
 
 

@@ -16,13 +16,12 @@ from math import prod
 
 import numpy as np
 
-from discreet.arrays import Counts
-from discreet.exact import Exact
-from discreet.mechanisms.additive import within_bounds
-from discreet.mechanisms.network_counts import NetworkCounts
-from discreet.mechanisms.tables import FamilyTables
-from discreet.mechanisms.unit_moves import unit_moves_rho
-from discreet.models.network import Network
+from discreet._core.arrays import Counts
+from discreet._core.exact import Exact
+from discreet.mechanism import within_bounds
+from discreet.networks import Network, NetworkCounts
+from discreet.networks._fourier_counts import unit_moves_rho
+from discreet.networks._measured_tables import FamilyTables
 from discreet.noise import Laplace
 
 

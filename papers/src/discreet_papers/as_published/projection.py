@@ -12,17 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from discreet.arrays import Floats
-from discreet.errors import DeclarationError
-from discreet.inference.network_queries import codes_of
-from discreet.models.model import HasConditionals
-from discreet.models.network import Network
-from discreet.noise.structure import product_of
-from discreet.reading.consistent_tables import fit, noisy_parts
-from discreet.reading.counts.states import log_chances
-from discreet.reading.nearest import nearest_counts
-from discreet.reading.problem import Problem
-from discreet.releases import Release
+from discreet._core.arrays import Floats
+from discreet._core.errors import DeclarationError
+from discreet.inference import Problem
+from discreet.mechanism import HasConditionals
+from discreet.networks import Network, fit, noisy_parts
+from discreet.networks._class_states import log_chances
+from discreet.networks._consistent_tables import nearest_counts
+from discreet.networks._records_to_predict import codes_of
+from discreet.noise import product_of
+from discreet.release import Release
 
 
 @dataclass(frozen=True, eq=False)

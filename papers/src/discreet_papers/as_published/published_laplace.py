@@ -20,23 +20,16 @@ import numpy as np
 from flint import ctx
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats, NumbersT
-from discreet.certificates import PrivacyLoss
-from discreet.certificates.adjacent_pairs import dominating_loss
-from discreet.certificates.listing import window
-from discreet.errors import DeclarationError
-from discreet.exact import Exact, ball, exact_text, positive, whole
-from discreet.guarantees.guarantee import Evidence, Guarantee
-from discreet.guarantees.zcdp import pure_rho
-from discreet.mechanisms.mechanism import Sized
-from discreet.mechanisms.noisy_counts import TableCells
-from discreet.mechanisms.output_space import OutputSpace
-from discreet.mechanisms.parts import Part
-from discreet.mechanisms.quantities import Measurement
-from discreet.models import Categories
-from discreet.models.model import Model
-from discreet.noise.noise import MARGIN
-from discreet.randomness import RandomBits
+from discreet._core.arrays import Counts, Floats, NumbersT
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact, ball, exact_text, positive, whole
+from discreet.choices._adjacent_pairs import dominating_loss
+from discreet.mechanism import Measurement, Model, OutputSpace, Part, Sized
+from discreet.noise import MARGIN
+from discreet.noise.randomness._samplers import RandomBits
+from discreet.privacy import Evidence, Guarantee, PrivacyLoss, pure_rho, window
+from discreet.tables import Categories
+from discreet.tables._mechanisms import TableCells
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded, WholeLaplace
 
 _LEAST_RATE, _MOST_RATE = Fraction(1, 10**6), Fraction(10**4)

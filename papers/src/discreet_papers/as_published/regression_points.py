@@ -5,13 +5,13 @@ Both give a point quickly. Neither gives an interval that covers what it says: r
 
 import numpy as np
 
-from discreet.errors import DeclarationError
-from discreet.models.moments import Moments
-from discreet.noise.noise import simulated_noise
-from discreet.reading.moments import MomentTarget, coefficients_given, eliminated
-from discreet.reading.problem import Problem
-from discreet.reading.solvers.moments import MomentsSolver
-from discreet.releases import Release
+from discreet._core.errors import DeclarationError
+from discreet.inference import Problem
+from discreet.noise import simulated_noise
+from discreet.regression._likelihood import MomentTarget, coefficients_given, eliminated
+from discreet.regression._moments import Moments
+from discreet.regression._solver import MomentsSolver
+from discreet.release import Release
 
 
 def plug_in_regression(release: Release) -> dict[str, tuple[float, float]]:

@@ -14,13 +14,13 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Counts, Floats
-from discreet.certificates import PrivacyLoss
-from discreet.certificates.pair_bound import rounded_up
-from discreet.exact import ball
-from discreet.noise.noise import Noise
-from discreet.noise.structure import Product, Structure
-from discreet.randomness import RandomBits, bernoulli_exponential, geometric
+from discreet._core.arrays import Counts, Floats
+from discreet._core.exact import ball
+from discreet.choices._pair_bound import rounded_up
+from discreet.noise import Noise
+from discreet.noise._structure import Product, Structure
+from discreet.noise.randomness._samplers import RandomBits, bernoulli_exponential, geometric
+from discreet.privacy import PrivacyLoss
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from discreet.errors import DeclarationError
+from discreet._core.errors import DeclarationError
 
 
 class Verdict(Enum):

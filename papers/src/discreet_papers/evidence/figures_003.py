@@ -6,8 +6,8 @@ is not checkable, whatever we find on data of our own; that is said beside it.
 
 import numpy as np
 
-from discreet.mathematics.divergences import log_r
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity
+from discreet.choices._hellinger_sensitivity import global_sensitivity
+from discreet.mathematics import log_r
 from discreet_papers import as_published
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import Numbers, digits, recorded, row, rows

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import betainc, expit
 
 import discreet as dc
-from discreet.certificates.lipschitz import bernoulli_rate, categories_lipschitz, network_rate
-from discreet.mechanisms.contrasts import contrast_basis
+from discreet.draws import bernoulli_rate, categories_lipschitz
+from discreet.draws._lipschitz import network_rate
+from discreet.networks import contrast_basis
 from discreet_papers import as_published
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.laplace_004 import accuracies_of_figure_1

@@ -7,16 +7,16 @@ import numpy as np
 from flint import arb
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.certificates import compositions
-from discreet.certificates.posterior_distances import Tables
-from discreet.mathematics.divergences import hellinger_rows
-from discreet.mechanisms.hellinger_sensitivity import (
+from discreet._core.arrays import Floats
+from discreet.choices._hellinger_sensitivity import (
     global_sensitivity,
     local_sensitivity,
     published_gamma,
     smooth_sensitivity,
 )
+from discreet.choices._posterior_distances import Tables
+from discreet.mathematics import hellinger_rows
+from discreet.privacy import compositions
 from discreet_papers.as_published import PublishedHellingerGlobal, PublishedHellingerSmooth
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import near, row

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 import discreet as dc
-from discreet.mathematics.divergences import hockey_stick
+from discreet.mathematics._divergences import hockey_stick
 from discreet_papers.bounds_004 import (
     Pair,
     deviation,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.certificates.posterior_distances import Tables
+from discreet.choices._posterior_distances import Tables
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import near, rows
 from discreet_papers.paper_000.proposition_1 import edges, exceptions

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from discreet.mathematics.divergences import hellinger, kullback_leibler
-from discreet.mechanisms.hellinger_sensitivity import local_sensitivity
+from discreet.choices._hellinger_sensitivity import local_sensitivity
+from discreet.mathematics import kullback_leibler
+from discreet.mathematics._divergences import hellinger
 from discreet_papers import as_published
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.hellinger import by_definition

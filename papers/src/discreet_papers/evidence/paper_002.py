@@ -7,11 +7,12 @@ import numpy as np
 from scipy.stats import gamma
 
 import discreet as dc
-from discreet.certificates.posterior_divergences import neighbour_divergence
-from discreet.certificates.posterior_draw import posterior_draw_delta
-from discreet.guarantees.pseudo_metric import MetricGuarantee
-from discreet.mathematics.distributions import Dirichlet
-from discreet.mathematics.divergences import hockey_stick, kullback_leibler
+from discreet.draws import posterior_draw_delta
+from discreet.draws._privacy_curves import neighbour_divergence
+from discreet.mathematics import kullback_leibler
+from discreet.mathematics._divergences import hockey_stick
+from discreet.mathematics.distributions._dirichlet import Dirichlet
+from discreet.privacy import MetricGuarantee
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.evidence.rows import near, row, rows
 from discreet_papers.paper_002 import definition_2 as definition

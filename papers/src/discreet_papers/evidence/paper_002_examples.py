@@ -4,8 +4,9 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from discreet.certificates.lipschitz import KAPPA, OMEGA, bernoulli_rate, divergence_of_range
-from discreet.certificates.posterior_divergences import largest_divergence, neighbour_divergence
+from discreet.draws import bernoulli_rate, largest_divergence
+from discreet.draws._lipschitz import KAPPA, OMEGA, divergence_of_range
+from discreet.draws._privacy_curves import neighbour_divergence
 from discreet_papers.claims.finding import Basis, Finding
 from discreet_papers.distinguish import draws_needed
 from discreet_papers.evidence.rows import near, row, rows

@@ -5,10 +5,10 @@ from math import log as ln
 
 import numpy as np
 
-from discreet.certificates.adjacent_pairs import compare_neighbours
-from discreet.certificates.posterior_distances import Tables
-from discreet.mathematics.divergences import hockey_stick
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, normaliser_bound
+from discreet.choices._adjacent_pairs import compare_neighbours
+from discreet.choices._hellinger_sensitivity import global_sensitivity, normaliser_bound
+from discreet.choices._posterior_distances import Tables
+from discreet.mathematics._divergences import hockey_stick
 from discreet_papers import as_published
 from discreet_papers.as_published import PublishedHellingerSmooth
 from discreet_papers.claims.finding import Basis, Finding

@@ -3,14 +3,12 @@
 Of other models see `discreet.accuracy`, which simulates whole studies of any model.
 """
 
-from discreet.errors import DeclarationError
-from discreet.inference._plug_in import has_plain_counts
-from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mechanisms import Sized
-from discreet.mechanisms.mechanism import require_mechanism
-from discreet.models.categories import Categories
-from discreet.models.model import HasProgram
-from discreet.reading import why_not_exact
+from discreet._core.errors import DeclarationError
+from discreet.inference import why_not_exact
+from discreet.mathematics.distributions._dirichlet import tails
+from discreet.mechanism import HasProgram, Sized, require_mechanism
+from discreet.tables import Categories
+from discreet.tables._plug_in import has_plain_counts
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs
 from discreet_papers.exact_sums.simulated_accuracy import simulated_accuracy
 
@@ -20,8 +18,8 @@ _REPEATS = 200
 def accuracy(mechanism: Sized, level: float = 0.9, repeats: int = _REPEATS, seed: int = 2) -> ExactAccuracy:
     """Return the accuracy to expect of a release: by exact sums if all outputs can be listed, else by simulation.
 
-    >>> from discreet.mechanisms import GeometricHistogram
-    >>> from discreet.models import Categories
+    >>> from discreet.tables import GeometricHistogram
+    >>> from discreet.tables import Categories
     >>> coin = Categories("coin", levels=("heads", "tails"), outside="heads")
     >>> round(accuracy(GeometricHistogram(coin, size=100, epsilon=1)).hellinger, 12)
     0.081706781416

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaln, expit, log_expit, logit
 
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 
 
 def mixture_quantiles(weights: Floats, a: Floats, b: Floats, probabilities: ArrayLike) -> Floats:

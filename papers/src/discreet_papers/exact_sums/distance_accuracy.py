@@ -11,12 +11,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from discreet.arrays import Counts
-from discreet.certificates.hellinger_moments import HellingerMoments
-from discreet.errors import DeclarationError
-from discreet.exact import whole
-from discreet.mechanisms import Sized
-from discreet.mechanisms.mechanism import require_mechanism
+from discreet._core.arrays import Counts
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import whole
+from discreet.choices._hellinger_moments import HellingerMoments
+from discreet.mechanism import Sized, require_mechanism
 
 MOST_STUDIES = 20
 """The number of simulated tables: each takes up to a second."""

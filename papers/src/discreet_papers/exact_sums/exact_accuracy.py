@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, digamma, gammaln, roots_jacobi
 
-from discreet.arrays import Counts, Floats
-from discreet.certificates.data_sets import number_of_tables
-from discreet.certificates.posterior_distances import Tables
-from discreet.errors import DeclarationError
-from discreet.inference._plug_in import plain_counts
-from discreet.mathematics.distributions.dirichlet import tails
-from discreet.mathematics.divergences import kullback_leibler, log_affinities
-from discreet.mechanisms import Sized
-from discreet.planning.twins import log_laws, outputs_for
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError
+from discreet.choices._posterior_distances import Tables
+from discreet.mathematics import kullback_leibler, log_affinities
+from discreet.mathematics.distributions._dirichlet import tails
+from discreet.mechanism import Sized
+from discreet.privacy import number_of_tables
+from discreet.tables._plug_in import plain_counts
+from discreet.verification._enumerate import log_laws, outputs_for
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 from discreet_papers.exact_sums.reader_widths import opened_widths, own_weights
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from discreet.errors import DeclarationError, DiscreetError
-from discreet.exact import Exact, positive, probability, whole
-from discreet.guarantees import Evidence
-from discreet.mechanisms import Sized
-from discreet.models import Categories
-from discreet.planning.competitors import competitors, free_parameter
-from discreet.reading import why_not_exact
+from discreet._core.errors import DeclarationError, DiscreetError
+from discreet._core.exact import Exact, positive, probability, whole
+from discreet.inference import why_not_exact
+from discreet.mechanism import Sized
+from discreet.planning._candidates import competitors, free_parameter
+from discreet.privacy import Evidence
+from discreet.tables import Categories
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.exact_sums.distance_accuracy import distance_accuracy
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy, WrittenOut, possible_outputs

@@ -9,14 +9,11 @@ shortest interval of that level ends there.
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
 
-from discreet.arrays import Counts, Floats
-from discreet.mathematics.distributions.dirichlet import reaches_end, tails
-from discreet.mechanisms import Sized
-from discreet.mechanisms.quantities import Measurement
-from discreet.reading import Problem
-from discreet.reading.own_cells import pairs_through
-from discreet.reading.own_sums import summed_measurements
-from discreet.reading.problem import Observed
+from discreet._core.arrays import Counts, Floats
+from discreet.inference import Observed, Problem
+from discreet.mathematics.distributions._dirichlet import reaches_end, tails
+from discreet.mechanism import Measurement, Sized
+from discreet.tables._groupwise import pairs_through, summed_measurements
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 
 

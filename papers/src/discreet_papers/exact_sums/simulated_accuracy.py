@@ -6,19 +6,18 @@ from typing import cast
 import numpy as np
 from scipy.special import betaincinv, betaln, log_expit, logit, logsumexp, roots_legendre
 
-from discreet.arrays import Counts, Floats
-from discreet.exact import whole
-from discreet.inference._plug_in import plain_counts
-from discreet.inference.posteriors.group_distributions import GroupwiseDistributions
-from discreet.mathematics.distributions import BetaMixture, Interval
-from discreet.mathematics.divergences import hellinger_rows, kullback_leibler
-from discreet.mechanisms import Sized
-from discreet.models import Categories
-from discreet.randomness import SeededBits
-from discreet.reading import Problem, solve
-from discreet.reading.own_sums import OwnSums
-from discreet.reading.problem import Observed
-from discreet.reading.readings import TableReading
+from discreet._core.arrays import Counts, Floats
+from discreet._core.exact import whole
+from discreet.inference import Observed, Problem, solve
+from discreet.mathematics import hellinger_rows, kullback_leibler
+from discreet.mathematics.distributions._dirichlet import BetaMixture, Interval
+from discreet.mechanism import Sized
+from discreet.noise.randomness._seeded import SeededBits
+from discreet.tables import Categories
+from discreet.tables._group_distributions import GroupwiseDistributions
+from discreet.tables._groupwise import OwnSums
+from discreet.tables._plug_in import plain_counts
+from discreet.tables._solution import TableReading
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy
 
 _TRUTH = 1e9  # the prior of a reader who knows the truth

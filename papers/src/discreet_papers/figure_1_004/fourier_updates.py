@@ -6,8 +6,8 @@ drawn again until it passes; what that costs is told by `discreet reproduce 004-
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.randomness import RandomBits
+from discreet._core.arrays import Floats
+from discreet.noise.randomness._samplers import RandomBits
 from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 

@@ -1,7 +1,7 @@
 """Algorithm 1 as published: every noisy count cut to [0, n] and taken for true."""
 
-from discreet.arrays import Floats
-from discreet.randomness import RandomBits
+from discreet._core.arrays import Floats
+from discreet.noise.randomness._samplers import RandomBits
 from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import NETWORK, SIZE, Curve, Splits, averaged, plug_in_scores
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 from discreet_papers import as_published
 from discreet_papers.figure_1_004.setting import FEATURES, NETWORK, SIZE, Curve, Splits, scores
 

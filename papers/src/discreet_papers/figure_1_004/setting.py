@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.randomness import RandomBits
+from discreet._core.arrays import Floats
+from discreet.noise.randomness._samplers import RandomBits
 
 FEATURES = tuple(f"x{number}" for number in range(1, 17))
 NETWORK = dc.Network.naive_bayes("y", FEATURES, dict.fromkeys(["y", *FEATURES], (0, 1)), outside=0)

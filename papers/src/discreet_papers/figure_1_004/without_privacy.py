@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 from discreet_papers.figure_1_004.setting import Curve, Splits, predictive, scores
 
 NAME = "no privacy"

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mathematics.divergences import log_r
+from discreet.mathematics import log_r
 from discreet_papers.paper_000 import PAPER_000
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.mechanisms.hellinger_sensitivity import line_local_sensitivities
+from discreet.choices._hellinger_sensitivity import line_local_sensitivities
 from discreet_papers.paper_000 import PAPER_000
 from discreet_papers.paper_000.proposition_1 import edges, middles
 from discreet_papers.pictures import axis, lines

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, line_local_sensitivities
+from discreet.choices._hellinger_sensitivity import global_sensitivity, line_local_sensitivities
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import smooth_of
 from discreet_papers.pictures import axis, lines

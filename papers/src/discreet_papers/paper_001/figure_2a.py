@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.mathematics.divergences import log_affinities
+from discreet._core.arrays import Floats
+from discreet.mathematics import log_affinities
 from discreet_papers import as_published
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import laplace_law, model_of, smooth_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.certificates.posterior_distances import Tables
+from discreet.choices._posterior_distances import Tables
 from discreet_papers import as_published
 from discreet_papers.paper_001 import PAPER_001
 from discreet_papers.paper_003 import DistanceLaw, laplace_law, model_of, smooth_law

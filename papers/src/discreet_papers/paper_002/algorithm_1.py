@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 from scipy.optimize import brentq
 
 import discreet as dc
-from discreet.certificates.posterior_draw import gaussian_delta
-from discreet.session import Probability
+from discreet.draws import gaussian_delta
+from discreet.publishing import Probability
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

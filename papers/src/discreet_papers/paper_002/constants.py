@@ -5,7 +5,7 @@ from math import exp
 import numpy as np
 from flint import arb, ctx
 
-from discreet.certificates.lipschitz import KAPPA, OMEGA
+from discreet.draws._lipschitz import KAPPA, OMEGA
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -4,8 +4,8 @@ from math import log
 
 import numpy as np
 
-from discreet.certificates.posterior_draw import gaussian_delta
-from discreet.guarantees.pseudo_metric import MetricGuarantee
+from discreet.draws import gaussian_delta
+from discreet.privacy import MetricGuarantee
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.paper_002.theorem_1_lipschitz import log_masses, odds
 from discreet_papers.pictures import axis, lines

@@ -4,8 +4,8 @@ from fractions import Fraction
 from itertools import product
 from math import log
 
-from discreet.certificates.lipschitz import categories_lipschitz
-from discreet.certificates.lipschitz import product as product_rule
+from discreet.draws import categories_lipschitz
+from discreet.draws._lipschitz import product as product_rule
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 

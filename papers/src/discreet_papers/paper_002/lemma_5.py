@@ -5,7 +5,7 @@ from math import inf, lgamma, pi, sqrt
 import numpy as np
 from scipy.special import betainc, expit
 
-from discreet.certificates.lipschitz import bernoulli_rate
+from discreet.draws import bernoulli_rate
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -5,7 +5,7 @@ from math import exp
 
 from scipy.stats import expon
 
-from discreet.certificates.lipschitz import normal_rate
+from discreet.draws._lipschitz import normal_rate
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

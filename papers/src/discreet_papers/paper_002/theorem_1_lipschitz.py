@@ -6,8 +6,8 @@ from math import log
 import numpy as np
 from scipy.special import logsumexp
 
-from discreet.arrays import Floats
-from discreet.certificates.lipschitz import categories_lipschitz
+from discreet._core.arrays import Floats
+from discreet.draws import categories_lipschitz
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -2,7 +2,7 @@
 
 from math import log
 
-from discreet.certificates.lipschitz import exponential_rate, published_stochastic_epsilon
+from discreet.draws._lipschitz import exponential_rate, published_stochastic_epsilon
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -1,7 +1,7 @@
 """Theorem 2(ii): under assumption 2 the stated bound on total variation is exceeded."""
 
-from discreet.certificates.lipschitz import exponential_rate, published_stochastic_epsilon
-from discreet.certificates.posterior_draw import exponential_delta
+from discreet.draws._lipschitz import exponential_rate, published_stochastic_epsilon
+from discreet.draws._loss import exponential_delta
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -5,8 +5,8 @@ from math import sqrt
 
 from scipy.stats import norm
 
-from discreet.certificates.lipschitz import categories_lipschitz
-from discreet.certificates.posterior_divergences import neighbour_divergence
+from discreet.draws import categories_lipschitz
+from discreet.draws._privacy_curves import neighbour_divergence
 from discreet_papers.distinguish import draws_needed, published_distance
 from discreet_papers.paper_002 import PAPER_002
 from discreet_papers.pictures import axis, lines, with_level

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.arrays import Floats
-from discreet.certificates.posterior_distances import Tables
-from discreet.mathematics.divergences import log_affinities
-from discreet.mechanisms.hellinger_sensitivity import published_gamma, smooth_sensitivity
+from discreet._core.arrays import Floats
+from discreet.choices._hellinger_sensitivity import published_gamma, smooth_sensitivity
+from discreet.choices._posterior_distances import Tables
+from discreet.mathematics import log_affinities
 from discreet_papers import as_published
 from discreet_papers.as_published.published_laplace import PublishedLaplace
 from discreet_papers.reproduction import Paper, Row

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.mechanisms.hellinger_sensitivity import local_sensitivity
+from discreet.choices._hellinger_sensitivity import local_sensitivity
 from discreet_papers.paper_003 import PAPER_003
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

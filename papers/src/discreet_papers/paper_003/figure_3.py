@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.mechanisms.hellinger_sensitivity import global_sensitivity, local_sensitivity
+from discreet.choices._hellinger_sensitivity import global_sensitivity, local_sensitivity
 from discreet_papers import as_published
 from discreet_papers.paper_003 import (
     PAPER_003,

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from discreet.mathematics.divergences import hellinger
-from discreet.mechanisms.hellinger_sensitivity import published_gamma
+from discreet.choices._hellinger_sensitivity import published_gamma
+from discreet.mathematics._divergences import hellinger
 from discreet_papers.paper_003 import PAPER_003, DistanceLaw, exponential_law, floored_law, gamma_of
 from discreet_papers.paper_003.figure_3 import curves, sensitivities
 from discreet_papers.pictures import axis, lines

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.certificates.posterior_distances import Tables
+from discreet.choices._posterior_distances import Tables
 from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, DistanceLaw, combined, gamma_of, model_of, noisy_counts
 from discreet_papers.paper_003.figure_3 import sensitivities

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dc
-from discreet.mathematics.divergences import hellinger
+from discreet.mathematics._divergences import hellinger
 from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, model_of, smooth_law
 from discreet_papers.pictures import axis, lines

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dc
-from discreet.mathematics.divergences import hellinger
+from discreet.mathematics._divergences import hellinger
 from discreet_papers import as_published
 from discreet_papers.paper_003 import PAPER_003, model_of, smooth_of
 from discreet_papers.pictures import axis, lines

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 from scipy.stats import beta
 
-from discreet.mechanisms.maximum_posterior import published_epsilon, published_sensitivity
+from discreet.choices._maximum_posterior import published_epsilon, published_sensitivity
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 

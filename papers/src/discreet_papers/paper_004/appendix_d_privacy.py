@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 from scipy.special import log_ndtr
 
-from discreet.arrays import Floats
-from discreet.mechanisms.ball_draw import loss_range, published_bound
+from discreet._core.arrays import Floats
+from discreet.draws import loss_range, published_bound
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.arrays import Floats
-from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
-from discreet.mechanisms.ball_draw import loss_range, published_bound
+from discreet._core.arrays import Floats
+from discreet.draws import loss_range, published_bound
+from discreet.mathematics.distributions._truncated_gaussian import TruncatedGaussian
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

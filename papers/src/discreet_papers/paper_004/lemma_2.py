@@ -5,8 +5,8 @@ from math import log
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.certificates.lipschitz import network_lipschitz
+from discreet._core.arrays import Floats
+from discreet.draws._lipschitz import network_lipschitz
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 

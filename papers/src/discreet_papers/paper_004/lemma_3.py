@@ -2,7 +2,7 @@
 
 from math import exp, log
 
-from discreet.certificates.lipschitz import network_rate
+from discreet.draws._lipschitz import network_rate
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 

@@ -4,8 +4,8 @@ from math import exp, log
 
 import numpy as np
 
-from discreet.arrays import Floats
-from discreet.mechanisms.maximum_posterior import published_sensitivity, utility_bound
+from discreet._core.arrays import Floats
+from discreet.choices._maximum_posterior import published_sensitivity, utility_bound
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines
 from discreet_papers.reproduction import Outcome, Reproduction, Row

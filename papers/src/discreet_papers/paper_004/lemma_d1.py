@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.mathematics.distributions.truncated_gaussian import TruncatedGaussian
+from discreet.mathematics.distributions._truncated_gaussian import TruncatedGaussian
 from discreet_papers.papers import PAPER_004
 from discreet_papers.reproduction import Outcome, Reproduction, Row
 

@@ -3,7 +3,7 @@
 from math import exp, expm1
 
 import discreet as dc
-from discreet.mechanisms.contrasts import contrast_basis
+from discreet.networks import contrast_basis
 from discreet.planning import cell_variances, mean_cell_variance
 from discreet.planning._cell_variances import fitted_blocks, variances_of_cells
 from discreet_papers import as_published
@@ -43,7 +43,7 @@ def of_gaussian_cells(network: dc.Network) -> dict[str, float]:
 
 def of_gaussian_contrasts(network: dc.Network) -> dict[str, float]:
     """Return rho times the variance of a cell with Gaussian noise on contrasts, of the best shares."""
-    mechanism = dc.mechanisms.ContrastGaussians(network, SIZE, EPSILON, "1e-6")
+    mechanism = dc.networks.ContrastGaussians(network, SIZE, EPSILON, "1e-6")
     return {name: value / float(mechanism.variance) for name, value in cell_variances(mechanism).items()}
 
 
@@ -56,13 +56,13 @@ def columns(network: dc.Network) -> dict[str, dict[str, float]]:
         "algorithm_1_fitted": cell_variances(as_published.LaplaceUpdates(network, SIZE, EPSILON)),
         "maximal_families_fitted": of_cells(network, network.maximal_families),
         "algorithm_2": of_published_fourier(network),
-        "fourier_equal": cell_variances(dc.mechanisms.FourierCounts(network, SIZE, EPSILON, shares=equal)),
-        "fourier_weighted": cell_variances(dc.mechanisms.FourierCounts(network, SIZE, EPSILON)),
+        "fourier_equal": cell_variances(dc.networks.FourierCounts(network, SIZE, EPSILON, shares=equal)),
+        "fourier_weighted": cell_variances(dc.networks.FourierCounts(network, SIZE, EPSILON)),
         "gaussian_cells_times_rho": {v.name: float(len(network.variables)) for v in network.variables},
         "gaussian_maximal_fitted_times_rho": of_gaussian_cells(network),
         "gaussian_contrasts_times_rho": of_gaussian_contrasts(network),
         "family_histograms": cell_variances(dc.FamilyHistograms(network, SIZE, EPSILON)),
-        "joint_histograms": cell_variances(dc.mechanisms.JointHistograms(network, SIZE, EPSILON)),
+        "joint_histograms": cell_variances(dc.networks.JointHistograms(network, SIZE, EPSILON)),
     }
 
 

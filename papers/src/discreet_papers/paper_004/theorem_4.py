@@ -4,8 +4,8 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 
-from discreet.certificates.lipschitz import KAPPA, OMEGA, bernoulli_rate
-from discreet.certificates.posterior_draw import posterior_draw_delta
+from discreet.draws import bernoulli_rate, posterior_draw_delta
+from discreet.draws._lipschitz import KAPPA, OMEGA
 from discreet_papers.papers import PAPER_004
 from discreet_papers.pictures import axis, lines, with_level
 from discreet_papers.reproduction import Outcome, Reproduction, Row

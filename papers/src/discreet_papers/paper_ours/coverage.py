@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 
 import discreet as dc
-from discreet.mathematics.distributions import Interval
+from discreet.mathematics.distributions._dirichlet import Interval
 from discreet_papers.exact_sums.accuracy import accuracy
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines, with_level

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import discreet as dc
-from discreet.arrays import Floats
+from discreet._core.arrays import Floats
 from discreet_papers.paper_ours import OURS
 from discreet_papers.pictures import axis, lines
 from discreet_papers.recorded_peers import recorded, versions
@@ -58,7 +58,7 @@ def _fitted(size: int, epsilon: str, repeat: int) -> tuple[list[float], list[flo
     """Return slopes by ours and by least squares without privacy."""
     _, x, y = records(size, repeat)
     columns = dict(zip((*NAMES, "y"), (*x.T.tolist(), y.tolist()), strict=True))
-    mechanism = dc.mechanisms.BoxMoments(MODEL, size, epsilon)
+    mechanism = dc.regression.BoxMoments(MODEL, size, epsilon)
     release = dc.simulate(mechanism, MODEL.rehearse(columns), dc.SeededBits(1000 * size + repeat))
     exact, *_ = np.linalg.lstsq(np.column_stack([np.ones(size), x]), y, rcond=None)
     with warnings.catch_warnings():

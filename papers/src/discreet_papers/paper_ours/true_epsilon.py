@@ -20,7 +20,7 @@ def mechanisms(size: int) -> dict[str, Any]:
         "smooth sensitivity": as_published.PublishedHellingerSmooth(coin, size, EPSILON, DELTA),
         "exponent epsilon/S, as in the tables": as_published.HellingerTable(coin, size, EPSILON),
         "local sensitivity": as_published.HellingerLocal(coin, size, EPSILON),
-        "calibrated (ours)": dc.mechanisms.HellingerCalibrated(coin, size, EPSILON, 0),
+        "calibrated (ours)": dc.choices.HellingerCalibrated(coin, size, EPSILON, 0),
     }
 
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from click.testing import CliRunner
 
-from discreet.command_line.main import main
+from discreet.cli._main import main
 from discreet_papers.road.ways import Way
 
 VERBS = ("study", "plan", "publish", "verify", "infer", "show")

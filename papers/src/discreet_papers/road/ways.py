@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from discreet.mechanisms import Sized
+from discreet.mechanism import Sized
 
 TABLE = 'columns = ["a"]\nprior = 1'
 WIDE = 'columns = ["a", "b"]\nprior = 1'

@@ -1,8 +1,5 @@
 """Distributions of the quantities that a reader asks about. Each has an `interval`, under the same name everywhere."""
 
-from discreet.mathematics.distributions.counts import CountDistribution
-from discreet.mathematics.distributions.dirichlet import BetaMixture, Dirichlet, Interval, Share
-from discreet.mathematics.distributions.odds import Odds
-from discreet.mathematics.distributions.sampled import Sampled
+from discreet._core.on_demand import names_on_demand
 
-__all__ = ["BetaMixture", "CountDistribution", "Dirichlet", "Interval", "Odds", "Sampled", "Share"]
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

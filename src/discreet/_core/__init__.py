@@ -1,0 +1,1 @@
+"""What everything is built on: errors, exact numbers, documents, kinds, arrays, progress."""

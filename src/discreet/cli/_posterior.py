@@ -1,0 +1,46 @@
+"""What the commands show of any reading: its rows, remarks about all of them, and warnings."""
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+
+from discreet.cli._screen import console, say, show_table
+from discreet.inference import Posterior, Row, heading, outside_interval_note, remarks, sources_line, text_table
+
+MOST_SHOWN = 60
+"""The most rows that a screen shows; a CSV file holds them all."""
+
+
+def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
+    """Print the rows of a reading, beside the truth in a rehearsal, and say how it was read."""
+    if posterior.releases[0].simulated:
+        console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
+    say(*filter(None, [sources_line(posterior), posterior.text.estimation]))
+    rows = posterior.rows(level)
+    show_rows(heading(posterior), rows[:MOST_SHOWN], level, None if truth is None else truth[:MOST_SHOWN])
+    if len(rows) > MOST_SHOWN:
+        words = f"These are the first {MOST_SHOWN} of {len(rows)} rows. Use --csv FILE to write them all."
+        console.print(f"[bold]{escape(words)}[/]", soft_wrap=True)
+    shares = "; the last column is the share of their width that is due to privacy" if _has_shares(rows) else ""
+    say(
+        *filter(None, [outside_interval_note(posterior, rows[:MOST_SHOWN])]),
+        f"Intervals cover the uncertainty from sampling and from the privacy noise together{shares}.",
+        *remarks(posterior, level),
+        f"This release was {posterior.method}.",
+    )
+
+
+def show_rows(title: str, rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> None:
+    """Print rows as a table. Screens are narrow, so the last heading is short and is explained below the table."""
+    headings, lines, words = text_table(rows, level, truth)
+    show_table(title, [heading.removeprefix("due to ") for heading in headings], lines, words)
+
+
+def _has_shares(rows: Sequence[Row]) -> bool:
+    return any(row.share_due_to_privacy is not None for row in rows)
+
+
+def show_warnings(notes: Sequence[str]) -> None:
+    """Print the warnings of `infer`."""
+    for note in notes:
+        console.print(f"[bold yellow]Warning:[/] {escape(note)}", soft_wrap=True)

@@ -1,0 +1,5 @@
+"""Draws from posteriors, as the source papers publish them, with their exact privacy."""
+
+from discreet._core.on_demand import names_on_demand
+
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,0 +1,385 @@
+"""A problem is what a reader has, checked once; the first solver that does not refuse it reads it.
+
+Solvers see nothing but a problem: which numbers were published about which tables, with which noise. Before anything is
+published, the same questions are asked of a problem without outputs, so whatever decides about a charge is public by
+construction. The answer is the same on every machine: work is counted from sizes, levels and noise rates, never in
+time. One operation is about the addition of a product to an array, some nanoseconds; without long arrays, more.
+
+Releases that are read together: of the same counts, or of a table or graph and margins of its tables.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from importlib import import_module
+from itertools import chain
+from math import inf
+from typing import ClassVar, Generic, Protocol, final, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._core.arrays import Counts
+from discreet._core.errors import DeclarationError
+from discreet._core.on_demand import ANNOUNCED, load_announced
+from discreet.inference._published import Exactness, Published, Reading
+from discreet.inference._solvers import SOLVERS
+from discreet.mechanism import (
+    Cost,
+    Draw,
+    Evidence,
+    HasOwnRows,
+    HasProgram,
+    Measurement,
+    Mechanism,
+    Model,
+    ModelT,
+    Sized,
+    TakesPrior,
+    sized,
+    tables_of,
+)
+
+
+def widest_first(releases: Sequence[Published]) -> list[Published]:
+    """Return releases of the same records, one whose tables hold those of all others first; refuse any others."""
+    for place, release in enumerate(releases):
+        if all(are_same(other, release) or _are_margins(other.model, release.model) for other in releases):
+            found = [release, *releases[:place], *releases[place + 1 :]]
+            break
+    else:
+        found = list(releases)
+    first = found[0]
+    for other in releases:
+        facts = [(sized(r.mechanism).size, r.simulated) for r in (first, other)]
+        if facts[0] != facts[1] or not (are_same(other, first) or _are_margins(other.model, first.model)):
+            raise DeclarationError(
+                f"{first.label!r} and {other.label!r} do not publish the same counts, moments of the same records, or "
+                "a table and its margins: their columns, levels, graphs or sizes differ, or only one of them is "
+                "simulated. Nothing was read."
+            )
+    return found
+
+
+def _are_margins(model: Model, around: Model) -> bool:
+    """Tell whether every table of a model is a margin of a table of another one."""
+    wide, own = [set(table) for table in tables_of(around)], tables_of(model)
+    return bool(own) and all(any(set(table) <= each for each in wide) for table in own)
+
+
+MOST_OPERATIONS = 2e11
+"""A reading with more operations is refused or left to the next solver; docs/reading-a-release.md quotes this."""
+
+MOST_NUMBERS = 2e8
+"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md quotes this, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observed(ABC):
+    """One output as solvers see it, with the mechanism's own likelihood; `output` is None before it is drawn."""
+
+    mechanism: Mechanism
+    output: Counts | None
+    label: str
+    is_margin: bool = field(default=False, kw_only=True)
+    """Whether it is about margins of the problem's tables rather than the tables themselves."""
+
+    @classmethod
+    def before(cls, mechanism: Mechanism) -> "Observed":
+        """Return an output of a mechanism before it is drawn."""
+        return cls(mechanism, None, type(mechanism).__name__)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Return what the output says about the counts; what kind of evidence it is, is known before it is drawn."""
+        return self.mechanism.evidence(np.zeros(0, dtype=np.int64) if self.output is None else self.output)
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Return what was measured; nothing if it is a choice or a draw."""
+        return self.evidence if isinstance(self.evidence, tuple) else ()
+
+    @property
+    def draw(self) -> Draw | None:
+        """Return the draw, if it is one."""
+        return self.evidence if isinstance(self.evidence, Draw) else None
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """Return what the likelihood of one row of counts costs, part by part."""
+        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
+        return tuple(part.cost for part in parts)
+
+    @property
+    def likelihood_refusal(self) -> str | None:
+        """Tell why the likelihood cannot be computed numerically, or nothing if it can."""
+        return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
+
+    def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:
+        """Return log P(output | counts) for rows of counts."""
+        parts = self.evidence if isinstance(self.evidence, tuple) else (self.evidence,)
+        return np.asarray(sum(part.log_likelihood(counts) for part in parts))
+
+
+class Feature(Enum):
+    """What a problem may have that a solver must be made for."""
+
+    MARGINS = "releases of margins of the problem's tables"
+    OWN_ROWS = "rows of one table with different priors"
+    PROGRAM = "a program that says how the cells of a table come about"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(Generic[ModelT]):
+    """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
+
+    `prior` is the reader's where it is not part of the model: the law of a family's parameter. `seed` makes sampled
+    readings repeatable; no secret is involved. `work_limit` is how many times the usual work is allowed.
+    """
+
+    model: ModelT
+    size: int
+    observed: tuple[Observed, ...]
+    prior: object = None
+    seed: int = 0
+    work_limit: float = 1.0
+
+    @classmethod
+    def of(cls, releases: Sequence[Published], prior: object = None, work_limit: float = 1.0) -> "Problem":
+        """Check releases that are to be read together, under the declared prior or the reader's own."""
+        releases = in_order(releases)
+        first = releases[0]
+        if not isinstance(work_limit, int | float) or not 0 < work_limit < inf:
+            raise DeclarationError(f"patience must be above 0, such as 10; got {work_limit!r}. Nothing was read.")
+        observed = tuple(
+            Observed(r.mechanism, np.array(r.output, dtype=np.int64), r.label, is_margin=not are_same(r, first))
+            for r in releases
+        )
+        if prior is None or not isinstance(first.model, TakesPrior):
+            return Problem(first.model, sized(first.mechanism).size, observed, prior, work_limit=work_limit)
+        from discreet.inference._prior_strengths import model_under  # it imports this module
+
+        return Problem(model_under(first, prior), sized(first.mechanism).size, observed, work_limit=work_limit)
+
+    @classmethod
+    def before(cls, mechanism: Sized) -> "Problem":
+        """Return the problem of a reader who will have one output of a mechanism, before it is drawn."""
+        return Problem(mechanism.model, mechanism.size, (Observed.before(mechanism),))
+
+    @property
+    def label(self) -> str:
+        """Return the name of the first release."""
+        return self.observed[0].label
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Return everything that was measured."""
+        return tuple(measurement for each in self.observed for measurement in each.measurements)
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """Return everything that was drawn."""
+        return tuple(each.draw for each in self.observed if each.draw is not None)
+
+    @property
+    def features(self) -> frozenset[Feature]:
+        """Return what only some solvers handle."""
+        found = {
+            Feature.MARGINS: any(each.is_margin for each in self.observed),
+            Feature.OWN_ROWS: isinstance(self.model, HasOwnRows),
+            Feature.PROGRAM: isinstance(self.model, HasProgram),
+        }
+        return frozenset(feature for feature, is_there in found.items() if is_there)
+
+    @property
+    def is_measured(self) -> bool:
+        """Tell whether all outputs are measurements."""
+        return all(isinstance(each.evidence, tuple) for each in self.observed)
+
+
+def are_same(one: Published, two: Published) -> bool:
+    """Tell whether two releases are about the same counts, whatever their programs."""
+    kinds = {type(each.model) for each in (one, two) if not isinstance(each.model, HasProgram)}
+    return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
+
+
+def in_order(releases: Sequence[Published]) -> list[Published]:
+    """Return releases, the widest table first; refuse anything that is not a release or does not belong together."""
+    if not releases or not all(hasattr(r, "mechanism") and hasattr(r, "receipt") for r in releases):
+        raise DeclarationError("infer takes one or more releases, made by publish, simulate or Release.from_json.")
+    published = [(release.receipt, release.label, release.output) for release in releases if release.receipt]
+    if len(set(published)) < len(published) or len(set(map(id, releases))) < len(releases):
+        raise DeclarationError("A release was given twice and would count as two independent ones. Nothing was read.")
+    if len(releases) == 1:
+        return list(releases)
+
+    return widest_first(releases)
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What a reading costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals.
+
+    `share_of_many` is the part of the operations that a problem takes among the many of a plan (`Solver.solve_many`),
+    `many_read` says in words how these are read.
+    """
+
+    of: str
+    operations: float
+    numbers: float = 0.0
+    share_of_many: float = 1.0
+    many_read: str = "read as a release will be"
+
+    @property
+    def rejection(self) -> str | None:
+        """Tell why this is too much, or nothing if it is not."""
+        return self.rejection_for(1.0)
+
+    def rejection_for(self, work_limit: float) -> str | None:
+        """Tell why this is too much for a reader who allows that many times the usual work; nothing if it is not."""
+        if self.operations > (most := work_limit * MOST_OPERATIONS):
+            return f"{self.of} takes about {self.operations:.0e} operations, and at most {most:.0e} are allowed"
+        if self.numbers > (most := work_limit * MOST_NUMBERS):
+            return f"{self.of} holds about {self.numbers:.0e} numbers, and at most {most:.0e} are allowed"
+        return None
+
+
+class Solver(ABC):
+    """Infers what stands behind a problem of some models. SOLVERS lists the library's own in reading order.
+
+    A class of the running program or of another distribution registers by being defined, and is asked before the
+    library's own solvers that read no better (`exactness`). What a problem has besides tables of its own counts is read
+    only by solvers that say that they handle it.
+    """
+
+    registered: ClassVar[dict[str, type["Solver"]]] = {}  # every solver that is loaded, by module and name
+    models: ClassVar[tuple[type, ...]]  # the models whose problems it solves
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    handles: ClassVar[frozenset[Feature]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Solver.registered[f"{cls.__module__}.{cls.__qualname__}"] = cls
+
+    @abstractmethod
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Tell why this solver does not suit a problem of any size; nothing if it does. Outputs are not used."""
+
+    @abstractmethod
+    def cost(self, problem: Problem) -> CostEstimate:
+        """Return how much work it is to solve a suitable problem. Outputs are not used."""
+
+    @abstractmethod
+    def solve(self, problem: Problem) -> Reading:
+        """Return what a problem that is not rejected tells about the true counts, moments or parameters."""
+
+    def solve_many(self, problems: Sequence[Problem]) -> Sequence[Reading]:
+        """Return readings of many simulated releases, for a plan; sampled ones may be rougher than `solve`."""
+        return [self.solve(problem) for problem in problems]
+
+    @final
+    def rejection(self, problem: Problem) -> str | None:
+        """Tell why this solver does not solve a problem: unsupported, or too much work; nothing if it does."""
+        return self.unsupported_reason(problem) or self.cost(problem).rejection_for(problem.work_limit)
+
+
+@runtime_checkable
+class SolvesInTurn(Protocol):
+    """A solver of the same outputs under several priors, some of whose work is done once for all of them."""
+
+    shares_rows: ClassVar[bool]  # whether rows with the same prior in several problems are read only once
+
+    def in_turn(self) -> Callable[[Problem], Reading]:
+        """Return what solves problems that differ in their prior only."""
+
+
+def in_turn(solver: Solver) -> Callable[[Problem], Reading]:
+    """Return what solves the same outputs under several priors, one after the other."""
+    return solver.in_turn() if isinstance(solver, SolvesInTurn) else solver.solve
+
+
+@runtime_checkable
+class BoundsEvidence(Protocol):
+    """A solver that knows beforehand which priors have no share of the evidence."""
+
+    def log_bounds(self, problems: Sequence[Problem]) -> list[float]:
+        """Return upper bounds on the log evidence of the same outputs under several priors."""
+
+
+def solver_for(problem: Problem) -> Solver | None:
+    """Return the first solver that does not refuse a problem, or nothing if all do."""
+    return next((solver for solver in solvers_of(problem) if solver.rejection(problem) is None), None)
+
+
+def rejection_of(problem: Problem) -> str | None:
+    """Tell why no solver reads a problem, or nothing if one does. Outputs are not used.
+
+    The reason is that of the solver that reads the most: the last that would fit but for the work, else the last that
+    does not only approximate.
+    """
+    reasons, too_much = [], []
+    for solver in solvers_of(problem):
+        if (unsupported_reason := solver.unsupported_reason(problem)) is not None:
+            reasons.append((solver.exactness is Exactness.APPROXIMATE, unsupported_reason))
+        elif (work := solver.cost(problem).rejection_for(problem.work_limit)) is not None:
+            too_much.append(work)
+        else:
+            return None
+    if not reasons and not too_much:
+        return f"no reading is known for a {type(problem.model).__name__}"
+    return too_much[-1] if too_much else sorted(reasons, key=lambda each: not each[0])[-1][1]
+
+
+def why_unreadable(mechanism: Mechanism) -> str | None:
+    """Tell why a release by this mechanism could not be read, or nothing if it can; public facts alone decide."""
+    if not isinstance(mechanism, Sized):
+        return f"{type(mechanism).__name__} keeps the number of records secret, and readings need a public one"
+    return rejection_of(Problem.before(mechanism))
+
+
+def solve(problem: Problem) -> Reading:
+    """Return what a problem tells, by the first solver that does not refuse it."""
+    if (solver := solver_for(problem)) is None:
+        from discreet.inference._work_limit import not_read  # it imports this module
+
+        raise not_read(problem)
+    return solver.solve(problem)
+
+
+def solvers_of(problem: Problem) -> Iterator[Solver]:
+    """Yield the solvers that read problems of this model, in reading order.
+
+    Each is loaded only when those before it have been asked.
+    """
+    involved = [type(problem.model), *(type(each.mechanism) for each in problem.observed)]
+    is_ours = all(each.__module__.startswith("discreet.") for each in involved)
+    for kind in _in_order(type(problem.model), is_ours):
+        if problem.features <= kind.handles:
+            yield kind()
+
+
+def _in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
+    """Yield the solvers of a model: the library's own as listed, others before those that read no better.
+
+    Solvers that were loaded because a distribution announces them read its own models and mechanisms only: else the
+    choice would depend on what happens to be loaded, and could change between a charge and a reading.
+    """
+    listed = [name for kind in model.__mro__ for name in SOLVERS.get(f"{kind.__module__}.{kind.__name__}", ())]
+    if not listed:
+        load_announced()
+    ranks, own = list(Exactness), set(chain.from_iterable(SOLVERS.values()))
+    others = [
+        kind
+        for name, kind in Solver.registered.items()
+        if name not in own and issubclass(model, kind.models) and not (is_ours and kind.__module__ in ANNOUNCED)
+    ]
+    others.sort(key=lambda kind: ranks.index(kind.exactness))
+    for name in listed:
+        home, _, called = name.rpartition(".")
+        kind = Solver.registered.get(name) or getattr(import_module(home), called)
+        while others and ranks.index(others[0].exactness) <= ranks.index(kind.exactness):
+            yield others.pop(0)
+        yield kind
+    yield from others

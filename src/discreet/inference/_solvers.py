@@ -1,0 +1,33 @@
+"""The solvers, each of which reads some problems, and the one place that says in which order they are asked."""
+
+SOLVERS: dict[str, tuple[str, ...]] = {
+    "discreet.tables._model.Categories": (
+        "discreet.tables._solver.TablesSolver",
+        "discreet.tables._tree_solver.TreeTablesSolver",
+        "discreet.tables._enumeration.EnumerationSolver",
+        "discreet.tables._importance_solver.WeightedTablesSolver",
+        "discreet.tables._chains_solver.SampledTablesSolver",
+    ),
+    "discreet.programs._model.ModelledTable": ("discreet.programs._solver.CellModelsSolver",),
+    "discreet.networks._model.Network": (
+        "discreet.networks._naive_bayes.NaiveBayesSolver",
+        "discreet.networks._cube.CubeSolver",
+        "discreet.networks._shared_radius.SharedRadiusSolver",
+        "discreet.networks._binary_trees.BinaryTreesSolver",
+        "discreet.networks._trees.TreesSolver",
+        "discreet.networks._chains_solver.CountsSolver",
+        "discreet.networks._approximate_rows.RowsSolver",
+    ),
+    "discreet.numbers._table_model.NumberTable": (
+        "discreet.numbers._two_step_posterior.TwoStepSolver",
+        "discreet.numbers._table_posterior.NumberTableSolver",
+    ),
+    "discreet.numbers._sums_model.NumberSums": ("discreet.numbers._sums_posterior.NumberSumsSolver",),
+    "discreet.numbers._weighted_model.WeightedSums": ("discreet.numbers._weighted_posterior.WeightedSumsSolver",),
+    "discreet.programs.families._bounded_family.BoundedFamily": ("discreet.programs.families._solver.FamiliesSolver",),
+    "discreet.regression._model.LinearRegression": ("discreet.regression._solver.MomentsSolver",),
+}
+"""For each model that is read, its solvers by name, best first: none is loaded before those above it have refused.
+
+A model that extends another is read by its own solvers first, then by those of the other.
+"""

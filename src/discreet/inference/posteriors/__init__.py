@@ -1,1 +1,0 @@
-"""Posteriors: one interface for all models, and what only the posterior of one model can answer."""

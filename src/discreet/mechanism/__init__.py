@@ -1,0 +1,5 @@
+"""What every mechanism is: a conditional distribution P(output | secret statistics) of a model, and its evidence."""
+
+from discreet._core.on_demand import names_on_demand
+
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

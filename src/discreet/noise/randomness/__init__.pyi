@@ -1,0 +1,54 @@
+from discreet.noise.randomness._finite import FiniteLaw, bernoulli, composition, subset
+from discreet.noise.randomness._lazy import LazyUniforms as LazyUniforms
+from discreet.noise.randomness._lazy import decided as decided
+from discreet.noise.randomness._lazy import normals as normals
+from discreet.noise.randomness._lazy import rounded as rounded
+from discreet.noise.randomness._samplers import (
+    BoolArray,
+    IntArray,
+    Integers,
+    RandomBits,
+    SystemBits,
+    bernoulli_exponential,
+    discrete_laplace,
+    geometric,
+    uniform_below,
+)
+from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._wide import (
+    LARGEST_PLAIN_VARIANCE,
+    LEAST_PLAIN_RATE,
+    any_gaussian,
+    any_geometric,
+    any_laplace,
+    discrete_gaussian,
+    wide_gaussian,
+    wide_geometric,
+    wide_laplace,
+)
+
+__all__ = [
+    "LARGEST_PLAIN_VARIANCE",
+    "LEAST_PLAIN_RATE",
+    "BoolArray",
+    "FiniteLaw",
+    "IntArray",
+    "Integers",
+    "RandomBits",
+    "SeededBits",
+    "SystemBits",
+    "any_gaussian",
+    "any_geometric",
+    "any_laplace",
+    "bernoulli",
+    "bernoulli_exponential",
+    "composition",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "geometric",
+    "subset",
+    "uniform_below",
+    "wide_gaussian",
+    "wide_geometric",
+    "wide_laplace",
+]

@@ -1,0 +1,151 @@
+"""Secure bits, and exact samplers: each draws from precisely the law that its docstring states.
+
+All samplers consume uniform 64-bit words from one `RandomBits` object and use integers only, so no floating-point
+rounding ever enters what is published. `SystemBits` are the operating system's secure bits, the only ones that
+`publish` accepts; `SeededBits` repeat, and serve simulation. The samplers do not know which of the two they get.
+
+The running time of a sampler depends on its parameters and on the noise that it draws, not on the secret to which noise
+is added; but whoever can time a draw learns something about the noise, and with the output about the secret.
+Bernoulli(exp(-x)) and the two-sided geometric follow Canonne, Kamath and Steinke, 2020.
+"""
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet._core.errors import DeclarationError
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Integers = NDArray[Any]  # int64 where the numbers fit, Python integers (dtype object) where they do not
+
+
+class RandomBits(Protocol):
+    """A stream of uniform random bits."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return `count` independent uniform 64-bit words."""
+
+
+class SystemBits:
+    """The operating system's secure random bits. Nothing is kept between calls, so a forked process repeats nothing."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return `count` independent uniform 64-bit words."""
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+    def __repr__(self) -> str:
+        return "SystemBits()"
+
+
+def uniform_below(bound: int, count: int, bits: RandomBits) -> Integers:
+    """Draw integers uniform on {0, ..., bound - 1}: cut words to the needed length, redraw those that are too large."""
+    if bound == 1:
+        return np.zeros(count, dtype=np.int64)
+    length = (bound - 1).bit_length()
+    drawn = _masked(length, count, bits)
+    late = np.flatnonzero(drawn >= bound)
+    while late.size:
+        drawn[late] = _masked(length, late.size, bits)
+        late = late[drawn[late] >= bound]
+    return drawn
+
+
+def _masked(length: int, count: int, bits: RandomBits) -> Integers:
+    if length < 63:
+        return (bits.words(count) & np.uint64((1 << length) - 1)).astype(np.int64)
+    width = -(-length // 64)
+    rows = bits.words(count * width).reshape(count, width)
+    numbers = [int.from_bytes(row.tobytes(), "little") & ((1 << length) - 1) for row in rows]
+    return np.array(numbers, dtype=object)
+
+
+def bernoulli_exponential(rate: Fraction, steps: Integers, bits: RandomBits) -> BoolArray:
+    """Draw independent events of probability exp(-x), x = rate * steps >= 0, one for each number of steps.
+
+    exp(-x) = exp(-1)^floor(x) exp(-fraction): the first factor is a run of floor(x) successes of probability 1/e.
+    """
+    fits = int(np.max(steps, initial=0)) * rate.numerator < 2**62 and rate.denominator < 2**62
+    numerators: Integers = (steps if fits else steps.astype(object)) * rate.numerator
+    wholes, rest = numerators // rate.denominator, numerators % rate.denominator
+    happens = _bernoulli_exponential_below_one(rest, rate.denominator, bits)
+    open_ = np.flatnonzero(happens & (wholes > 0))
+    happens[open_] = _runs_of_one_over_e(open_.size, bits) >= wholes[open_]
+    return happens
+
+
+def _bernoulli_exponential_below_one(numerators: Integers, denominator: int, bits: RandomBits) -> BoolArray:
+    """Return events of probability exp(-g), g in [0, 1]: the first k where Bernoulli(g/k) fails is odd.
+
+    P(first failure after k) = g^k / k!, and the alternating sum of these is exp(-g).
+    """
+    odd = np.zeros(len(numerators), dtype=np.bool_)
+    alive = np.arange(len(numerators))
+    step = 0
+    while alive.size:
+        step += 1
+        drawn = uniform_below(denominator * step, alive.size, bits)
+        goes_on = np.asarray(drawn < numerators[alive], dtype=np.bool_)
+        odd[alive[~goes_on]] = step % 2 == 1
+        alive = alive[goes_on]
+    return odd
+
+
+def _runs_of_one_over_e(count: int, bits: RandomBits) -> IntArray:
+    """Return numbers v >= 0 with P(v) = (1 - 1/e) e^-v: successes of probability 1/e before the first failure."""
+    runs = np.zeros(count, dtype=np.int64)
+    alive = np.arange(count)
+    while alive.size:
+        ones = np.ones(alive.size, dtype=np.int64)
+        alive = alive[_bernoulli_exponential_below_one(ones, 1, bits)]
+        runs[alive] += 1
+    return runs
+
+
+def geometric(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw g >= 0 with P(g) = (1 - e^-rate) e^(-rate g).
+
+    With rate = s/t: x = u + t v has P(x) ~ e^(-x/t) when u is uniform below t and kept with probability e^(-u/t), and
+    v is a run of 1/e successes; floor(x/s) then has P ~ e^(-s/t) per step.
+    """
+    if rate < Fraction(1, 2**30):
+        raise DeclarationError("A noise rate below 2^-30 would leave no information. Raise epsilon.")
+    step, spread = rate.numerator, rate.denominator
+    remainders = _kept_remainders(spread, count, bits)
+    runs: Integers = _runs_of_one_over_e(count, bits)
+    if spread >= 2**50:  # u + t v may leave 64 bits: go on with Python's integers
+        remainders, runs = remainders.astype(object), runs.astype(object)
+    return np.asarray((remainders + runs * spread) // step, dtype=np.int64)
+
+
+def _kept_remainders(spread: int, count: int, bits: RandomBits) -> Integers:
+    """Return u in {0, ..., spread - 1} with P(u) ~ e^(-u / spread)."""
+    kept: list[Integers] = []
+    missing = count
+    while missing:
+        drawn = uniform_below(spread, missing + missing // 2 + 8, bits)  # about 63 % are kept
+        drawn = drawn[_bernoulli_exponential_below_one(drawn, spread, bits)][:missing]
+        kept.append(drawn)
+        missing -= len(drawn)
+    return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+
+
+def discrete_laplace(
+    rate: Fraction, count: int, bits: RandomBits, draw: Callable[[Fraction, int, RandomBits], IntArray] = geometric
+) -> IntArray:
+    """Draw integers u with P(u) = tanh(rate/2) e^(-rate |u|): a geometric with a fair sign, -0 redrawn.
+
+    `draw` is the sampler of the geometric that suits the rate.
+    """
+    drawn = np.zeros(count, dtype=np.int64)
+    late = np.arange(count)
+    while late.size:
+        sizes = draw(rate, late.size, bits)
+        negative = bits.words(late.size) >> np.uint64(63) == 1
+        drawn[late] = np.where(negative, -sizes, sizes)
+        late = late[negative & (sizes == 0)]
+    return drawn

@@ -1,0 +1,5 @@
+"""Numbers: means, sums, quantiles and distributions of a bounded column: model, mechanisms, inference, posterior."""
+
+from discreet._core.on_demand import names_on_demand
+
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,0 +1,31 @@
+from discreet.numbers._bounded_number import BoundedNumber as BoundedNumber
+from discreet.numbers._persons import ONE_PERSON as ONE_PERSON
+from discreet.numbers._persons import Persons
+from discreet.numbers._sums_mechanisms import GeometricSums, MetricSums
+from discreet.numbers._sums_model import NumberSums
+from discreet.numbers._sums_posterior import NumberSumsPosterior
+from discreet.numbers._table_mechanisms import GroupPaths, PathTable, TreeTable
+from discreet.numbers._table_model import NumberTable
+from discreet.numbers._table_model import suitable_cells as suitable_cells
+from discreet.numbers._table_model import suitable_path_cells as suitable_path_cells
+from discreet.numbers._table_posterior import NumberTablePosterior
+from discreet.numbers._two_step_median import TwoStepMedian
+from discreet.numbers._weighted_model import WeightedSums
+from discreet.numbers._weights import PersonRows, Weights
+
+__all__ = [
+    "GeometricSums",
+    "GroupPaths",
+    "MetricSums",
+    "NumberSums",
+    "NumberSumsPosterior",
+    "NumberTable",
+    "NumberTablePosterior",
+    "PathTable",
+    "PersonRows",
+    "Persons",
+    "TreeTable",
+    "TwoStepMedian",
+    "WeightedSums",
+    "Weights",
+]

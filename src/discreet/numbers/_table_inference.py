@@ -1,0 +1,102 @@
+"""Reading a table of numbers: the tests at its edges, by the exact laws of cuts or by rank among draws of all noise."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet.inference import Quantiles, Ratio
+from discreet.noise import Averaged, HasPrefixSums, Noise, simulated_noise
+from discreet.numbers._edge_tests import DrawnTests, EdgeTests, ExactTests
+from discreet.numbers._table_model import NumberTable
+
+DRAWS, _SEED = 4095, 24
+MOST_FOR_CUTS = 1.2e10
+"""The most operations for the laws of all cuts; beyond, noise is so wide that draws of it are used."""
+
+
+@lru_cache(maxsize=8)
+def drawn_noise(noise: Noise | Averaged, draws: int = DRAWS) -> Floats:
+    """Return draws of all noise: they are public and the same for every release with this noise law."""
+    return simulated_noise(noise, draws, np.random.default_rng(_SEED))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTableReading:
+    """What was published of a table of numbers, and the law of its noise."""
+
+    model: NumberTable
+    size: int
+    values: Counts | Floats
+    noise: Noise | Averaged
+    are_cuts_worked_out: bool = True
+    """Whether the laws of cuts are computed where possible, or draws are used throughout."""
+    draws: int = DRAWS
+    log_evidence: float = float("nan")
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether the number of records with a value is public and the law of every cut is known."""
+        known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
+        return known and self.prefix_sums is not None and self.prefix_sums.cut(1) is not None
+
+    @property
+    def prefix_sums(self) -> HasPrefixSums | None:
+        """Return the noise if the laws of its cuts can be worked out in time."""
+        noise = self.noise
+        return noise if isinstance(noise, HasPrefixSums) and noise.cut_operations <= MOST_FOR_CUTS else None
+
+    @property
+    def method(self) -> str:
+        """Say how it was read."""
+        how = "exact tests" if self.is_exact else f"tests by rank among {self.draws:,} draws of noise"
+        several = (
+            f", applied to the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
+        )
+        return f"read by {how} at every edge{several}, which are valid for any records"
+
+    @cached_property
+    def drawn(self) -> Floats:
+        """Return draws of all noise, group by group."""
+        return drawn_noise(self.noise, self.draws).reshape(self.draws, len(self.model.groups), -1)[
+            :, :, : self.model.count
+        ]
+
+    @cached_property
+    def tests(self) -> tuple[EdgeTests, ...]:
+        """Return the tests of every group."""
+        tables = self.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
+        if self.is_exact and (sums := self.prefix_sums) is not None:
+            return (ExactTests(tables[0], self.size, sums.cut, sums.single),)  # type: ignore[arg-type]
+        return tuple(DrawnTests(own, self.drawn[:, place], self.size) for place, own in enumerate(tables))
+
+    def means(self, group: int, level: float, sampled: bool) -> Ratio:
+        """Return the mean between the bounds, from the lower and the upper ends of all cells.
+
+        Each record lies between the ends of its cell, so the mean lies between two sums of the table. The lower end of
+        the interval is that of the first, the upper end that of the second.
+        """
+        edges = (self.model.places - self.model.places[0]) / (self.model.places[-1] - self.model.places[0])
+        low, high = edges[:-1], edges[1:]
+        if self.model.is_whole:
+            high = edges[1:] - 1 / float(self.model.edges[-1] - self.model.edges[0])
+        table = self.values.reshape(len(self.model.groups), -1)[group, : self.model.count]
+        noise = self.drawn[:, group]
+        tests = DrawnTests(table, noise, self.size)
+        ends = [self._mean(tests, each, level, sampled) for each in (low, high)]
+        middle = self._mean(tests, (low + high) / 2, level, sampled).point
+        return Ratio(min(max(middle, ends[0].low), ends[1].high), ends[0].low, ends[1].high)
+
+    def _mean(self, tests: DrawnTests, weights: Floats, level: float, sampled: bool) -> Ratio:
+        noise, first, second = tests.pair(weights)
+        counts = np.clip(tests.values.sum() - noise.first - noise.second, 1.0, self.size)
+        normals = np.random.default_rng(_SEED + 1).standard_normal(self.draws)
+        shares = np.maximum(np.diff(tests.fitted), 0)
+        squares = float(shares @ weights**2) / max(1.0, float(shares.sum()))
+
+        def deviation(ratio: float) -> Floats:
+            spread = np.clip(squares - ratio**2, 0.0, ratio * (1 - ratio))
+            return np.asarray(np.sqrt(counts * spread) * normals)
+
+        return Quantiles.of(noise, level, deviation if sampled else None).interval(first, second)

@@ -1,0 +1,471 @@
+"""What a reader knows about the distribution of a number: quantiles, shares below edges, a histogram, a mean.
+
+Quantiles are read by exact tests at every edge, and their intervals end at edges; only the point estimate interpolates
+within a cell. Each quantity is given for these records and for the population they come from.
+
+A smooth density for the eye: where a column's values lie, drawn through a noisy table.
+
+It is for the picture only: no interval and no number comes from it, because a table does not tell where within a cell
+its records lie. The fitted shares of cells (increasing sums of what was published) are smoothed by the maximum
+penalised likelihood of a Poisson table (Whittaker's smoother): with heights e^f_i on equal steps,
+
+    minimise sum_i (n_i - c_i)^2 / (c_i + v) + lambda sum_i (f_(i-1) - 2 f_i + f_(i+1))^2,
+
+where v is the variance of a cell's noise, so that it bends less where noise is wide.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+from scipy.linalg import solveh_banded
+
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact, exact
+from discreet.inference import (
+    DAYS,
+    PROBABILITY,
+    CostEstimate,
+    Distribution,
+    Intervals,
+    Line,
+    Posterior,
+    PosteriorSample,
+    Problem,
+    QuantityKey,
+    Ratio,
+    ReportText,
+    Row,
+    Solver,
+    intervals_of,
+    levels_in_words,
+    number_keys,
+)
+from discreet.mathematics.distributions import ROUNDED
+from discreet.mechanism import sized
+from discreet.noise import Averaged, HasPrefixSums, Noise, has_density
+from discreet.numbers._bounded_number import POPULATION
+from discreet.numbers._further_numbers import further_cells
+from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
+from discreet.numbers._table_model import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
+from discreet.privacy import percent_text
+from discreet.release import Release
+
+POINTS = 128
+_ROUNDS, _STRENGTH = 12, 40.0
+
+
+def smooth_density(edges: Floats, counts: Floats, variance: float) -> tuple[tuple[float, float], ...]:
+    """Return places and heights of a smooth density, in shares per unit of the column."""
+    fine = np.linspace(edges[0], edges[-1], POINTS + 1)
+    below = np.interp(fine, edges, np.concatenate([[0.0], np.cumsum(np.maximum(counts, 0.0))]))
+    spread = np.maximum(np.diff(below), 0.0)  # records in every fine step, spread evenly within cells
+    noise = max(variance, 1.0) * len(counts) / POINTS
+    found = smoothed(spread, noise, _STRENGTH * (POINTS / len(counts)) ** 2)
+    heights = found / max(float(found.sum()), 1e-300) / np.diff(fine)
+    return tuple(zip(((fine[1:] + fine[:-1]) / 2).tolist(), heights.tolist(), strict=True))
+
+
+def smoothed(values: Floats, noise: float, strength: float) -> Floats:
+    """Return smooth positive numbers near the values, by a few Newton steps on the logarithms."""
+    start = np.convolve(values, np.ones(9) / 9, mode="same") + 0.5
+    logs = np.log(start)
+    bend = np.zeros((3, len(values)))
+    bend[2], bend[1, 1:], bend[0, 2:] = 6.0, -4.0, 1.0
+    bend[2, [0, -1]], bend[2, [1, -2]] = 1.0, 5.0
+    bend[1, [1, -1]] = -2.0
+    for _ in range(_ROUNDS):
+        mean = np.exp(np.clip(logs, -30, 30))
+        weight = mean**2 / (mean + noise)
+        target = logs + np.clip((values - mean) / mean, -1.0, 1.0)
+        left = strength * bend
+        left[2] += weight + 1e-6
+        logs = solveh_banded(left, (weight + 1e-6) * target)
+    return np.asarray(np.exp(np.clip(logs, -30, 30)))
+
+
+_TESTED = 400.0  # operations for each value of a cut's distribution
+_TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its law
+_RANKED = 700.0  # operations of these tests for each draw of noise
+_FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and operations beyond which they are
+
+
+class NumberTableSolver(Solver):
+    """Reads one table of numbers: every quantity by tests of its own."""
+
+    models = (NumberTable,)
+
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Refuse anything but a noisy table."""
+        if not problem.is_measured:
+            return "a table of numbers can only be read from noisy counts"
+        if len(problem.observed) != len(problem.measurements):
+            return "a table of numbers can only be read from one noisy table in each release"
+        return None
+
+    def cost(self, problem: Problem) -> CostEstimate:
+        """Return the work of the laws of all cuts, or of draws of all noise, and of all tests of quantiles."""
+        noise, model = _noise_of(problem), problem.model
+        quantiles = len(model.quantiles) * (QUANTILES in model.asks)
+        tests = float(quantiles * len(model.groups) * model.count)
+        asked = f" for {quantiles} quantiles" if quantiles > 1 else ""
+        cuts = noise.cut_operations if isinstance(noise, HasPrefixSums) else 0.0
+        if (
+            not isinstance(noise, Averaged)
+            and has_density(noise.structure)
+            and model.by is None
+            and not model.leaves_gaps_out
+            and cuts <= MOST_FOR_CUTS
+        ):
+            reach = float(noise.decay_length.max()) * np.sqrt(2.0 * model.count) * 12 + 60
+            operations = cuts + _TESTED * model.count * reach + tests * (_TEST + _EACH * reach)
+            return CostEstimate(f"testing {model.count} edges{asked}", operations, 40 * reach * 64)
+        operations = DRAWS * (noise.operations.draw / 50 + 200.0 * len(model.cells) + _RANKED * tests)
+        words = f"drawing the noise of {len(model.cells)} cells{asked}"
+        return CostEstimate(words, operations, 6.0 * DRAWS * len(model.cells))
+
+    def solve(self, problem: Problem) -> NumberTableReading:
+        """Return the table with the law of its noise; several tables of the same cells are averaged."""
+        noise = _noise_of(problem)
+        values = [measured.values for measured in problem.measurements]
+        if isinstance(noise, Averaged):
+            return NumberTableReading(problem.model, problem.size, noise.of(values), noise)
+        return NumberTableReading(problem.model, problem.size, values[0], noise)
+
+
+def _noise_of(problem: Problem) -> Noise | Averaged:
+    laws = tuple(observed.measurements[0].noise for observed in problem.observed)
+    return laws[0] if len(laws) == 1 else Averaged(laws)
+
+
+class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
+    """Quantiles and shares of a column of numbers, each with an interval for the records and for the population."""
+
+    is_rough = False
+    information = None
+    log_evidence = None
+
+    def __init__(
+        self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
+        (self.reading,) = readings
+        self._rows = lru_cache(maxsize=4)(self._all_rows)
+
+    @property
+    def method(self) -> str:
+        return self.reading.method
+
+    @property
+    def by_draws(self) -> "NumberTablePosterior":
+        """Return the same reading by draws of noise alone, which is quick where noise is wide: for pictures."""
+        reading = replace(self.reading, are_cuts_worked_out=False)
+        return NumberTablePosterior(self.model, self.releases, [reading])
+
+    def with_fewer_draws(self) -> Self:
+        """Return the same reading by few draws of noise, where its own tests take longer."""
+        if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
+            return self
+        reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
+        found = type(self)(self.model, self.releases, [reading])
+        found.is_rough = True
+        return found
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of quantiles: that of the column."""
+        return DAYS if self.model.bounds.dates else self.model.column
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of each group: what was asked, among these records and in the population."""
+        return self._rows(level)
+
+    def _all_rows(self, level: float) -> tuple[Row, ...]:
+        found: list[Row] = []
+        for place, group in enumerate(self.model.groups):
+            if QUANTILES in self.model.asks:
+                found += [row for share in self.model.quantiles for row in self._quantile_rows(place, share, level)]
+            if DISTRIBUTION in self.model.asks:
+                found += [row for edge in self.model.shown_edges for row in self._below_rows(place, edge, level)]
+            if MEAN in self.model.asks:
+                found += self._mean_rows(place, group, level)
+        return tuple(found)
+
+    def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
+        """Return any quantile among these records and in the population, declared in the study or not."""
+        number = exact(share, "a quantile")
+        if not 0 < number < 1:
+            raise DeclarationError("A quantile must be a share between 0 and 1, such as 0.5 for the median.")
+        return self._quantile_rows(self._group(group), number, level)
+
+    def _group(self, group: str) -> int:
+        if group not in self.model.groups:
+            raise DeclarationError(
+                f"There is no group {group!r}. The groups are {', '.join(map(repr, self.model.groups))}."
+            )
+        return self.model.groups.index(group)
+
+    def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
+        tests, edges = self.reading.tests[place], self.model.places
+        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[place]
+        guess = tests.point(share, edges)
+        guess = float(np.floor(guess)) if self.model.is_whole else guess
+        found = []
+        for of in (self.model.among, POPULATION):
+            first, last = tests.cells_left(share, level, of == POPULATION)
+            low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
+            point = min(max(guess, low), high)
+            sd, off = (high - low) / 3.29, self._edge_error
+            figures = point, point, low, high, sd, None, self.unit, self._drawn_error(sd, off), off
+            found.append(Row(self.model.row_name(name, of), group, *figures))
+        return found[0], found[1]
+
+    @property
+    def _edge_error(self) -> float | None:
+        """Return how far an edge may be off, which is rounded only; None where draws decided between edges."""
+        return ROUNDED * float(np.abs(self.model.places).max()) if self.reading.is_exact else None
+
+    def _drawn_error(self, sd: float, error: float | None) -> float | None:
+        """Return the Monte Carlo error of what public draws of noise decided: those that state no other."""
+        return sd / np.sqrt(DRAWS) if error is None else None
+
+    def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
+        """Return the share of values below every edge, among these records and in the population."""
+        place = self._group(group)
+        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(place, edge, level))
+
+    def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
+        shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
+        return self._share_rows(self.model.share_name(edge), place, shares)
+
+    def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
+        """Return the share of values in every cell, among these records and in the population."""
+        place = self._group(group)
+        rows: list[Row] = []
+        for cell in range(self.model.count):
+            shares = [self.reading.tests[place].share_of(cell, level, sampled) for sampled in (False, True)]
+            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", place, shares)
+        return tuple(rows)
+
+    def cell_words(self, cell: int) -> str:
+        """Return a cell in words."""
+        low, high = (self.model.shown(float(self.model.places[edge])) for edge in (cell, cell + 1))
+        if not self.model.is_whole:
+            return f"from {low} to under {high}"
+        last = self.model.shown(float(self.model.places[cell + 1]) - 1)
+        return low if low == last else f"{low} to {last}"
+
+    def _share_rows(self, name: str, place: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
+        group, (one, two), count = self.model.groups[place], shares, max(1.0, self.reading.tests[place].total)
+        plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
+        due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
+        found = []
+        for of, share, part in ((self.model.among, one, None), (POPULATION, two, due)):
+            sd = (share.high - share.low) / 3.29
+            drawn = self._drawn_error(sd, share.error)
+            figures = share.point, *share[:3], sd, part, PROBABILITY, drawn, share.error
+            found.append(Row(self.model.row_name(name, of), group, *figures))
+        return found[0], found[1]
+
+    def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
+        low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
+        found = []
+        for of in (self.model.among, POPULATION):
+            ratio = self.reading.means(place, level, of == POPULATION)
+            point, left, right = (low + width * each for each in ratio[:3])
+            name = self.model.row_name(self.model.quantity_name(MEAN), of)
+            sd = (right - left) / 3.29
+            found.append(Row(name, group, point, point, left, right, sd, None, self.unit, self._drawn_error(sd, None)))
+        return found
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the axes: `share_below` has one entry for each group and edge."""
+        return {"share_below": ("group", "edge")}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the groups and the edges."""
+        edges = tuple(self.model.shown(float(edge)) for edge in self.model.places[1:-1])
+        return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
+
+    def keys(self) -> tuple[QuantityKey, ...]:
+        """Return statistics, levels of groups, or both: plain of the population, with one part more of the records."""
+        levels = None if self.model.by is None else self.model.by.levels
+        return number_keys(self._statistics, levels, self.model.among)
+
+    @property
+    def _statistics(self) -> list[str]:
+        model, found = self.model, list[str]()
+        found += [quantile_name(share) for share in model.quantiles] if QUANTILES in model.asks else []
+        if DISTRIBUTION in model.asks:
+            found += [f"share below {model.shown(float(model.places[edge]))}" for edge in model.shown_edges]
+        return found + ([MEAN] if MEAN in model.asks else [])
+
+    def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
+        """Return joint draws of all quantities, of the records and of the population that these were sampled from.
+
+        Shares of cells in the population have a Dirichlet law given those of the records. As a table does not tell
+        where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records together
+        for a mean.
+        """
+        generator = np.random.default_rng(None if seed is None else [seed, 1])
+        below, columns = self.draws(count, seed)["share_below"], list[Floats]()
+        for group in range(len(self.model.groups)):
+            records = np.pad(below[:, group], ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
+            shape = np.diff(records, axis=1) * max(1.0, self.reading.tests[group].total) + 2 / self.model.count
+            cells = generator.standard_gamma(np.maximum(shape, 1e-9)) + 1e-300
+            sampled = np.cumsum(cells / cells.sum(axis=1, keepdims=True), axis=1)
+            population = np.concatenate([np.zeros((count, 1)), sampled], axis=1)
+            pairs = zip(*(self._of_shares(each, generator) for each in (records, population)), strict=True)
+            columns += [own for pair in pairs for own in pair]
+        return dict(zip(self.keys(), columns, strict=True))
+
+    def _of_shares(self, below: Floats, generator: np.random.Generator) -> list[Floats]:
+        """Return every statistic of one group, for draws of the shares below all edges, from 0 to 1."""
+        model, found, count = self.model, list[Floats](), len(below)
+        edges = model.places
+        widths = np.diff(edges) - (1.0 if model.is_whole else 0.0)
+        if QUANTILES in model.asks:
+            for share in model.quantiles:
+                cells = np.clip((below[:, 1:] < float(share)).sum(axis=1), 0, model.count - 1)
+                places = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
+                found.append(np.floor(places) if model.is_whole else places)
+        if DISTRIBUTION in model.asks:
+            found += [below[:, edge] for edge in model.shown_edges]
+        if MEAN in model.asks:
+            shares = np.diff(below, axis=1)
+            found.append(shares @ edges[:-1] + generator.random(count) * (shares @ widths))
+        return found
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""
+        return dict(self.sample(count, seed).parameters)
+
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
+        """Draw the shares, with all counts that they come from."""
+        chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
+        hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
+        counts = hidden.reshape(count, len(self.model.groups), -1)[:, :, : self.model.count]
+        below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
+        shares = np.clip(below / total[:, :, None], 0, 1)
+        falling = np.minimum.accumulate(shares[:, :, ::-1], axis=2)[:, :, ::-1]
+        return PosteriorSample({"share_below": (np.maximum.accumulate(shares, axis=2) + falling) / 2}, hidden)
+
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
+        """Return log P(noise) at the counts of each draw, where the noise has a density."""
+        noise = self.reading.noise
+        if isinstance(noise, Averaged) or not has_density(noise.structure):
+            raise DeclarationError(
+                f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
+            )
+        return [noise.log_prob(self.reading.values - sample.behind)]
+
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw the counts of as many further records, taking the drawn ones as their population."""
+        return further_cells(sample.behind, self.size, generator)
+
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
+        """Refuse: there is no prior, as quantities are read by tests that hold for any records."""
+        raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
+
+    def distribution(self, level: float = 0.9) -> Distribution | None:
+        """Return the shares below edges and in cells for a picture, by draws of noise; nothing if not asked for."""
+        if DISTRIBUTION not in self.model.asks:
+            return None
+        edges, found = tuple(self.model.places.tolist()), []
+        for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
+            below: list[tuple[float, ...]] = [(0.0,) * 5]
+            rising = (tests.fitted / tests.fitted[-1]).tolist()
+            for edge in range(1, self.model.count):
+                own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
+                below.append((rising[edge], own.low, own.high, law.low, law.high))
+            cells = tuple(tuple(tests.share_of(cell, level, True)[:3]) for cell in range(self.model.count))
+            found.append((group, edges, (*below, (1.0,) * 5), cells))
+        about = self.model.bounds.dates, self._densities(), self.model.among
+        return Distribution(self.model.quantity, tuple(found), *about)
+
+    def _densities(self) -> tuple[tuple[tuple[float, float], ...], ...]:
+        """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
+        if self.model.is_whole:
+            return ()
+        variance = float(np.mean(self.reading.noise.variance))
+        shares = [np.diff(tests.fitted) for tests in self.by_draws.reading.tests]
+        return tuple(smooth_density(self.model.places, own, variance) for own in shares)
+
+    def intervals(self, level: float = 0.9) -> Intervals:
+        """Return the quantiles, each with its intervals for the records and for the population."""
+        if self.model.asks != (QUANTILES,):
+            return intervals_of(self.rows(level), level)
+        lines = []
+        for row in self.rows(level):
+            name, _, of = row.quantity.removesuffix(")").rpartition(" (")
+            guess, low, high = row.texts
+            group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
+            lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
+        return Intervals(
+            f"{self.model.quantity}: best estimate and {percent_text(level)} interval, in whole cells",
+            tuple(lines),
+            heading="guess (interval)",
+            unit=self.unit,
+        )
+
+    def remarks(self, level: float = 0.9) -> tuple[str, ...]:
+        """Say what both rows mean, where intervals end, and whether cells or noise make them wide."""
+        words = [
+            f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
+            f"Each interval by itself holds the true value in at least {percent_text(level)} of releases; "
+            f"{self.model.words_about_gaps}.",
+        ]
+        if QUANTILES in self.model.asks:
+            words.append(f"Quantiles are located only up to whole cells, of which there are {self.model.count}.")
+            words += self._limits(level)
+        if MEAN in self.model.asks:
+            words.append(
+                "The interval of a mean from a table is at least a cell wide; in a question of its own it is much "
+                "narrower."
+            )
+        return tuple(words)
+
+    def _limits(self, level: float) -> list[str]:
+        """Say where intervals reach a bound, and where they are as narrow as cells allow."""
+        cells = [
+            self.reading.tests[place].cells_left(share, level, False)
+            for place in range(len(self.model.groups))
+            for share in self.model.quantiles
+        ]
+        found = []
+        if all(last - first <= 1 for first, last in cells) and not self.model.has_a_cell_for_each:
+            found.append(
+                "Their intervals are limited by the cells, not by the noise: more cells would make them narrower."
+            )
+        beyond = ["An interval that reaches a bound includes everything beyond that bound."]
+        return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
+
+    @property
+    def text(self) -> ReportText:
+        """Return the column with its bounds and cells."""
+        model = self.model
+        ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
+        columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
+        columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
+        columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
+        return ReportText(
+            subject="a table of numbers",
+            question=f"how is {model.quantity} distributed{'' if model.by is None else f' in every {model.by.name}'}? "
+            "It is answered from a noisy table of cells.",
+            columns=tuple(columns),
+            hidden="counts",
+            meaning=(
+                f"The estimate, with an interval for {model.among}, which allows for the noise alone, and one for the "
+                "population that they come from, which also allows for sampling. Intervals of quantiles are whole "
+                "cells."
+            ),
+            prior="The intervals of quantiles use no prior. Shares in the population have a uniform prior.",
+            public=("the bounds", "the edges of the cells"),
+            has_holders_prior=bool(model == self.releases[0].mechanism.model),
+        )

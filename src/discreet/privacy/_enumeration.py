@@ -1,0 +1,150 @@
+"""The slow and certain way: compare a mechanism on every pair of neighbouring data sets.
+
+Only the mechanism's stated likelihood is used, so an error in a proof or a formula would show here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet.privacy._data_sets import DataSets, neighbouring
+
+Likelihood = Callable[[Counts, Counts], Floats]
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+
+_CHUNK = 2**21  # comparisons made at once
+_LARGE = 30.0  # larger epsilons are compared in logarithms; e^30 times what underflows is still nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Enumeration:
+    """What was found by comparing neighbours on a list of outputs: log P(output | data set), a row for each data set.
+
+    Everything found is a lower bound on the true value, as with any list of outputs, up to the rounding of floats.
+    `delta_at` is an upper bound, because it counts all probability outside the list as lost.
+    """
+
+    data_sets: DataSets
+    log_laws: Floats
+
+    @property
+    def pairs(self) -> int:
+        """Return how many pairs of neighbours were compared; each counts once, and is compared both ways."""
+        return len(self.data_sets.pairs)
+
+    @property
+    def outputs(self) -> int:
+        """Return the number of outputs on which they were compared."""
+        return int(self.log_laws.shape[1])
+
+    @cached_property
+    def missing(self) -> float:
+        """Return the largest probability, over data sets, that the listed outputs leave out."""
+        return float(max(0.0, (1 - self._laws.sum(axis=1)).max()))
+
+    @cached_property
+    def _laws(self) -> Floats:
+        return np.exp(self.log_laws)
+
+    @cached_property
+    def _losses(self) -> Floats:
+        """Return the largest |ln P/Q| of each pair; infinite if an output is possible for only one of the two."""
+        found = []
+        for first, second in self._both(self.log_laws):
+            with np.errstate(invalid="ignore"):
+                gaps = np.abs(np.where(first == second, 0.0, first - second))
+            found.append(gaps.max(axis=1, initial=0.0))
+        return np.concatenate(found) if found else np.zeros(1)
+
+    @property
+    def epsilon(self) -> float:
+        """Return the largest |ln P/Q| that was found."""
+        return float(self._losses.max())
+
+    @property
+    def worst_pair(self) -> Pair:
+        """Return the pair with the largest loss."""
+        if not len(self.data_sets.pairs):
+            return (), ()
+        rows = self.data_sets.tables[self.data_sets.pairs[int(self._losses.argmax())]]
+        first, second = (tuple(int(count) for count in row) for row in rows)
+        return first, second
+
+    def delta_found(self, epsilon: float) -> float:
+        """Return the largest sum over listed outputs of max(0, P - e^epsilon Q), both ways."""
+        return max(self._excesses(epsilon), default=0.0)
+
+    def _excesses(self, epsilon: float) -> Iterator[float]:
+        """Yield the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
+        for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_laws):
+            for p, q in ((first, second), (second, first)):
+                if epsilon <= _LARGE:
+                    lost = np.maximum(p - np.exp(epsilon) * q, 0.0)
+                else:
+                    with np.errstate(invalid="ignore"):
+                        lost = np.exp(p) * -np.expm1(np.where(np.isneginf(p), 0.0, np.minimum(0.0, epsilon + q - p)))
+                yield float(lost.sum(axis=1).max())
+
+    def delta_at(self, epsilon: float) -> float:
+        """Return an upper bound on delta(epsilon) over these pairs: what is outside the list counts as lost."""
+        return min(1.0, self.delta_found(epsilon) + self.missing)
+
+    def divergence(self, order: float) -> float:
+        """Return the largest Renyi divergence of this order above 1 that was found, both ways.
+
+        D_a = ln sum P^a Q^(1-a) / (a - 1); each term left out would add to the sum.
+        """
+        largest = 0.0
+        for first, second in self._both(self.log_laws):
+            for p, q in ((first, second), (second, first)):
+                with np.errstate(invalid="ignore"):
+                    terms = np.where(np.isneginf(p), -np.inf, order * p + (1 - order) * q)
+                peaks = terms.max(axis=1)
+                if np.isposinf(peaks).any():
+                    return float("inf")
+                sums = peaks + np.log(np.exp(terms - peaks[:, None]).sum(axis=1))
+                largest = max(largest, float(sums.max()) / (order - 1))
+        return largest
+
+    def _both(self, laws: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the laws of both sides, many pairs at a time."""
+        pairs, step = self.data_sets.pairs, max(1, _CHUNK // max(1, self.outputs))
+        for start in range(0, len(pairs), step):
+            part = pairs[start : start + step]
+            yield laws[part[:, 0]], laws[part[:, 1]]
+
+
+def compare(log_prob: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
+    """Compare neighbours on the given outputs (rows)."""
+    laws = [np.asarray(log_prob(outputs, table), dtype=float) for table in data_sets.tables]
+    return Enumeration(data_sets, np.stack(laws))
+
+
+def enumerate_neighbours(log_prob: Likelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
+    """Compare all neighbouring counts of `size` records in `cells` cells on the given outputs (rows)."""
+    cell = np.eye(cells, dtype=np.int64)
+    return compare(log_prob, neighbouring(cell, size, most=2**62), outputs)
+
+
+def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield every way to write a total as an ordered sum of numbers >= 0.
+
+    >>> list(compositions(2, 2))
+    [(0, 2), (1, 1), (2, 0)]
+    """
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in compositions(total - first, parts - 1):
+            yield (first, *rest)
+
+
+def all_tables(size: int, cells: int) -> Counts:
+    """Return every table of so many records, in the order of `compositions`."""
+    if cells == 2:
+        return np.column_stack([np.arange(size + 1), size - np.arange(size + 1)])
+    return np.array(list(compositions(size, cells)))

@@ -1,0 +1,191 @@
+"""The privacy loss of a mechanism: how much one output can tell two neighbouring data sets apart.
+
+For output laws P and Q the loss of an output is L = ln P/Q. The law of L under P says all there is to say about a pair:
+the pure epsilon is max L, delta(epsilon) = E[(1 - e^(epsilon - L))^+] is the hockey-stick divergence, and losses of
+independent releases add. A mechanism states the law of a pair that dominates all of its neighbours, both ways.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import expm1, fsum, inf, nextafter
+
+import numpy as np
+from flint import arb, ctx
+
+from discreet._core.arrays import Floats
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact, ball, exact, probability, rounded_up
+from discreet.privacy._calibration import last_fitting
+
+_ROUNDING = 1e-13  # relative; sums of a million floats, each within 2e-16
+_FINE = 1e-4  # relative width of the steps over which the Renyi divergence is bounded
+_SHARP, _CUTS = 1e-6, 16  # what a sharp zCDP parameter may lie above the true one, and parts into which a step is cut
+_AT_ONCE = 2**22  # exponentials computed together
+
+
+@dataclass(frozen=True)
+class PrivacyLoss:
+    """A privacy loss distribution: exact values, with upper bounds on their probabilities and on that of infinity."""
+
+    losses: tuple[Fraction, ...]
+    probabilities: tuple[float, ...]
+    beyond: float = 0.0
+
+    @classmethod
+    def worst_case(cls, epsilon: Fraction) -> "PrivacyLoss":
+        """Return the loss that dominates every pure epsilon mechanism: that of randomised response."""
+        with ctx.workprec(128):
+            chances = [1 / (1 + (sign * ball(epsilon)).exp()) for sign in (-1, 1)]
+            return cls((epsilon, -epsilon), tuple(min(1.0, nextafter(float(p.upper()), inf)) for p in chances))
+
+    @classmethod
+    def from_curve(cls, epsilons: Sequence[float | Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
+        """Return a loss whose delta(epsilon) is nowhere below a privacy curve known at some points, from above.
+
+        As a function of x = e^epsilon any such curve is convex and falls from 1 at x = 0, so the chords through its
+        points lie above it, and so do chords that leave points out. The chords are the curve of the law with Q-mass
+        (change of slope) at each x; these masses are enclosed by balls and rounded up, so that at a given point no more
+        than a few units in the last place are added to what was given there.
+        """
+        heights = np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1].tolist()
+        losses = [Fraction(epsilon) for epsilon in epsilons]
+        if len(losses) != len(heights) or any(one >= two for one, two in pairwise(losses)):
+            raise DeclarationError("A privacy curve needs several increasing epsilons, and one delta for each.")
+        with ctx.workprec(192):
+            places = [arb(0), *(ball(loss).exp() for loss in losses)]
+            corners = _lower_hull(places, [arb(1), *(arb(height) for height in heights)])
+            slopes = [(h1 - h0) / (places[j] - places[i]) for (i, h0), (j, h1) in pairwise(corners)] + [arb(0)]
+            kinks = zip(corners[1:], pairwise(slopes), strict=True)
+            masses = {losses[i - 1]: (after - before) * places[i] for (i, _), (before, after) in kinks}
+            chances = tuple(max(0.0, nextafter(float(mass.upper()), inf)) for mass in masses.values())
+        return cls(tuple(masses), chances, heights[-1])
+
+    @classmethod
+    def from_symmetric_curve(cls, epsilons: Sequence[Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
+        """Return a loss nowhere below a curve that is given for epsilon >= 0 and holds in both directions.
+
+        Exchanging both laws of a pair turns delta(epsilon) into delta(-epsilon) = 1 - (1 - delta(epsilon)) e^-epsilon.
+        """
+        with ctx.workprec(128):
+            pairs = list(zip(epsilons, deltas, strict=True))[:0:-1]
+            mirrored = [1 - (1 - arb(delta)) * ball(-epsilon).exp() for epsilon, delta in pairs]
+            upper = [min(1.0, nextafter(float(height.upper()), inf)) for height in mirrored]
+        return cls.from_curve([*(-epsilon for epsilon, _ in pairs), *epsilons], [*upper, *deltas])
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """Return the exact pure epsilon, the largest loss; infinite if a loss can be."""
+        return max(self.losses) if not self.beyond else inf
+
+    def delta_at(self, epsilon: Exact) -> float:
+        """Return delta(epsilon), rounded up.
+
+        >>> loss = PrivacyLoss((Fraction(1), Fraction(-1)), (0.7310585786300049, 0.2689414213699951))
+        >>> round(loss.delta_at(0), 12)
+        0.46211715726
+        """
+        allowed = exact(epsilon, "epsilon")
+        pairs = zip(self.losses, self.probabilities, strict=True)
+        total = fsum(p * -expm1(float(allowed - loss)) for loss, p in pairs if loss > allowed) + self.beyond
+        return min(1.0, nextafter(total * (1 + _ROUNDING), 1.0)) if total else 0.0
+
+    def epsilon_at(self, delta: Exact) -> Fraction | float:
+        """Return a short decimal at least as large as the smallest epsilon whose delta is at most this one."""
+        allowed = float(probability(delta, "delta"))
+        if self.beyond > allowed:
+            return inf
+        highest = max(Fraction(0), *self.losses)
+        if allowed == 0 or self.delta_at(0) <= allowed:
+            return Fraction(0) if self.delta_at(0) <= allowed else highest
+        found = last_fitting(lambda e: self.delta_at(Fraction(e)) <= allowed, float(highest), 0.0, 1e-9)
+        return min(highest, rounded_up(found, 9))
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """Return an upper bound on the zCDP parameter, sup over orders a > 1 of D_a / a, rounded up.
+
+        With t = a - 1 and K(t) = ln E e^(t L), D_a / a = K(t) / (t (1 + t)). K(t)/t increases, so on a step [s, t] this
+        is at most K(t) / (t (1 + s)); beyond some order D_a / a <= epsilon / a decides.
+        """
+        if self.beyond:
+            raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
+        losses = np.array([float(loss) for loss in self.losses])
+        chances = np.array(self.probabilities)
+        most, found, start = float(self.epsilon), 0.0, 0.0
+        if most == 0:
+            return Fraction(0)
+        while found == 0.0 or most / (1 + start) > found:
+            ends = (1 + start) * (1 + _FINE) ** np.arange(1, 2001) - 1
+            starts = np.append(start, ends[:-1])
+            found = max(found, float((_growth(ends[:, None] * losses, chances) / (ends * (1 + starts))).max()))
+            start = float(ends[-1])
+        return rounded_up(Fraction(found) * (1 + Fraction(1, 10**9)), 9)
+
+    @cached_property
+    def sharp_rho(self) -> Fraction:
+        """Return the zCDP parameter within a millionth of it, rounded up: branch and bound over the orders.
+
+        With g(t) = K(t)/t, which increases from g(0) = E[L], D_a / a = g(t) / (1 + t) is at most g(t) / (1 + s) on a
+        step [s, t]. Steps that might beat the best order found are divided until none can, up to the millionth. (`rho`
+        has fixed steps and lies up to 1e-4 above; what was charged by it stays unchanged.)
+        """
+        if self.beyond:
+            raise DeclarationError("A privacy loss that can be infinite has no zCDP parameter (rho).")
+        if not any(self.losses):
+            return Fraction(0)
+        edges = np.geomspace(2.0**-10, 2.0**10, 161)
+        best = max(self._mean_loss, float((self._slopes(edges) / (1 + edges)).max()))
+        while float(self.epsilon) / (1 + edges[-1]) > best:  # beyond the last order D_a <= epsilon decides
+            edges = np.append(edges, edges[-1] * 2.0 ** np.arange(1, 11))
+        starts, ends = np.append(0.0, edges[:-1]), edges
+        while len(starts):
+            slopes = self._slopes(ends)
+            best = max(best, float((slopes / (1 + ends)).max()))
+            may_win = slopes / (1 + starts) > best * (1 + _SHARP)
+            cuts = np.linspace(starts[may_win], ends[may_win], _CUTS + 1)
+            starts, ends = cuts[:-1].ravel(), cuts[1:].ravel()
+        return rounded_up(Fraction(best) * (1 + Fraction(_SHARP) + Fraction(1, 10**9)), 9)
+
+    @property
+    def divergence(self) -> float:
+        """Return the Kullback-Leibler divergence of the finite losses, rounded up."""
+        return max(self._mean_loss, 0.0) * (1 + _ROUNDING)
+
+    @cached_property
+    def _mean_loss(self) -> float:
+        """Return E[L], the Kullback-Leibler divergence."""
+        return fsum(float(loss) * p for loss, p in zip(self.losses, self.probabilities, strict=True))
+
+    def _slopes(self, orders: Floats) -> Floats:
+        """Return K(t) / t for rows of t, few at a time."""
+        losses, chances = np.array([float(loss) for loss in self.losses]), np.array(self.probabilities)
+        pieces = np.array_split(orders, -(-orders.size * losses.size // _AT_ONCE))
+        return np.concatenate([_growth(t[:, None] * losses, chances) / t for t in pieces])
+
+
+def _growth(exponents: Floats, chances: Floats) -> Floats:
+    """Return ln sum_i p_i e^(x_i) for rows of exponents; near zero through e^x - 1, which keeps all digits."""
+    peaks = exponents.max(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        small = np.log1p(np.expm1(exponents) @ chances)
+    return np.where(peaks < 1, small, peaks + np.log(np.exp(exponents - peaks[:, None]) @ chances))
+
+
+def _lower_hull(places: Sequence[arb], heights: Sequence[arb]) -> list[tuple[int, arb]]:
+    """Return the corners of the lower convex hull: numbers of points, and their heights.
+
+    A chord between two points above a convex curve lies above the curve, so nothing is lost with the other points.
+    """
+    kept: list[tuple[int, arb]] = []
+    for third, height in enumerate(heights):
+        while len(kept) >= 2:
+            (first, low), (second, middle) = kept[-2:]
+            left, right = places[second] - places[first], places[third] - places[second]
+            if not (middle - low) * right > (height - middle) * left:
+                break
+            kept.pop()
+        kept.append((third, height))
+    return kept

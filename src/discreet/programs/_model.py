@@ -1,0 +1,184 @@
+"""A table with a program: counts of declared cells are published, and a reader's model of them goes along.
+
+What one record can do is what it can do to the table, whatever the program is; so it is published, verified and charged
+as the table alone. The program is the holder's proposal: `infer` reads the release by it, by another program
+(`model=...`), or as a plain table (`prior=...`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import ClassVar
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet._core.documents import Document
+from discreet._core.errors import DeclarationError
+from discreet.mathematics import LogDensity, WeightedPoints, along, by_draws, on_a_grid, peak_of
+from discreet.mathematics.distributions import tails
+from discreet.mechanism import Asked, Simulated
+from discreet.programs._families import ASKED_FAMILY
+from discreet.programs._given_as import program_of
+from discreet.programs._program import AskedProgram, Cells, Program
+from discreet.records import Column
+from discreet.tables import Categories, Prior
+
+DRAWS, MANY_DRAWS, MOST_DRAWS, WORTH = 1_500, 2_500, 20_000, 1_000.0
+"""First draws of a proposal, or where a spread is learnt; most draws of all; the effective sample size aimed for."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ModelledTable(Categories, kind="ModelledTable"):
+    """A table of declared columns, crossed, and the program (a reader's model) proposed for reading it."""
+
+    document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
+
+    program: Program
+
+    def __init__(self, columns: Sequence[Column], program: Program, prior: None = None) -> None:
+        if not isinstance(program, Program):
+            raise DeclarationError(
+                f"A program must be one of discreet.models.programs; got a {type(program).__name__}."
+            )
+        super().__init__(columns)
+        object.__setattr__(self, "program", program)
+        self.bound  # noqa: B018 - refuses a program that does not fit the columns
+
+    @classmethod
+    def read_by(cls, table: object, model: object) -> "ModelledTable":
+        """Return a published table with what its reader gave as a model; refuse what is no table, or no model."""
+        if not isinstance(table, Categories):
+            raise DeclarationError(
+                f"A model reads releases of one table of categories; this one is about a {type(table).__name__}. "
+                "Nothing was read."
+            )
+        return cls(table.columns, program_of(model, table.columns))
+
+    def tables_too(self) -> dict[str, Categories]:
+        """Return nothing: it is published as the table that it is, and in no other way."""
+        return {}
+
+    def __repr__(self) -> str:
+        return f"ModelledTable({', '.join(column.name for column in self.columns)}; {self.program!r})"
+
+    def document_values(self) -> dict[str, object]:
+        """Return that no prior of the table was declared: the program has its own."""
+        return {"prior": None}
+
+    def canonical_document(self) -> Document:
+        """Return the table with its columns, and the terms of its program's formula, in the order of their names."""
+        return super().canonical_document() | {"program": self.program.canonical_document()}
+
+    @classmethod
+    def asked_as(cls) -> dict[str, Asked]:
+        found = {"family": _table_made_by(ASKED_FAMILY)}
+        for kind in Program.kinds.known().values():
+            assert issubclass(kind, Program)
+            found |= {name: _table_made_by(asked) for name, asked in kind.asked_as().items()}
+        return found
+
+    @cached_property
+    def bound(self) -> Cells:
+        """Return the program on these columns."""
+        return self.program.on(self.columns)
+
+    @property
+    def is_prior_open(self) -> bool:
+        """Return False: the program has a prior."""
+        return False
+
+    def with_prior(self, prior: Prior | None) -> Categories:
+        return Categories(self.columns, prior=prior)
+
+    def parts(self) -> Iterator[Categories]:
+        """Yield smaller plain tables: what one record can do does not depend on the program."""
+        return Categories(self.columns).parts()
+
+    @cached_property
+    def groups(self) -> Counts | None:
+        """Return the cells of every pattern of the columns that are given, one row each; None if none are."""
+        if not self.bound.given:
+            return None
+        names, shape = [c.name for c in self.columns], [len(c.levels) for c in self.columns]
+        axes = [names.index(name) for name in self.bound.given]
+        others = [axis for axis in range(len(names)) if axis not in axes]
+        cells = np.arange(len(self.cells)).reshape(shape).transpose([*axes, *others])
+        return cells.reshape(int(np.prod([shape[axis] for axis in axes])), -1)
+
+    def chances(self, theta: Floats, generator: np.random.Generator) -> Floats:
+        """Return probabilities of all cells for rows of parameters; shares that are given are drawn evenly."""
+        found = np.exp(self.bound.log_of(theta))
+        if self.groups is None:
+            return found
+        shares = generator.dirichlet(np.ones(len(self.groups)), size=len(theta))
+        by_cell = np.empty_like(found)
+        by_cell[:, self.groups] = shares[:, :, None]
+        return np.asarray(found * by_cell)
+
+    def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
+        theta = self.bound.prior_draws(1, generator)
+        (chances,) = self.chances(theta, generator)
+        truth = self.bound.natural(theta)[0]
+        return Simulated(tuple(truth.tolist()), generator.multinomial(size, chances / chances.sum()))
+
+    def simulation_cost(self, size: int) -> tuple[float, float]:
+        """Return about how many operations `simulate` and a reading of exact counts take."""
+        return 3e7, 1e6
+
+    def exact(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
+        """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
+        found = points_of(_Known(self.bound, np.asarray(statistics, dtype=float)), self.bound)
+        laws = found.laws(self.bound.natural)
+        low, high = tails(level)
+        return [(law.mean, law.quantile(high) - law.quantile(low)) for law in laws]
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Prior times the likelihood of counts that are known."""
+
+    bound: Cells
+    counts: Floats
+
+    def values(self, theta: Floats) -> Floats:
+        """Return log densities of rows of parameters."""
+        logs = np.where(self.counts > 0, self.bound.log_of(theta), 0.0)
+        return np.asarray(self.bound.log_prior(theta)[0] + logs @ self.counts)
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return log densities and their derivatives."""
+        slope = self.bound.log_prior(theta)[1]
+        return self.values(theta), slope + self.bound.pull_back(theta, np.tile(self.counts, (len(theta), 1)))
+
+
+def points_of(
+    target: LogDensity, cells: Cells, most: int = MOST_DRAWS, seed: int = 0, share: float = 1.0
+) -> WeightedPoints:
+    """Return a posterior on a grid of one or two parameters, else by weighted draws: along a spread, or at the mode.
+
+    The same seed means the same random units, so that readings of two tables differ by the tables. `share` is which
+    part of the usual draws is made.
+    """
+    generator = np.random.default_rng(seed)
+    if cells.spreads:
+        proposal = along(target, cells.spreads[0], starts_of(cells)[0])
+        return by_draws(target, proposal, int(share * MANY_DRAWS), share * WORTH, most, generator)
+    peak = peak_of(target, starts_of(cells))
+    if cells.dimension <= 2:
+        return on_a_grid(target, peak, most)
+    return by_draws(target, peak, int(share * DRAWS), share * WORTH, most, generator)
+
+
+def starts_of(bound: Cells) -> list[Floats]:
+    """Return where the search for a mode begins: medians of prior draws, and some of these."""
+    draws = bound.prior_draws(201, np.random.default_rng(0))
+    return [np.median(draws, axis=0), *draws[:1]]
+
+
+def _table_made_by(asked: AskedProgram) -> Asked:
+    @wraps(asked.make)
+    def made(*given: object, **keys: object) -> ModelledTable:
+        return asked.make(*given, **keys).table
+
+    return Asked(made, title=asked.title, about=asked.about, keys=asked.keys)

@@ -1,0 +1,240 @@
+"""The noise-aware posterior of a program's parameters: coefficients, rates, spreads, and what follows from them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from math import inf, isfinite
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import whole
+from discreet.inference import (
+    SHOWN_LEVEL,
+    Group,
+    Posterior,
+    PosteriorSample,
+    ReportText,
+    Row,
+    levels_in_words,
+    little_information,
+)
+from discreet.mathematics.distributions import WeightedDraws
+from discreet.mechanism import sized
+from discreet.programs._inference import ModelReading
+from discreet.programs._model import ModelledTable
+from discreet.release import Release
+
+SCALED = (0.8, 1.25)
+"""Powers of the prior under which a reading is repeated."""
+_SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
+
+
+class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
+    """The posterior of the parameters of a program, with the noise of the release accounted for."""
+
+    def __init__(
+        self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
+        (self.reading,) = readings
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        return little_information(self)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all quantities."""
+        return self.reading.cells.labels
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self.model.program!r} given {self.releases[0].label!r}>"
+
+    def quantity(self, name: str) -> WeightedDraws:
+        """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
+        return self.laws[self.names[self._place(name)]]
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of all quantities."""
+        return self.names
+
+    @property
+    def mean(self) -> Mapping[str, float]:
+        return self._by_key(law.mean for law in self.laws.values())
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        return self._by_key(law.sd for law in self.laws.values())
+
+    @property
+    def effective_size(self) -> float:
+        """Return how many independent draws the posterior's own are worth; no limit where it is computed on a grid."""
+        return inf if self.reading.is_exact else self.reading.effective_size
+
+    @cached_property
+    def laws(self) -> dict[str, WeightedDraws]:
+        """Return the distribution of every quantity."""
+        return {name: self.reading.law(place) for place, name in enumerate(self.names)}
+
+    def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
+        """Return the distribution of any function of the quantities: it takes arrays by name and returns one array."""
+        found = np.asarray(function(dict(zip(self.names, self.reading.values.T, strict=True))), dtype=float)
+        if found.shape != (len(self.reading.values),):
+            raise DeclarationError("The function must return one number for each point, computed on whole arrays.")
+        return WeightedDraws(found, self.reading.grouped)
+
+    def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        return self.some_rows(range(len(self.names)), level)
+
+    def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+        """Return only the rows at these positions."""
+        shares = self._shares(level)
+        found = []
+        for place in places:
+            law = self.reading.law(int(place))
+            low, high = law.interval(level)
+            share = None if shares is None else max(0.0, 1 - shares[int(place)] / (high - low)) if high > low else None
+            drawn = None if self.reading.is_exact else law.standard_error
+            found.append(
+                Row(
+                    self.names[place], "", law.mean, law.median, low, high, law.sd, share, self.reading.cells.unit,
+                    drawn, law.numerical_error(level),
+                )
+            )  # fmt: skip
+        return tuple(found)
+
+    def _shares(self, level: float) -> list[float] | None:
+        """Return the widths of the intervals that exact counts would give, if they were the expected ones."""
+        middle = self.reading.grouped.mean(self.reading.found.points)
+        expected = self.reading.target.expected(np.asarray(middle))
+        return None if expected is None else [width for _, width in self.model.exact(expected, self.size, level)]
+
+    def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
+        """Draw the quantities shown, with the unconstrained parameters behind them."""
+        number, generator = whole(count, "count", most=10**7), np.random.default_rng(seed)
+        if self.reading.chains:
+            each = max(1, min(number // self.reading.chains, len(self.reading.values) // self.reading.chains))
+            rows = np.arange(len(self.reading.values)).reshape(self.reading.chains, -1)[:, -each:].ravel()
+        else:
+            rows = self.reading.grouped.chosen(number, generator)
+        return self._states(rows)
+
+    def _states(self, rows: Counts) -> PosteriorSample:
+        found = self.reading.found
+        statistics = {"log_density": found.log_densities[rows], "weight": found.weights[rows]}
+        parameters = {"parameters": self.reading.values[rows]}
+        return PosteriorSample(parameters, found.points[rows], max(1, self.reading.chains), statistics)
+
+    def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
+        return dict(self.sample(count, seed).parameters)
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the axes: the quantities lie along one."""
+        return {"parameters": ("parameter",)}
+
+    @property
+    def coords(self) -> Mapping[str, tuple[str, ...]]:
+        return {"parameter": self.names}
+
+    def further_groups(self, sample: PosteriorSample) -> dict[str, Group]:
+        """Return the log prior density of every draw, on the unconstrained scale, for prior sensitivity."""
+        return {"log_prior": {"log_prior": sample.chained(self.reading.cells.log_prior(sample.behind)[0])}}
+
+    def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
+        """Return log P(release | parameters), all true tables summed out: one number for each release."""
+        if len(self.releases) > 1:
+            raise DeclarationError(
+                "several releases were read together, and only the product of their likelihoods is known"
+            )
+        return [self.reading.target.told_values(sample.behind)]
+
+    def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
+        """Draw the table of as many further records."""
+        if self.reading.target.populations:
+            raise DeclarationError("further records are drawn for one population at a time")
+        chances = self.model.chances(sample.behind, generator)
+        return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
+
+    def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
+        """Draw the quantities from the prior."""
+        theta = self.reading.cells.prior_draws(count, generator)
+        return PosteriorSample({"parameters": self.reading.cells.natural(theta)}, theta)
+
+    @property
+    def method(self) -> str:
+        return self.reading.method
+
+    @property
+    def log_evidence(self) -> float | None:
+        """Return log P(releases | program) if it is known."""
+        found = self.reading.log_evidence
+        return found if isfinite(found) else None
+
+    @cached_property
+    def information(self) -> float | None:
+        """Return the information in the releases, in nats: the posterior E[log likelihood] minus the log evidence."""
+        if self.log_evidence is None:
+            return None
+        found = self.reading.found
+        kept = found.weights > 0
+        told = found.log_densities[kept] - self.reading.cells.log_prior(found.points[kept])[0]
+        return float(found.weights[kept] @ told) - self.log_evidence
+
+    def prior_sensitivity(self) -> dict[str, float]:
+        """Return by how many standard deviations each mean moves between prior^0.8 and prior^1.25 (power scaling).
+
+        Draws get the weight w p(theta)^(a - 1). A mean that moves by more than about 0.3 depends on the prior as much
+        as on the release.
+        """
+        found = self.reading.found
+        logs = self.reading.cells.log_prior(found.points)[0]
+        means = []
+        for power in SCALED:
+            shift = (power - 1) * logs
+            weights = found.weights * np.exp(shift - shift[found.weights > 0].max())
+            means.append(weights @ self.reading.values / weights.sum())
+        sds = np.sqrt(self.reading.grouped.variance(self.reading.values))
+        moved = np.abs(means[1] - means[0]) / np.where(sds > 0, sds, 1.0)
+        return dict(zip(self.names, moved.tolist(), strict=True))
+
+    def remarks(self, level: float = SHOWN_LEVEL) -> tuple[str, ...]:
+        """Say which means depend strongly on the prior."""
+        moved = {name: by for name, by in self.prior_sensitivity().items() if by > _SENSITIVE}
+        if not moved:
+            return ()
+        named = ", ".join(f"{name} ({by:.1f} sd)" for name, by in moved.items())
+        return (
+            (
+                "These means are sensitive to the prior: they move when it is made weaker or stronger (powers 0.8 and "
+                f"1.25): {named}."
+            ),
+        )
+
+    def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
+        """Return the program, how far the reading can be trusted, and how much means depend on the prior."""
+        figures = {"pareto_shape": self.reading.found.shape, "r_hat": self.reading.r_hat}
+        known: dict[str, object] = {name: value for name, value in figures.items() if isfinite(value)}
+        if not self.reading.is_exact:
+            known["effective_size"] = self.reading.effective_size
+            known["variance_errors"] = [self.reading.variance_error(place) for place in range(len(self.names))]
+        return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
+
+    @property
+    def text(self) -> ReportText:
+        names = self.reading.target.populations
+        sizes = [f"{name} ({sized(r.mechanism).size} records)" for name, r in zip(names, self.releases, strict=False)]
+        return ReportText(
+            subject=self.model.program.subject,
+            question=f"what does {self.model.program!r} say about {', '.join(c.name for c in self.model.columns)}?",
+            columns=tuple((column.name, levels_in_words(column)) for column in self.model.columns),
+            hidden="records and their counts",
+            meaning=(
+                "Each line is one quantity of the model, with an interval that combines the uncertainty of sampling "
+                "and of the noise."
+            ),
+            prior=self.model.program.in_words(),
+            populations=", ".join(sizes),
+            has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
+        )

@@ -1,0 +1,159 @@
+"""A private probabilistic program: parameters with a prior, and how probable each declared cell is under them.
+
+Records enter only as counts of declared cells: one replaced record moves one unit between two cells, whatever the
+program says. So the type of a program is its list of columns, its sensitivity never depends on what it computes, and
+everything after the table is post-processing. A program is for the reader: one release serves all of them.
+
+A `Program` is what is declared, and can stand in a document; `on(columns)` makes it `Cells`, arrays that work.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from discreet._core.arrays import Floats
+from discreet._core.documents import Document, Documented, Kinds, document_of
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import Exact
+from discreet.mechanism import Key
+from discreet.programs._priors import Law
+from discreet.records import Column
+
+if TYPE_CHECKING:
+    from discreet.programs._model import ModelledTable
+
+_STEP = 1e-5  # of central differences
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A program on the columns of a table: log probabilities of its cells for rows of parameters without ends.
+
+    `laws` has the prior of every parameter, `names` their names. Where `given` names columns, `log_of` gives log
+    P(cell | its levels of these), and their shares are integrated out. `shown` turns rows of parameters into rows of
+    what is shown, by `shown_names`. `pull` is the derivative: rows of parameters and of expected counts give J'
+    expected; where it is left out it is computed by differences.
+    """
+
+    columns: tuple[Column, ...]
+    names: tuple[str, ...]
+    laws: tuple[Law, ...]
+    log_of: Callable[[Floats], Floats]
+    pull: Callable[[Floats, Floats], Floats] | None = None
+    given: tuple[str, ...] = ()
+    shown_names: tuple[str, ...] = ()
+    shown: Callable[[Floats], Floats] | None = None
+    unit: str = "parameter"
+    spreads: tuple[int, ...] = ()
+    """The places of logarithms of spreads, which are learnt from effects in units of them."""
+
+    @property
+    def dimension(self) -> int:
+        """Return the number of parameters."""
+        return len(self.laws)
+
+    def log_prior(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return the log density of rows of parameters, and its derivative."""
+        columns = [(law.log_density(theta[:, i]), law.slope(theta[:, i])) for i, law in enumerate(self.laws)]
+        return np.sum([value for value, _ in columns], axis=0), np.stack([slope for _, slope in columns], axis=1)
+
+    def pull_back(self, theta: Floats, expected: Floats) -> Floats:
+        """Return J' expected, J the derivative of the log probabilities by the parameters."""
+        if self.pull is not None:
+            return self.pull(theta, expected)
+        found = np.empty_like(theta)
+        for place in range(self.dimension):
+            step = _STEP * (np.arange(self.dimension) == place)
+            with np.errstate(invalid="ignore"):  # -inf less -inf, where nothing is expected
+                change = self.log_of(theta + step) - self.log_of(theta - step)
+                found[:, place] = np.where(expected > 0, expected * change, 0.0).sum(axis=1) / (2 * _STEP)
+        return found
+
+    def natural(self, theta: Floats) -> Floats:
+        """Return what is shown, for rows of parameters: by default every parameter on its own scale."""
+        if self.shown is not None:
+            return self.shown(theta)
+        return np.stack([law.natural(theta[:, i]) for i, law in enumerate(self.laws)], axis=1)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of what is shown."""
+        return self.shown_names or self.names
+
+    def prior_draws(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw rows of parameters from the prior."""
+        return np.stack([law.draw(count, generator) for law in self.laws], axis=1)
+
+
+class Program(Documented, ABC):
+    """A reader's model of a table: a formula or a family, with priors; `columns` are those of its table."""
+
+    kinds = Kinds("program")
+    subject: ClassVar[str]
+    """What it is, in words: 'a logistic regression'."""
+    columns: tuple[Column, ...] | None = None
+    """The columns of the table that it needs, if it was made with them."""
+    exchangeable: tuple[str, ...] = ()
+    """Parameters that differ between populations that are read together, around a common mean; others are shared."""
+
+    def varying(self, *names: str) -> Self:
+        """Return the program with parameters that vary between populations around a common mean (partial pooling)."""
+        made = copy(self)
+        object.__setattr__(made, "exchangeable", names)
+        return made
+
+    def canonical_document(self) -> Document:
+        """Return the program as a document that is the same in whichever order the terms of a formula were written."""
+        return document_of(self)
+
+    @abstractmethod
+    def on(self, columns: Sequence[Column]) -> Cells:
+        """Return the program on the columns of a table; refuse a table that it does not fit in words."""
+
+    @abstractmethod
+    def in_words(self) -> str:
+        """Say what the program believes beforehand, for a page."""
+
+    @classmethod
+    def asked_as(cls) -> "Mapping[str, AskedProgram]":
+        """Return by which names a study asks for such a program, and what makes it of keys."""
+        return {}
+
+    @property
+    def table(self) -> "ModelledTable":
+        """Return the table that must be published so that a reader can use this program."""
+        from discreet.programs._model import ModelledTable  # which holds a program
+
+        if self.columns is None:
+            raise DeclarationError(
+                f"This {type(self).__name__} names columns without their levels. Pass columns=[...], each a Column "
+                "with declared levels or bands."
+            )
+        return ModelledTable(self.columns, program=self)
+
+    def mechanism(self, size: int, epsilon: Exact) -> Any:
+        """Return a mechanism that publishes the table that this program needs, under pure epsilon."""
+        return import_module("discreet.planning").suggest(self, size, epsilon).mechanism  # a room above this one
+
+
+def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...]:
+    """Return some of the declared columns by their names; refuse one that is missing."""
+    known = {column.name: column for column in columns}
+    if missing := [name for name in names if name not in known]:
+        raise DeclarationError(f"The model names {missing[0]!r}; the table has {', '.join(known)}.")
+    return tuple(known[name] for name in names)
+
+
+@dataclass(frozen=True)
+class AskedProgram:
+    """What makes a program of keys, and how a form asks for them; see `models.asked.Asked`."""
+
+    make: Callable[..., Program]
+    title: str = ""
+    about: str = ""
+    keys: Mapping[str, Key] = field(default_factory=dict)

@@ -1,0 +1,75 @@
+"""Tables with a program: the release as a likelihood of cell probabilities, and the program's parameters behind it."""
+
+from collections.abc import Sequence
+
+from discreet.inference import MOST_OPERATIONS, CostEstimate, Exactness, Feature, Problem, Solver
+from discreet.programs._inference import ModelReading, needed, read_target
+from discreet.programs._likelihood import Likelihood, why_no_likelihood
+from discreet.programs._model import ModelledTable, points_of
+from discreet.programs._program import Cells
+from discreet.programs._target import Target
+
+_REACHES = 36.0
+
+SHARE_OF_MANY = 0.1  # of the draws, for a problem of a plan
+
+
+class CellModelsSolver(Solver):
+    """Prior times likelihood: on a grid of one or two parameters, else by draws around the mode."""
+
+    models = (ModelledTable,)
+    exactness = Exactness.SAMPLED
+    handles = frozenset({Feature.PROGRAM})
+
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        return why_no_likelihood(problem)
+
+    def cost(self, problem: Problem[ModelledTable]) -> CostEstimate:
+        """Return the work of all values of the likelihood that are needed."""
+        return self.work_together([problem], problem.model.bound)
+
+    def work_together(self, problems: Sequence[Problem[ModelledTable]], cells: Cells) -> CostEstimate:
+        """Return the work of reading a program's parameters from one population, or from several together."""
+        count = sum(len(problem.model.cells) for problem in problems)
+        of = f"reading {cells.dimension} parameters from {count} cells"
+        of += f" of {len(problems)} populations" if len(problems) > 1 else ""
+        held = sum(3.0 * len(problem.model.cells) * self._width(problem) for problem in problems)
+        return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held, SHARE_OF_MANY)
+
+    def values_allowed(self, problems: Sequence[Problem[ModelledTable]]) -> float:
+        """Return how many values of the likelihood, one of each problem, may be worked out."""
+        return problems[0].work_limit * MOST_OPERATIONS / sum(map(self._each, problems))
+
+    def _width(self, problem: Problem[ModelledTable]) -> float:
+        """Return about how many counts the window of a cell has."""
+        reach = max(
+            (float(m.noise.decay_length.max()) for m in problem.measurements), default=problem.size / (2 * _REACHES)
+        )
+        return min(problem.size + 1.0, 2 * _REACHES * reach + 3)
+
+    def _each(self, problem: Problem[ModelledTable]) -> float:
+        """Return the work of one value: windows and their transforms, and products inside groups."""
+        cells, width, inside = len(problem.model.cells), self._width(problem), 0.0
+        if problem.model.groups is not None:
+            others = problem.model.groups.shape[1] - 1
+            inside = cells * others / 2 * width**2
+        return 3e5 + 100 * cells * width + inside
+
+    def solve(self, problem: Problem[ModelledTable]) -> ModelReading:
+        """Return the posterior of the program's parameters; the same problem is always read alike."""
+        target = self.target(problem)
+        return read_target(problem.model, target, target.likelihood.method, allowed=self.values_allowed([problem]))
+
+    def solve_many(self, problems: Sequence[Problem[ModelledTable]]) -> list[ModelReading]:
+        """Return readings by a tenth of the draws, which no chains follow."""
+        found = []
+        for problem in problems:
+            target = self.target(problem)
+            points = points_of(target, problem.model.bound, seed=problem.seed, share=SHARE_OF_MANY)
+            found.append(ModelReading(problem.model, target, points, target.likelihood.method))
+        return found
+
+    def target(self, problem: Problem[ModelledTable]) -> Target:
+        """Return prior times likelihood: with the shares of the given columns integrated out, if any are."""
+        likelihood, given = Likelihood.of_problem(problem), problem.model.bound.given
+        return Target(problem.model.bound, likelihood.given(*given) if given else likelihood)

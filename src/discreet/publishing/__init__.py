@@ -1,0 +1,5 @@
+"""The one door: only `publish` turns secrets into outputs; rehearsals and sessions of queries."""
+
+from discreet._core.on_demand import names_on_demand
+
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

@@ -1,0 +1,32 @@
+"""Rehearsal: the same sampler on made-up counts, never a release of real records."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet._core.errors import DeclarationError, SecretError
+from discreet.mechanism import Mechanism, ModelT
+from discreet.noise.randomness import RandomBits
+from discreet.privacy import Unit
+from discreet.records import Statistics
+from discreet.release import Release
+
+
+def simulate(
+    mechanism: Mechanism[ModelT], counts: ArrayLike, bits: RandomBits, label: str = "simulated"
+) -> Release[ModelT]:
+    """Draw an output for made-up counts and return it as a release marked as simulated.
+
+    Secret statistics are refused: that would be a release that was never charged.
+    """
+    if isinstance(counts, Statistics):
+        raise SecretError(
+            "simulate takes made-up counts, not secret statistics, which it would publish without a charge. Nothing "
+            "was drawn. Use discreet.publish."
+        )
+    if not isinstance(mechanism, Mechanism):
+        raise DeclarationError(f"simulate takes a mechanism; got a {type(mechanism).__name__}.")
+    table = np.asarray(counts)
+    if table.ndim != 1:
+        raise DeclarationError("simulate takes one table of counts, a flat sequence with one number for each cell.")
+    output, unit = mechanism.sample(table, bits), Unit(mechanism.model.protects)
+    return Release(mechanism, tuple(int(value) for value in output), label, unit, simulated=True)

@@ -1,1 +1,0 @@
-"""The true counts behind what was published: their laws, exact or sampled, whatever mechanism drew them."""

@@ -1,0 +1,80 @@
+"""Records in batches: counted, summed, and searched for values that no level declares, the same way for every engine.
+
+An engine only has to say how a batch of one column becomes codes or numbers.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discreet._core.arrays import Counts
+from discreet.records._columns import Column
+from discreet.records._grouped_sums import GroupPlan, group_sums
+from discreet.records._moments import MomentPlan, Wholes, moments_of
+from discreet.records._persons import IdPlan, IdRows, id_rows
+from discreet.records._source import Batch
+from discreet.records._sources import answered, require_columns
+from discreet.records._statistics import clusters, count_codes, margins
+from discreet.records._undeclared_values import strangers_in
+from discreet.records._weights import WeightPlan, weighted_sums
+
+
+class BatchSource(ABC):
+    """Records in batches."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<records>)"
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of the columns, for the data holder; no record is read."""
+
+    @abstractmethod
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Yield all records, with at least these columns."""
+
+    def count_families(self, families: Sequence[Sequence[Column]]) -> list[Counts]:
+        """Return one table of counts for each family of columns, its axes in the order of the columns."""
+        columns = list(dict.fromkeys(column for family in families for column in family))
+        self.require([column.name for column in columns])
+        return answered(lambda: self._count(families, columns), "count them")
+
+    def _count(self, families: Sequence[Sequence[Column]], columns: list[Column]) -> list[Counts]:
+        together = clusters(families)
+        tables = [np.zeros(int(np.prod(cluster.shape)), dtype=np.int64) for cluster in together]
+        for batch in self.batches(list(dict.fromkeys(column.name for column in columns))):
+            codes = {column: batch.codes(column) for column in columns}
+            for cluster, table in zip(together, tables, strict=True):
+                table += count_codes(codes, cluster)
+        return margins(families, together, tables)
+
+    def require(self, names: Sequence[str]) -> None:
+        """Refuse if a declared column is missing."""
+        require_columns(set(names), answered(self.names, "say which columns there are"))
+
+    def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
+        """Return the sum of every product of the plan, and the number of records."""
+        names = list(dict.fromkeys(factor.column for factor in plan.bases))
+        self.require(names)
+        return answered(lambda: moments_of(self.batches(names), plan), "sum them")
+
+    def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
+        """Return the sums of a number in every group, and the number of records."""
+        self.require(plan.names)
+        return answered(lambda: group_sums(self.batches(plan.names), plan), "sum them")
+
+    def id_rows(self, plan: IdPlan) -> IdRows:
+        """Return what the rows of each id add up to."""
+        self.require(plan.names)
+        return answered(lambda: id_rows(self.batches(plan.names), plan), "add up the rows of each id")
+
+    def sum_weights(self, plan: WeightPlan) -> tuple[Wholes, int]:
+        """Return weighted sums of a number in every group, and the number of records."""
+        self.require(plan.names)
+        return answered(lambda: weighted_sums(self.batches(plan.names), plan), "sum them")
+
+    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
+        self.require([column.name])
+        return answered(lambda: strangers_in(self.batches([column.name]), column, most), "look for undeclared values")

@@ -1,0 +1,79 @@
+"""Where records live: a source hands out tables of counts and sums, never a row, and works without a word.
+
+What an engine prints or raises may quote records, so it is dropped and never chained.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar, cast
+
+from discreet._core.errors import SourceError
+from discreet.records._source import Source
+
+Found = TypeVar("Found")
+
+
+def as_source(data: object) -> Source:
+    """Return a source for a frame of any engine or a mapping from names to lists; a source is returned as it is."""
+    if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
+        return cast(Source, data)
+    from discreet.records._frames import source_of  # it builds on this module
+
+    return source_of(data)
+
+
+def answered(work: Callable[[], Found], what: str) -> Found:
+    """Return what an engine finds; if it fails, say so without its words. Our own refusals pass through."""
+    refusal: SourceError | None = None
+    found: Found | None = None
+    with in_silence():
+        try:
+            found = work()
+        except SourceError as problem:
+            refusal = problem
+    if refusal is not None:
+        raise refusal from None
+    if found is None:
+        raise SourceError(
+            f"The engine that holds the data failed to {what}; its message is withheld because it may quote records. "
+            "Nothing was counted and nothing was charged."
+        )
+    return found
+
+
+def require_columns(wanted: set[str], present: Sequence[str]) -> None:
+    """Refuse if a declared column is missing.
+
+    The names that were found are not shown: in a table read without its header, they are a record.
+    """
+    missing = sorted(wanted - set(present))
+    if missing:
+        raise SourceError(
+            f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
+            "against the table's header; its names are not shown, because they could be a record."
+        )
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """Drop whatever an engine prints or raises; the caller sees that nothing came back and refuses in its own words."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException:  # noqa: BLE001 - some engines panic with more than an Exception
+        return
+
+
+def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
+    """Return what an engine makes of a file; if it fails, say so without its words."""
+    found: Found | None = None
+    with suppress(Exception):  # the engine's words may quote records
+        found = work()
+    if found is None:
+        raise SourceError(f"{place.name!r} is not a readable file of its kind. The engine's message is withheld.")
+    return found

@@ -1,0 +1,19 @@
+from discreet.regression._mechanisms import BoxMoments, ConeMoments, GaussianMoments, LaplaceMoments
+from discreet.regression._mechanisms import NoisyMoments as NoisyMoments
+from discreet.regression._mechanisms import Wholes as Wholes
+from discreet.regression._model import InverseGamma, LinearRegression
+from discreet.regression._moments import sum_moments
+from discreet.regression._posterior import RegressionPosterior
+from discreet.regression._reader_prior import read_regression
+
+__all__ = [
+    "BoxMoments",
+    "ConeMoments",
+    "GaussianMoments",
+    "InverseGamma",
+    "LaplaceMoments",
+    "LinearRegression",
+    "RegressionPosterior",
+    "read_regression",
+    "sum_moments",
+]

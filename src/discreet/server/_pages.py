@@ -1,0 +1,185 @@
+"""The pages for people: budget, catalogue, questions, releases, verify, audit log.
+
+Pages on which people ask are in `ask_pages`, accounts in `own_pages`.
+"""
+
+from importlib.resources import files
+
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from discreet._core.documents import canonical_json
+from discreet._core.errors import DeclarationError, DiscreetError
+from discreet.server import _ask_pages as ask_pages
+from discreet.server import _audit as audit
+from discreet.server import _own_pages as own_pages
+from discreet.server._api import LARGEST_RELEASE, catalogue, level_of, number_of, reading_of
+from discreet.server._front import Asking, as_json
+from discreet.server._guard import Rule
+from discreet.server._problems import Problem
+from discreet.server._questions import WAITING
+from discreet.server._rendering import bars, page, refused, stands_alone
+from discreet.server._roles import ASK, AUDIT, DECIDE, READ
+
+__all__ = ["RULES", "refused"]
+
+_STATIC = {
+    "style.css": "text/css",
+    "charts.js": "text/javascript",
+    "pages.js": "text/javascript",
+    "vendor/htmx-2.0.11.min.js": "text/javascript",
+    "vendor/vega-6.4.0.min.js": "text/javascript",
+    "vendor/vega-lite-6.4.3.min.js": "text/javascript",
+    "vendor/vega-interpreter-2.3.2.js": "text/javascript",
+}
+"""All files that are served; a path is looked up here and never on the disk."""
+
+
+def _static(asking: Asking) -> Response:
+    name = asking.path("name")
+    if name not in _STATIC:
+        raise Problem(404, "There is no such file.")
+    room, *inside = ("discreet.report",) if name.startswith("vendor/vega") else ("discreet.serve", "static")
+    content = files(room).joinpath(*inside, *name.split("/")).read_bytes()
+    return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
+
+
+def _health(asking: Asking) -> Response:
+    asking.front.queue.require()
+    return PlainTextResponse("The front answers, and the queue is there.\n")
+
+
+def _home(asking: Asking) -> Response:
+    front, person = asking.front, asking.somebody
+    budget = front.budget
+    waiting = front.questions.seen_by(person, WAITING) if person.may(DECIDE) else []
+    known = {"budget": budget, "bar": bars(budget), "allowance": front.allowance(person), "waiting": len(waiting)}
+    overruns = front.questions.overruns() if person.may(DECIDE) else []
+    return page(asking, "home.html", **known, overruns=overruns, is_alive=front.is_alive, study=catalogue(front))
+
+
+def _catalogue(asking: Asking) -> Response:
+    return page(asking, "catalogue.html", study=catalogue(asking.front))
+
+
+def _questions(asking: Asking) -> Response:
+    return page(asking, "questions.html", questions=asking.front.questions.seen_by(asking.somebody))
+
+
+def _question(asking: Asking) -> Response:
+    found = asking.front.questions.get(asking.path("id"), asking.somebody)
+    return page(asking, "question.html", question=found, serving=asking.front.declarations.serving,
+                keys=_indented(found.keys), answer=found.answered)  # fmt: skip
+
+
+def _indented(keys: dict[str, object]) -> str:
+    lines = [f"{name} = {canonical_json(value)}" for part in keys.values() if isinstance(part, dict)
+             for name, value in part.items()]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _decide(asking: Asking) -> Response:
+    approve = {"approve": True, "decline": False}.get(asking.field("decision"))
+    if approve is None:
+        raise DeclarationError("A decision must be to approve or to decline. Nothing was decided.")
+    asking.front.questions.decide(asking.somebody, asking.path("id"), approve, asking.field("words"))
+    return RedirectResponse("/questions", 303)
+
+
+def _withdraw(asking: Asking) -> Response:
+    asking.front.questions.withdraw(asking.somebody, asking.path("id"))
+    return RedirectResponse("/questions", 303)
+
+
+def _acknowledge(asking: Asking) -> Response:
+    asking.front.questions.acknowledge(asking.somebody, asking.path("id"))
+    return RedirectResponse("/", 303)
+
+
+def _releases(asking: Asking) -> Response:
+    return page(asking, "releases.html", releases=asking.front.published())
+
+
+def _release(asking: Asking) -> Response:
+    release = asking.front.release(asking.path("id"))
+    problem, found = "", {}
+    try:
+        found = reading_of(asking, release.text)
+    except Problem:
+        raise
+    except DiscreetError as error:
+        problem = Problem.of(error).words
+    chosen = {name: asking.query(name) or "" for name in ("event", "by", "group")}
+    known = {"level": level_of(asking), "columns": found.get("columns") or {}, "groups": found.get("groups") or []}
+    return page(asking, "release.html", release=release, reading=found, problem=problem, **known, **chosen)
+
+
+def _chart(asking: Asking) -> Response:
+    release = asking.front.release(asking.path("id"))
+    return as_json(reading_of(asking, release.text).get("chart"))
+
+
+def _document(asking: Asking) -> Response:
+    release = asking.front.release(asking.path("id"))
+    name = f'attachment; filename="{release.id[:16]}.release.json"'
+    return Response(release.text + "\n", media_type="application/json", headers={"content-disposition": name})
+
+
+def _table(asking: Asking) -> Response:
+    asking.work()
+    release = asking.front.release(asking.path("id"))
+    text = str(asking.front.desk.ask("table", release.text, level_of(asking)))
+    name = f'attachment; filename="{release.id[:16]}.csv"'
+    return Response(text, media_type="text/csv", headers={"content-disposition": name})
+
+
+def _statement(asking: Asking) -> Response:
+    asking.work()
+    return stands_alone(str(asking.front.desk.ask("account", asking.front.release(asking.path("id")).text)))
+
+
+def _verify_form(asking: Asking) -> Response:
+    chosen = asking.query("release")
+    text = asking.front.release(chosen).text if chosen else ""
+    return page(asking, "verify.html", text=text, found=None, problem="")
+
+
+def _verify(asking: Asking) -> Response:
+    asking.work()
+    text, found, problem = asking.field("document").strip(), None, ""
+    try:
+        found = asking.front.desk.ask("verification", text)
+    except Problem:
+        raise
+    except DiscreetError as error:
+        problem = Problem.of(error).words
+    return page(asking, "verify.html", text=text, found=found, problem=problem)
+
+
+def _audit(asking: Asking) -> Response:
+    lines = audit.lines(asking.front.queue, 100, number_of(asking, "before"))
+    return page(asking, "audit.html", lines=lines)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("GET", "/static/{name:path}", None, _static, "Styles and scripts."),
+    Rule("GET", "/health", None, _health, "Tells whether the front is up."),
+    Rule("GET", "/", READ, _home, "The budget."),
+    Rule("GET", "/catalogue", READ, _catalogue, "Columns, levels and bounds."),
+    *ask_pages.RULES,
+    Rule("GET", "/questions", READ, _questions, "The questions that you may see."),
+    Rule("GET", "/questions/{id}", READ, _question, "One question."),
+    Rule("POST", "/questions/{id}/decision", DECIDE, _decide, "Approve or decline."),
+    Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Withdraw a waiting question."),
+    Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
+    Rule("GET", "/releases", READ, _releases, "All releases."),
+    Rule("GET", "/releases/{id}", READ, _release, "One release and its reading."),
+    Rule("GET", "/releases/{id}/chart", READ, _chart, "Its picture, as Vega-Lite."),
+    Rule("GET", "/releases/{id}/document", READ, _document, "The release itself."),
+    Rule("GET", "/releases/{id}/table", READ, _table, "Its rows as CSV."),
+    Rule("GET", "/releases/{id}/statement", READ, _statement, "Its one-page statement."),
+    Rule("GET", "/verify", READ, _verify_form, "A form to check a release."),
+    Rule("POST", "/verify", READ, _verify, "Check a release.", most=LARGEST_RELEASE),
+    Rule("GET", "/audit", AUDIT, _audit, "The audit log."),
+    *own_pages.RULES,
+)
+"""Every route for people."""

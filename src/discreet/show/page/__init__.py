@@ -1,5 +1,0 @@
-"""A reading as one page for people without Python: it stands alone, needs no network, and answers questions itself."""
-
-from discreet.show.page.page import reading_page, write_page
-
-__all__ = ["reading_page", "write_page"]

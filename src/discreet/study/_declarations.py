@@ -1,0 +1,213 @@
+"""What a study declares in public: whom it protects, its columns and its limit, and the questions that fit them.
+
+Nothing here knows where records are stored or how a ledger is opened, so code that holds only declarations can read and
+plan questions but cannot touch a record. A question that comes from elsewhere is read by the same parser as the study's
+own, over the same columns, levels and bounds; it cannot name a file.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from discreet._core.errors import DeclarationError
+from discreet._core.exact import positive, probability, whole
+from discreet._core.suggestions import meant
+from discreet.mechanism import Declared, Numbers
+from discreet.numbers import ONE_PERSON
+from discreet.privacy import RECORD, Accountant, Unit
+from discreet.records import Column
+from discreet.study._file import (
+    DeclaredBudget,
+    DeclaredColumn,
+    DeclaredData,
+    DeclaredServe,
+    DeclaredStudy,
+    read_asked,
+    written_question,
+)
+from discreet.study._forms import Form, model_forms
+from discreet.study._questions import Question, read_question
+
+ASKED = "asked"
+"""The name given to a question that comes from elsewhere."""
+_ELSEWHERE = "withheld"
+_FILES = ("bif",)  # keys of questions that name files
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How questions from elsewhere are decided and answered: by a steward or within an allowance, and when.
+
+    A question is answered within `time_limit` seconds, or not at all; what became of it is shown `visible_after`
+    seconds after it was begun, whatever the records, and the next one begins then.
+    """
+
+    is_automatic: bool
+    allowance: Fraction
+    time_limit: float
+    visible_after: float
+
+    @classmethod
+    def of(cls, declared: DeclaredServe) -> "Serving":
+        """Read [serve]."""
+        automatic = declared.policy == "automatic"
+        if declared.policy not in ("automatic", "steward"):
+            raise DeclarationError(f"serve.policy must be 'automatic' or 'steward'; got {declared.policy!r}.")
+        if automatic is (declared.allowance is None):
+            raise DeclarationError(
+                "serve.allowance is the epsilon that each analyst may spend without a steward. It is required with "
+                "policy = 'automatic' and not allowed otherwise."
+            )
+        limit, shown = declared.time_limit, declared.visible_after
+        if not 0 < limit < shown <= 86_400:
+            raise DeclarationError(
+                "serve.time_limit and serve.visible_after are in seconds: the first must be above 0, the second "
+                f"longer than the first and at most one day; got {limit:g} and {shown:g}."
+            )
+        return cls(automatic, positive(declared.allowance or 1, "serve.allowance"), limit, shown)
+
+
+class Declarations:
+    """The public part of a study, which also parses questions about it. `folder` is where its files are, if any."""
+
+    def __init__(self, declared: DeclaredStudy, folder: Path | None = None) -> None:
+        self._declared = declared
+        self.unit = _unit(declared.data)
+        self.size = whole(declared.data.size, "data.size")
+        columns = declared.columns
+        self.numbers = {name: _numbers(name, each) for name, each in columns.items() if each.bounds is not None}
+        counted = {name: each for name, each in columns.items() if _is_counted(name, each)}
+        self.columns = {name: _column(name, each) for name, each in counted.items()}
+        self.epsilon = _stated(declared.budget)
+        self.delta = probability(declared.budget.delta, "budget.delta")
+        self.accountant = _accountant(declared.budget.accountant)
+        self.serving = Serving.of(declared.serve)
+        self._beside = Declared(self.columns, self.numbers, folder, 1, 1, declared.data.unit_column, self.size)
+        self.questions = {
+            name: read_question(name, each, self._beside, self.size, self.unit)
+            for name, each in declared.questions.items()
+        }
+
+    @classmethod
+    def from_document(cls, document: object) -> "Declarations":
+        """Return the declarations that `public_document` wrote."""
+        return cls(msgspec.convert(document, DeclaredStudy))
+
+    def public_document(self) -> dict[str, object]:
+        """Return what may be known elsewhere: neither where records and ledger are, nor questions that name a file."""
+        plain: dict[str, dict[str, object]] = msgspec.to_builtins(self._declared)
+        questions = {
+            name: each for name, each in self._declared.questions.items() if not set(_FILES) & set(each.further)
+        }
+        data = plain["data"] | {"path": _ELSEWHERE, "table": None, "separator": None}
+        budget = plain["budget"] | {"ledger": _ELSEWHERE}
+        kept = {"questions": msgspec.to_builtins(questions), "queries": {}}
+        return plain | {"data": data, "budget": budget} | kept
+
+    @property
+    def population(self) -> str:
+        """Return the population."""
+        return self._declared.budget.population
+
+    def written_questions(self) -> dict[str, dict[str, object]]:
+        """Return the study's own questions by their keys, as they would be asked."""
+        return {name: written_question(each) for name, each in self._declared.questions.items()}
+
+    def asked(self, keys: object) -> Question:
+        """Return the question of these keys, which came from elsewhere, or refuse it in words.
+
+        It needs a label, as readers see it, and is given no files to read.
+        """
+        declared = read_asked(keys)
+        if not declared.label:
+            raise DeclarationError("A question needs a label: a few words that readers will see.")
+        question = read_question(ASKED, declared, self._alone, self.size, self.unit)
+        named = [*(column.name for column in question.columns), *(bounds.name for bounds in question.bounds)]
+        known = (*self.columns, *self.numbers)
+        if strange := [name for name in named if name not in known]:
+            raise DeclarationError(
+                f"The study declares no column {strange[0]!r}. Nothing was asked.{meant(strange[0], known)}"
+            )
+        return question
+
+    @cached_property
+    def forms(self) -> dict[str, Form]:
+        """Return the forms by which people may ask, one for each kind of question that these declarations allow."""
+        return model_forms(self._alone, _FILES)
+
+    @property
+    def _alone(self) -> Declared:
+        return Declared(self.columns, self.numbers, None, 1, 1, self._beside.unit_column, self.size)
+
+
+def _accountant(rule: str) -> Accountant:
+    if rule not in ("basic", "zcdp"):
+        raise DeclarationError("budget.accountant must be 'basic' or 'zcdp'.")
+    return Accountant(rule)
+
+
+def _column(name: str, declared: DeclaredColumn) -> Column:
+    if declared.bands is not None:
+        return Column.banded(name, declared.bands, str(declared.outside), declared.names)
+    return Column(name, declared.levels or (), declared.outside)
+
+
+def _stated(budget: DeclaredBudget) -> Fraction:
+    """Return the limit as it is declared: for any change of a record, or for each unit of a metric."""
+    if (budget.epsilon is None) == (budget.epsilon_per_unit is None):
+        raise DeclarationError(
+            "[budget] needs either epsilon, which covers any change of a record, or epsilon_per_unit, which is per "
+            "unit of a metric; not both."
+        )
+    if budget.epsilon is None:
+        return positive(budget.epsilon_per_unit or 0, "budget.epsilon_per_unit")
+    return positive(budget.epsilon, "budget.epsilon")
+
+
+def _unit(data: DeclaredData) -> Unit:
+    """Return whom the guarantees of a study protect: one person, if a column says which rows belong together."""
+    if data.unit_column is None:
+        return Unit(data.unit, data.rows_per_unit)
+    if data.rows_per_unit != 1:
+        raise DeclarationError(
+            "data.unit_column already combines all rows of a person, so rows_per_unit does not apply: leave it out."
+        )
+    return Unit(ONE_PERSON if data.unit == RECORD else data.unit)
+
+
+def _is_counted(name: str, declared: DeclaredColumn) -> bool:
+    """Tell whether a column has categories; refuse one that declares both kinds, or nothing."""
+    if declared.missing is not None and declared.bounds is None:
+        raise DeclarationError(
+            f"columns.{name}.missing is for columns with bounds; for categories, use `outside` to name the level of "
+            "missing values."
+        )
+    if declared.whole and declared.bounds is None:
+        raise DeclarationError(
+            f"columns.{name}.whole is for columns with bounds: it declares that the numbers are integers."
+        )
+    if declared.names is not None and declared.bands is None:
+        raise DeclarationError(
+            f"columns.{name}.names are the names of bands, but no bands are declared; declare them, such as bands = "
+            "[0, 18, 65]."
+        )
+    kinds = [kind for kind in (declared.levels, declared.bands) if kind is not None]
+    if len(kinds) > 1 or (not kinds and declared.bounds is None):
+        raise DeclarationError(
+            f"columns.{name} needs levels or bands if it is categorical, or bounds if it is numeric."
+        )
+    return bool(kinds)
+
+
+def _numbers(name: str, declared: DeclaredColumn) -> Numbers:
+    if declared.levels is not None:
+        raise DeclarationError(
+            f"columns.{name} has both levels and bounds: a column is either categorical (levels) or numeric (bounds)."
+        )
+    if declared.bounds is None or len(declared.bounds) != 2:
+        raise DeclarationError(f"columns.{name}.bounds must be two numbers, such as [0, 120].")
+    low, high = declared.bounds
+    return Numbers(low, high, declared.missing, declared.whole)

@@ -1,0 +1,166 @@
+"""The questions of a study: from what is declared to a model and a mechanism.
+
+A model and a mechanism have keys of their own, and a key of another model is refused. A question whose mechanism is not
+declared gets the one that suits its model, chosen by declarations alone, and the reason is kept.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from discreet._core.documents import canonical_json
+from discreet._core.errors import DeclarationError
+from discreet._core.suggestions import meant
+from discreet.mechanism import (
+    Declared,
+    Mechanism,
+    Model,
+    Sized,
+    columns_of_levels,
+    columns_of_numbers,
+    forced_prior,
+    tables_of,
+)
+from discreet.planning import suggest
+from discreet.privacy import RECORD, Unit
+from discreet.publishing import why_no_posterior, why_only_claimed
+from discreet.records import Bounds, Column
+from discreet.release import NO_READING, canonical_mechanism
+from discreet.study._file import QUESTION_KEYS, DeclaredQuestion
+from discreet.study._keys import Maker
+from discreet.study._mechanisms import mechanism_maker
+from discreet.study._metrics import per_unit
+from discreet.study._models import keys_of_other_models, model_maker, model_of
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a study: what to publish, by which mechanism, under which label.
+
+    `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if the study
+    declares that there will be no posterior. `is_per_unit` tells whether it declares epsilon for each unit of a metric.
+    """
+
+    name: str
+    label: str
+    mechanism: Sized
+    unit: Unit
+    reason: str = ""
+    reading: str | None = None
+    is_per_unit: bool = False
+
+    @property
+    def model(self) -> Any:
+        """Return the model that the question is about: `Categories`, a `Network`, a `LinearRegression` or a family."""
+        return self.mechanism.model
+
+    @property
+    def families(self) -> tuple[tuple[Column, ...], ...]:
+        """Return the columns of each table that is counted; none for a regression, which uses sums."""
+        return tables_of(self.model)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return every categorical column."""
+        return columns_of_levels(self.model)
+
+    @property
+    def bounds(self) -> tuple[Bounds, ...]:
+        """Return the bounds of every numeric column."""
+        return columns_of_numbers(self.model)
+
+    @cached_property
+    def canonical(self) -> str:
+        """Return the text of all that makes a question: two that ask the same have the same text.
+
+        Labels do not matter, nor does the order of columns, arrows, groups or terms of a formula.
+        """
+        return canonical_json([canonical_mechanism(self.mechanism), self.reading])
+
+    @cached_property
+    def refusal(self) -> str | None:
+        """Tell why the release could not be read; None if it can be, or if the study declares that it will not be."""
+        return why_no_posterior(self.mechanism, self.reading)
+
+    @cached_property
+    def only_claimed(self) -> str | None:
+        """Tell why a study may not publish the question, because its guarantee is only claimed; None if it may."""
+        return why_only_claimed(self.mechanism)
+
+    @cached_property
+    def no_posterior(self) -> str | None:
+        """Tell why there will be no posterior, if that was declared; None if the release can be read anyway."""
+        return why_no_posterior(self.mechanism, None) if self.reading == NO_READING else None
+
+
+def read_question(name: str, declared: DeclaredQuestion, study: Declared, size: int, unit: Unit) -> Question:
+    """Return the declared question, over the study's other declarations."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise DeclarationError(f"The name of the question {name!r} may contain only letters, digits, '-', '_' and '.'.")
+    try:
+        mechanism, reason = _mechanism(declared, study, size)
+        _refuse_rows(mechanism.model, declared.model, study.unit_column)
+    except DeclarationError as problem:
+        raise DeclarationError(f"questions.{name}: {problem}") from None
+    if declared.reading not in (None, NO_READING):
+        raise DeclarationError(
+            f"questions.{name}.reading is {declared.reading!r}; it must be {NO_READING!r}, for a release without a "
+            "posterior, or be left out."
+        )
+    is_per_unit = declared.epsilon_per_unit is not None
+    return Question(name, declared.label or name, mechanism, unit, reason, declared.reading, is_per_unit)
+
+
+def _refuse_rows(model: Model, written: str, unit_column: str | None) -> None:
+    """Refuse a question about rows in a study that protects persons."""
+    if unit_column is not None and model.protects == RECORD:
+        raise DeclarationError(
+            f"the model {written!r} counts rows, but the study combines all rows with the same {unit_column}, which "
+            'only model = "number" can do. Ask this question in a study of its own: with one row for each person, or '
+            "with rows_per_unit instead of unit_column."
+        )
+
+
+def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[Sized, str]:
+    """Return the mechanism that is named, or the one that is suggested, with the reason."""
+    if declared.epsilon_per_unit is not None:
+        return per_unit(declared, study, size)
+    if (epsilon := declared.epsilon) is None:
+        raise DeclarationError("epsilon is missing: state how much of the budget the question may cost.")
+    asked = model_maker(declared.model, replace(study, size=size, epsilon=epsilon))
+    left = {key: value for key, value in declared.further.items() if key not in asked.keys}
+    if (written := declared.mechanism) is None:
+        _refuse_left(left, declared.model, asked, study)
+        found = suggest(model_of(declared, asked), size, epsilon, declared.delta or 0)
+        return found.mechanism, found.reason
+    model = model_of(declared, asked)
+    maker = mechanism_maker(written, declared.model, model, size, epsilon)
+    _refuse_others({key for key in left if key not in maker.keys}, declared.model, asked, study)
+    delta: dict[str, object] = {} if declared.delta is None else {"delta": declared.delta}
+    named = maker.made(left | delta, (*QUESTION_KEYS, *asked.keys))
+    return named, _chosen_prior(named)
+
+
+def _refuse_others(keys: Iterable[str], written: str, asked: Maker[Model], study: Declared) -> None:
+    """Refuse the keys of other models."""
+    if strange := sorted(keys_of_other_models(written, study) & set(keys)):
+        raise DeclarationError(f"{strange[0]} does not belong to {asked.name}, which takes {', '.join(asked.keys)}.")
+
+
+def _refuse_left(keys: Iterable[str], written: str, asked: Maker[Model], study: Declared) -> None:
+    """Refuse the keys that a model does not have if there is no mechanism that could have them."""
+    _refuse_others(keys, written, asked, study)
+    for key in keys:
+        raise DeclarationError(
+            f"{key!r} is not a key of a question about {written!r} without a "
+            f"mechanism.{meant(key, (*QUESTION_KEYS, *asked.keys))} To use a mechanism's keys, name it too: "
+            "mechanism = '...'."
+        )
+
+
+def _chosen_prior(mechanism: Mechanism) -> str:
+    """Say which prior draws are made under if privacy demands one."""
+    forced = forced_prior(mechanism)
+    return forced and f"for privacy it draws under the weakest prior that its guarantee allows: {forced}"

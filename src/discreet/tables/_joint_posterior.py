@@ -1,0 +1,146 @@
+"""The noise-aware posterior of a table: the probability of each cell, exactly, with its interval.
+
+theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k, so each cell is a mixture of Betas.
+Where no prior was declared, `laws` answers every question from its own noisy sums; of two cells these are the table.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy.special import betaln, digamma
+
+from discreet._core.arrays import Floats
+from discreet.inference import PROBABILITY, EventPosterior, Posterior, Row, little_information
+from discreet.mathematics.distributions import (
+    ROUNDED,
+    Dirichlet,
+    MixtureBatch,
+    Share,
+    end_errors,
+    ends_of,
+    summaries_of,
+    tails,
+)
+from discreet.mechanism import Cell, Simulated, event_name, sized
+from discreet.records import Level, level_text
+from discreet.release import Release
+from discreet.tables._group_distributions import GroupDistributions, JointPosterior
+from discreet.tables._model import Categories
+from discreet.tables._prior_conflict import outweighed_level
+from discreet.tables._solution import TableReading
+
+_FEW = 1  # more cells than this are summed all at once, which takes a fraction of the time
+
+
+class TablePosterior(EventPosterior[Categories]):
+    """What a reader knows about the probabilities of the cells, one by one, with the noise accounted for."""
+
+    def __init__(
+        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
+    ) -> None:
+        super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
+        self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
+        self.joint = JointPosterior(readings)
+        self.readings = self.joint.readings
+        self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
+        plain = (
+            self.joint if model.is_prior_declared else JointPosterior(readings, Share) if self.is_uniform_pair else None
+        )
+        self.laws: GroupDistributions = plain or self.own_laws or self.joint
+
+    @property
+    @abstractmethod
+    def own_laws(self) -> GroupDistributions | None:
+        """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
+
+    def rows(self, level: float = 0.9) -> tuple[Row, ...]:
+        """Return one row for each cell, named by its event: means add up to 1, and each interval is the cell's own."""
+        if (outside := tails(level)) not in self._known_rows:  # tables, pictures and statements ask for the same
+            self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
+        return self._known_rows[outside]
+
+    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+        """Return the rows of some cells; no others are computed."""
+        names = [self.event_of(self.model.cells[place]) for place in places]
+        if len(names) > _FEW:
+            batch = self.laws.cells(places)
+            found = summaries_of(batch, level, self.laws.are_opened)
+            off = end_errors(batch, self.laws.weight_error, found)
+        else:
+            shares = [self.laws.share(np.array([place])) for place in places]
+            found, off = [share.summary(level) for share in shares], [share.numerical_error(level) for share in shares]
+        errors = (len(self.readings) == 1 and self.readings[0].mean_errors) or [None] * len(self.model.cells)
+        off = [None if self.joint.weight_error is None or each is None else max(each, self._mean_off) for each in off]
+        means = self.joint_means[list(places)].tolist()
+        figures = zip(names, means, found, [errors[p] for p in places], off, strict=True)
+        return tuple(Row(name, "", mean, *own[1:], PROBABILITY, drawn, by) for name, mean, own, drawn, by in figures)
+
+    @classmethod
+    def planned(
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
+    ) -> Floats:
+        """Return these figures of some cells; the intervals of all studies are found in one search."""
+        tables = [each for each in posteriors if isinstance(each, TablePosterior)]
+        truth = np.clip([each.truth for each in made], 1e-12, 1 - 1e-12)[:, list(places)]
+        means, widths, scores = (np.empty(truth.shape) for _ in range(3))
+        laws = [table.laws.cells(places) for table in tables]
+        joined = MixtureBatch.joined(laws)
+        batches = [(slice(number, number + 1), own) for number, own in enumerate(laws)]
+        for own, batch in batches if joined is None else [(slice(None), joined)]:
+            low, high = ends_of(batch, level, tables[0].laws.are_opened)
+            widths[own] = (high - low).reshape(-1, len(places))
+            scores[own] = batch.log_density(truth[own].ravel()).reshape(-1, len(places))
+        for number, table in enumerate(tables):
+            means[number] = table.joint_means[list(places)]
+        shapes = tables[0].model.concentration + np.array([each.statistics for each in made])
+        a, b = shapes[:, list(places)], shapes.sum(axis=1, keepdims=True) - shapes[:, list(places)]
+        exact = (a - 1) * np.log(truth) + (b - 1) * np.log1p(-truth) - betaln(a, b)
+        return np.stack([means, widths, scores, exact], axis=-1)
+
+    @property
+    def _mean_off(self) -> float:
+        """Return how far means may be off: they lie between 0 and 1."""
+        return ROUNDED + (self.joint.weight_error or 0.0)
+
+    def event_of(self, cell: Cell) -> str:
+        """Return the text of a cell, such as 'ward=A, fall=yes'; for a single column, only the level."""
+        names, levels = [column.name for column in self.model.columns], levels_of(cell)
+        words = [event_name(name, known) for name, known in zip(names, levels, strict=True)]
+        return level_text(levels[0]) if len(names) == 1 else ", ".join(words)
+
+    @cached_property
+    def joint_means(self) -> Floats:
+        """Return the expected probability of every cell, all read together: they add up."""
+        return self.joint.expected(lambda a, total: a / total)
+
+    @cached_property
+    def closest_dirichlet(self) -> Dirichlet:
+        """Return the Dirichlet closest by Kullback-Leibler: the one with the same E[log theta]."""
+        return Dirichlet.with_mean_logs(self.joint.expected(lambda a, total: digamma(a) - digamma(total)))
+
+    @property
+    def mean_prior(self) -> Floats:
+        """Return the prior's parameters: of several strengths the mean, weighted by their evidence."""
+        return np.asarray(sum(share * reading.model.concentration for share, reading in self.joint.weighed))
+
+    @property
+    def information(self) -> float:
+        """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
+        return self.closest_dirichlet.divergence_from(Dirichlet(self.mean_prior))
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """Warn of little information, and of the level that the prior outweighs most, if any.
+
+        With a learnt strength, only if the largest is the most probable.
+        """
+        is_meant = self.model.is_prior_declared or float(self.joint.probabilities[-1]) > 0.5
+        is_asked = is_meant and not (self.is_uniform_pair or self.own_records)
+        return (*little_information(self), *(outweighed_level(self) if is_asked else ()))
+
+
+def levels_of(cell: Cell) -> tuple[Level, ...]:
+    """Return the level of each column in a cell."""
+    return cell if isinstance(cell, tuple) else (cell,)

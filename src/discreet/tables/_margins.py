@@ -1,0 +1,134 @@
+"""The margin of a table: what is known about one or more columns, summed over the others. It is a posterior itself.
+
+Where shares are read from their own sums, the release is collapsed to the levels asked for, and these are read like
+any table: intervals from each level's own noisy sum, means together under a prior whose strength is learnt, so that
+they add up to 1. Where all cells are read together, under a declared prior or in `posterior.table`, the margin is the
+sum over cells and agrees with them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError
+from discreet.inference import GroupedCounts, Intervals, Problem, column_named, read_strengths
+from discreet.mathematics.distributions import BetaMixture, CountDistribution
+from discreet.records import Column
+from discreet.tables._differences import Difference
+from discreet.tables._group_distributions import GroupDistributions
+from discreet.tables._groupwise import collapsed_problem
+from discreet.tables._model import Categories
+from discreet.tables._pooling import PooledRates
+from discreet.tables._posterior import CategoriesPosterior
+from discreet.tables._solver import TablesSolver
+
+
+class MarginPosterior(CategoriesPosterior):
+    """What is known of some columns of a table, as the posterior of these columns alone."""
+
+    def __init__(self, whole: CategoriesPosterior, columns: Sequence[Column]) -> None:
+        self._whole, self._groups_of_cells = whole, _groups(whole.model, columns)
+        prior = [float(whole.model.concentration[group].sum()) for group in self._groups_of_cells]
+        model = Categories(columns, prior=tuple(prior) if whole.model.is_prior_declared else None)
+        super().__init__(model, whole.releases, _readings(whole, model, self._groups_of_cells))
+        if whole.laws is whole.joint and not whole.model.is_prior_declared:
+            self.laws, self.is_uniform_pair = self.joint, False
+
+    @cached_property
+    def own_laws(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
+        """Return the laws of own sums of the groups of cells."""
+        own = self._whole.own_laws
+        return None if own is None else MergedGroups(own, self._groups_of_cells)
+
+    @property
+    def _has_holders_prior(self) -> bool:
+        """Tell whether the prior is the holder's, summed over the other columns."""
+        return self._whole._has_holders_prior
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return nothing: the reader of the whole table has already been warned."""
+        return ()
+
+    def intervals(self, level: float = 0.9) -> Intervals:
+        """Return the levels, without a plug-in reading: their counts were not published."""
+        laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
+        title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
+        return Intervals(title, self._lines(laws), ())
+
+    def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
+        """Refuse what takes two columns and the released counts."""
+        raise DeclarationError(f"{self._where}. Ask the posterior of the whole table for pooled rates by {by!r}.")
+
+    def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
+        """Refuse what takes two columns and the released counts."""
+        raise DeclarationError(f"{self._where}. Ask the posterior of the whole table whether rates differ by {by!r}.")
+
+    @property
+    def _where(self) -> str:
+        return f"This is the margin of {', '.join(column.name for column in self.columns)}"
+
+
+class MergedGroups(GroupDistributions):
+    """What is known about sets of groups of cells, each set given by the indices of its groups."""
+
+    def __init__(self, laws: GroupDistributions, groups: Sequence[Counts]) -> None:
+        self._laws, self._groups = laws, tuple(groups)
+        self.are_opened, self.are_own_sums, self.weight_error = laws.are_opened, laws.are_own_sums, laws.weight_error
+
+    def _cells(self, places: Counts) -> Counts:
+        return np.concatenate([self._groups[int(place)] for place in places])
+
+    def share(self, places: Counts) -> BetaMixture:
+        return self._laws.share(self._cells(places))
+
+    def between(self, one: Counts, two: Counts) -> BetaMixture:
+        return self._laws.between(self._cells(one), self._cells(two))
+
+    def count(self, places: Counts) -> CountDistribution:
+        return self._laws.count(self._cells(places))
+
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        return self._laws.log_draws([self._cells(group) for group in groups], count, seed)
+
+
+def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:
+    """Return the indices of the cells for each combination of levels of some columns."""
+    shape = [len(column.levels) for column in model.columns]
+    codes = np.unravel_index(np.arange(len(model.cells)), shape)
+    own = [codes[model.columns.index(column)] for column in columns]
+    numbers = np.ravel_multi_index(own, [len(column.levels) for column in columns])
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+
+
+def _readings(whole: CategoriesPosterior, model: Categories, groups: Sequence[Counts]) -> list[Any]:
+    """Return the groups read from their own sums, or what all cells read together say of them."""
+    if whole.laws.are_own_sums:
+        labels = np.empty(len(whole.model.cells), dtype=np.int64)
+        for number, group in enumerate(groups):
+            labels[group] = number
+        problem = collapsed_problem(Problem.of(whole.releases), model, labels)
+        if problem is not None:
+            problems = [replace(problem, model=proposed) for proposed in model.proposals(True)]
+            return read_strengths(problems, by=TablesSolver())
+    priors = [[float(each.model.concentration[group].sum()) for group in groups] for each in whole.readings]
+    return [
+        replace(each, model=model.with_prior(tuple(prior)), counts=GroupedCounts(each.counts, groups))
+        for each, prior in zip(whole.readings, priors, strict=True)
+    ]
+
+
+def margin_of(whole: CategoriesPosterior, names: Sequence[str]) -> CategoriesPosterior:
+    """Return the posterior of some columns of a table, in the order named; for all of them, the table's own."""
+    columns = [column_named(whole.columns, name) for name in names]
+    if not columns or len(set(names)) < len(names):
+        raise DeclarationError(
+            f"A margin needs one or more columns, each named once; got {list(names)}. The columns are "
+            f"{[column.name for column in whole.columns]}."
+        )
+    return whole if tuple(columns) == whole.columns else MarginPosterior(whole, columns)

@@ -1,0 +1,111 @@
+"""Whether a prior outweighs the data: an event read together with all cells, beside its own noisy sum.
+
+    c = |mean of the joint reading - mean of the own sum| / sd of the own sum
+
+If c exceeds 2, the reader is warned. The absence of a warning proves nothing: a prior that treats cells alike pulls
+each of them a little, and a sum of many cells by more than its noise. Own sums are the cure.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import PriorOutweighsWarning
+from discreet.inference import Problem
+from discreet.mathematics.distributions import BetaMixture
+from discreet.mechanism import event_name
+from discreet.tables._group_distributions import GroupDistributions
+
+if TYPE_CHECKING:
+    from discreet.tables._joint_posterior import TablePosterior
+
+_MOST = 2.0  # standard deviations of the own sum
+_SUSPECT = 1.0  # standard deviations beyond which a level is examined closely
+
+
+def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> PriorOutweighsWarning | None:
+    """Return a warning if the mean of a joint reading is far from an event's own sum; `records` weigh the prior."""
+    if abs(mean - own.mean) <= _MOST * own.sd:
+        return None
+    return PriorOutweighsWarning(
+        f"Read together with all cells, P({name}) is {mean:.3f}; its own noisy sum says {own.mean:.3f} +- "
+        f"{own.sd:.3f}. The prior ({records:.3g} records in all) outweighs the data here. Read the release with "
+        "prior='none', so that posterior.probability answers from each event's own sum, or give another prior."
+    )
+
+
+def watch_share(posterior: "TablePosterior", name: str, places: Counts, calls: int = 4) -> None:
+    """Warn if what all cells read together say about an event is far from its own noisy sum.
+
+    The question was asked `calls` levels up the stack.
+    """
+    if (own := _watched(posterior)) is not None and 0 < len(places) < len(posterior.model.cells):
+        mean = float(posterior.joint_means[places].sum())
+        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())), calls)
+
+
+def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, Counts]], calls: int = 4) -> None:
+    """Warn about the rate that is farthest from what its own noisy sums say; each is one group's share of two.
+
+    The question was asked `calls` levels up the stack.
+    """
+    if (own := _watched(posterior)) is None:
+        return
+    found = []
+    for name, (one, two) in rates.items():
+        law, mean = own.between(one, two), posterior.joint.between(one, two).mean
+        found.append((abs(mean - law.mean) / law.sd, name, mean, law))
+    _, name, mean, law = max(found, key=lambda each: each[0])
+    _tell(outweighed(name, mean, law, float(posterior.mean_prior.sum())), calls)
+
+
+def _watched(posterior: "TablePosterior") -> GroupDistributions | None:
+    """Return the laws of own sums if answers come from a joint reading; nothing if they are own sums themselves."""
+    is_joint = posterior.laws is posterior.joint and not posterior.is_uniform_pair
+    return posterior.own_laws if is_joint else None
+
+
+def _tell(doubt: Warning | None, calls: int = 4) -> None:
+    """Warn whoever asked a question: through the function above and a method of the posterior."""
+    if doubt is not None:
+        warnings.warn(doubt, stacklevel=calls)
+
+
+def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
+    """Return a warning about the level of a column that the prior outweighs most, if it outweighs any."""
+    if posterior.own_laws is None or not (noisy := _noisy_cells(posterior)):
+        return ()
+    values, variances = noisy
+    suspects = []
+    for name, places in _levels(posterior):
+        mean, size = float(posterior.joint_means[places].sum()), posterior.size
+        count = float(np.clip(values[places].sum(), 0, size))
+        spread = variances[places].sum() * (1 - len(places) / len(values)) + count * (1 - count / size) + 1
+        suspects.append((abs(size * mean - count) / np.sqrt(spread), name, mean, places))
+    score, name, mean, places = max(suspects, key=lambda each: each[0])
+    if score < _SUSPECT:
+        return ()
+    found = outweighed(name, mean, posterior.own_laws.share(places), float(posterior.mean_prior.sum()))
+    return () if found is None else (found,)
+
+
+def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Floats] | None:
+    """Return the noisy counts of all cells and the variances of their noise, if they were measured."""
+    for measurement in Problem.of(posterior.releases).measurements:
+        places = measurement.of.single_cells
+        if places is not None and np.array_equal(places, np.arange(len(posterior.model.cells))):
+            return measurement.values, measurement.noise.variance
+    return None
+
+
+def _levels(posterior: "TablePosterior") -> Iterator[tuple[str, Counts]]:
+    """Yield every level of every column with the indices of its cells."""
+    columns = posterior.model.columns
+    codes = np.unravel_index(np.arange(len(posterior.model.cells)), [len(column.levels) for column in columns])
+    for column, own in zip(columns, codes, strict=True):
+        order, starts = np.argsort(own, kind="stable"), np.searchsorted(np.sort(own), np.arange(len(column.levels)))
+        for level, places in zip(column.levels, np.split(order, starts[1:]), strict=True):
+            yield event_name(column.name, level), places

@@ -1,0 +1,5 @@
+"""Verification: recompute a promise, enumerate small instances, audit outputs."""
+
+from discreet._core.on_demand import names_on_demand
+
+__getattr__, __dir__, __all__ = names_on_demand(__name__, __file__)

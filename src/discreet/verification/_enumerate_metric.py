@@ -1,0 +1,115 @@
+"""The referee of a metric: all pairs of cells at the real size, and all pairs of data sets of a small twin.
+
+A promise under a metric is about data sets at any distance, not about neighbours alone. Distances are computed from
+the metric that is written down, losses from the stated likelihood; neither knows of the other.
+"""
+
+from itertools import combinations_with_replacement, islice
+
+import numpy as np
+
+from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import DeclarationError, VerificationError
+from discreet.mechanism import Mechanism, PerUnit, with_fields
+from discreet.privacy import Metric
+from discreet.verification._enumerate import Measuring, log_laws, outputs_for, parts_of, twin_fields
+
+_ROUNDING = 1e-9
+_CELLS = 256  # most cells of which all pairs are compared
+_PLACES = 12  # of a twin that has no smaller model
+
+
+def metric_checks(mechanism: Mechanism) -> list[str]:
+    """Compare what is promised under a metric with the likelihood; nothing if nothing is promised."""
+    given = mechanism.guarantee.metric
+    if given is None or not isinstance(given.metric, Metric):
+        return []
+    if not isinstance(mechanism, PerUnit):
+        raise VerificationError(
+            f"{type(mechanism).__name__} does not define the distances between its records under its metric."
+        )
+    return [f"promised besides: {given.words}", *_pairs_of_cells(mechanism), _twin(mechanism)]
+
+
+def _pairs_of_cells(mechanism: PerUnit) -> list[str]:
+    """Move one record between any two cells at the real size, and compare on outputs without noise, if there are."""
+    metric = mechanism.metric
+    chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _CELLS)).astype(int))
+    if metric.places > _CELLS:
+        chosen = np.unique([*chosen, 1, metric.places - 2])  # steps at both ends
+    rows = (mechanism.size - 1) * mechanism.records_at([0]) + mechanism.records_at(chosen.tolist())
+    if not isinstance(mechanism, Measuring):
+        return []
+    laws = log_laws(mechanism, mechanism.measured(rows), rows)
+    losses = np.diagonal(laws)[None, :] - laws
+    far = np.array([[float(metric.distance(int(a), int(b))) for b in chosen] for a in chosen])
+    _held(losses, far, mechanism, "data sets in which one record moves between two cells")
+    pairs = len(chosen) * (len(chosen) - 1) // 2
+    which = "all" if len(chosen) == metric.places else "chosen"
+    return [f"compared under the metric, at the real size: {which} {pairs:,} pairs of cells, {_words(mechanism)}"]
+
+
+def _words(mechanism: PerUnit) -> str:
+    return (
+        "the loss of each equals its distance"
+        if mechanism.loses_every_distance
+        else "the loss of none exceeds its distance"
+    )
+
+
+def _twin(mechanism: PerUnit) -> str:
+    """Compare all data sets of a small twin, whatever their distance, on all outputs of a window."""
+    if (small := _small(mechanism)) is None:
+        return "compared under the metric, on a small twin: nothing, because no twin has few enough outputs"
+    metric = small.metric
+    chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _PLACES)).astype(int)).tolist()
+    records = dict(zip(chosen, small.records_at(chosen), strict=True))
+    sets = list(combinations_with_replacement(chosen, 2))
+    tables = np.array([records[one] + records[two] for one, two in sets])
+    outputs = outputs_for(small, tables, 20_000)
+    if outputs is None:
+        return "compared under the metric, on a small twin: nothing, because there are too many outputs"
+    laws = log_laws(small, outputs, tables)
+    far = np.array([[_nearest(metric, one, two) for two in sets] for one in sets])
+    losses: Floats = np.stack([np.max(laws[i][None] - laws, axis=1) for i in range(len(sets))])
+    _held(losses, far, small, "two data sets")
+    return f"compared under the metric, on a small twin of {len(chosen)} cells: all {len(sets) ** 2} pairs of data sets"
+
+
+def _small(mechanism: PerUnit) -> PerUnit | None:
+    """Return the twin of two records whose model has about three cells, of those that can be published so; or none."""
+    found: list[PerUnit] = []
+    for model in (*parts_of(mechanism.model), mechanism.model):
+        try:
+            for fields in islice(twin_fields(mechanism, model), 1):  # none if even the coarsest grid is too fine
+                found.append(with_fields(mechanism, model=model, size=2, **fields))
+        except DeclarationError:  # such as a table without groups, where groups have a distance
+            continue
+    return min(found, key=lambda twin: abs(len(twin.model.cells) - 3), default=None)
+
+
+def _nearest(metric: Metric, one: tuple[int, int], two: tuple[int, int]) -> float:
+    """Return the distance of two data sets of two records: the better of both orders."""
+    straight = metric.distance(one[0], two[0]) + metric.distance(one[1], two[1])
+    return float(min(straight, metric.distance(one[0], two[1]) + metric.distance(one[1], two[0])))
+
+
+def _held(losses: Floats | Counts, far: Floats, mechanism: PerUnit, of: str) -> None:
+    """Refuse losses that are not what the metric says: more is a broken promise, less is another metric.
+
+    Both the stated promise and the mechanism's own words are held against the likelihood: epsilon times the distance,
+    and no more than what holds for any change whatever.
+    """
+    given = mechanism.guarantee.metric
+    assert given is not None
+    allowed = float(given.epsilon) * far
+    slack = _ROUNDING * np.maximum(1.0, np.abs(allowed))
+    misses = np.abs(losses - allowed) if mechanism.loses_every_distance else losses - allowed
+    if np.all(misses <= slack):
+        return
+    worst = np.unravel_index(int(np.argmax(misses - slack)), losses.shape)
+    raise VerificationError(
+        f"Comparing by the stated likelihood, {of} have a privacy loss of {float(losses[worst]):.9g} where the metric "
+        f"of {type(mechanism).__name__} allows {float(allowed[worst]):.9g} ({given.per_unit_words}). The noise does "
+        "not match the stated metric. Do not publish with it."
+    )
