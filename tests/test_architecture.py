@@ -133,7 +133,7 @@ def test_the_front_door_shows_what_users_need_and_nothing_internal() -> None:
     folders = set(ORDER) - hidden
     assert set(dir(dc)) == {*dc.__all__, *folders}
     assert set(dir(dc.inference)) == set(dc.inference.__all__)
-    assert isinstance(dc.mathematics, ModuleType)  # type: ignore[attr-defined]  # there, but not shown
+    assert isinstance(dc.mathematics, ModuleType)  # there, but not shown
     assert "mathematics" not in dir(dc)
 
 

@@ -1,7 +1,7 @@
 """The pages of the API reference: one for each public name, and one for each folder that lists its names.
 
 No page is written by hand. The front door is `discreet.__all__`, the folders are those that `discreet/__init__.pyi`
-imports and the few in MORE_FOLDERS, and the names of a folder are its `__all__`. So a name has its page once it is public.
+imports and the few in MORE_FOLDERS, and the names of a folder are its `__all__`: a name has its page once it is public.
 """
 
 import ast

@@ -168,7 +168,7 @@ def test_three_files_in_a_folder_of_the_library_are_found_once_they_are_listed(
         text = (FILES[0].parent / f"{name}.py").read_text()
         own = text.replace("from successes import", "from discreet.tables._successes import")
         (house / "tables" / f"_{name}.py").write_text(own)
-    listed = house / "inference" / "solvers" / "__init__.py"
+    listed = house / "inference" / "_solvers.py"
     solver = "discreet.tables._successes_reading.SuccessesSolver"
     line = f'    "discreet.tables._successes.Successes": ("{solver}",),'
     opening = "SOLVERS: dict[str, tuple[str, ...]] = {\n"
