@@ -88,6 +88,7 @@ golden: .venv/installed-dev
 
 house: .venv/installed-dev
 	$(BIN)/python benchmarks/house.py
+	$(BIN)/python benchmarks/roads.py
 
 peers: .venv/installed-dev .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py > .venv-peers/scores.json

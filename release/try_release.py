@@ -40,7 +40,7 @@ LOADS = {
     "pgmpy": "pgmpy",
     "signatures": "cryptography",
     "postgresql": "psycopg",
-    "serve": "discreet.serve",
+    "serve": "discreet.server",
     "nutpie": "nutpie",
     "pymc": "discreet.programs.bridges.pymc",
     "numpyro": "discreet.programs.bridges.numpyro",

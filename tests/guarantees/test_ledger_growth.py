@@ -37,8 +37,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         numbers.append(row.sequence)
         return original(row)
 
-    for module in ("back_links", "chain", "ledger", "requests"):
-        monkeypatch.setattr(f"discreet.guarantees.{module}.read_entry", noted)
+    for module in ("_back_links", "_chain", "_ledger", "_requests"):
+        monkeypatch.setattr(f"discreet.ledger.{module}.read_entry", noted)
     return numbers
 
 

@@ -304,4 +304,4 @@ def test_only_publish_opens_statistics() -> None:
     users = [
         path.relative_to(root).as_posix() for path in root.rglob("*.py") if "open_for_publishing" in path.read_text()
     ]
-    assert sorted(users) == ["records/counting.py", "releases/_publish.py"]
+    assert sorted(users) == ["publishing/_publish.py", "records/_statistics.py"]

@@ -70,6 +70,6 @@ def program_of(model: object, columns: Sequence[Column]) -> Program:
         (outcome,) = chosen(columns, [read.outcome])
         return Logistic(model) if len(outcome.levels) == 2 else Multinomial(model)
     raise DeclarationError(
-        "model must be a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.models.programs, a "
+        "model must be a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.programs, a "
         f"family such as discreet.Poisson, or a formula; got a {type(model).__name__}. Nothing was read."
     )

@@ -38,9 +38,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
 
     def __init__(self, columns: Sequence[Column], program: Program, prior: None = None) -> None:
         if not isinstance(program, Program):
-            raise DeclarationError(
-                f"A program must be one of discreet.models.programs; got a {type(program).__name__}."
-            )
+            raise DeclarationError(f"A program must be one of discreet.programs; got a {type(program).__name__}.")
         super().__init__(columns)
         object.__setattr__(self, "program", program)
         self.bound  # noqa: B018 - refuses a program that does not fit the columns

@@ -38,8 +38,8 @@ def _static(asking: Asking) -> Response:
     name = asking.path("name")
     if name not in _STATIC:
         raise Problem(404, "There is no such file.")
-    room, *inside = ("discreet.report",) if name.startswith("vendor/vega") else ("discreet.serve", "static")
-    content = files(room).joinpath(*inside, *name.split("/")).read_bytes()
+    folder, *inside = ("discreet.report",) if name.startswith("vendor/vega") else ("discreet.server", "static")
+    content = files(folder).joinpath(*inside, *name.split("/")).read_bytes()
     return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
 
 
