@@ -2,7 +2,7 @@
 
 import json
 import re
-import sys
+from importlib import import_module
 from math import log, sqrt
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +23,7 @@ from discreet.regression._exact import exact_coefficients
 from discreet.server._work import width as served_width
 from discreet.tables._joint_posterior import TablePosterior
 
-MODULE = sys.modules["discreet.planning._accuracy"]
+MODULE = import_module("discreet.planning._accuracy")
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 10)}, missing="middle")
