@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta, gamma, t
 
 from discreet.mathematics import on_a_grid, peak_of
-from discreet.mathematics._grids import GridLaw
+from discreet.mathematics._grids import GridQuantity
 
 SHAPE, RATE = 20.0, 10.0
 LEVEL = 0.9
@@ -58,7 +58,7 @@ def test_two_parameters_are_within_the_error_that_is_stated() -> None:
     target = NormalGamma()
     laws = on_a_grid(target, peak_of(target, [np.zeros(2)])).laws(shown)
     for law, truth in zip(laws, target.truth, strict=True):
-        assert isinstance(law, GridLaw)
+        assert isinstance(law, GridQuantity)
         stated = law.numerical_error(LEVEL)
         assert stated <= 1e-3 * truth.std()
         assert (law.mean, *law.interval(LEVEL)) == pytest.approx((truth.mean(), *truth.interval(LEVEL)), abs=stated)

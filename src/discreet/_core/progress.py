@@ -85,8 +85,8 @@ class NotebookBar:
             self._handle.update(HTML(""))  # type: ignore[no-untyped-call]
 
 
-class Steps:
-    """Work that counts its own steps: `with Steps("Reading", 80) as steps: ...; steps.done(40)`."""
+class StepCounter:
+    """Work that counts its own steps: `with StepCounter("Reading", 80) as steps: ...; steps.done(40)`."""
 
     around: ClassVar[Bar | None] = None
     """The bar of a whole command, on which the long work inside it is shown."""
@@ -98,9 +98,9 @@ class Steps:
         self._start = monotonic()
 
     def __enter__(self) -> Self:
-        if not Steps._is_shown:
-            self._bar = Steps.around or bar_here()
-            Steps._is_shown = self._bar is not None
+        if not StepCounter._is_shown:
+            self._bar = StepCounter.around or bar_here()
+            StepCounter._is_shown = self._bar is not None
         return self
 
     def done(self, number: int) -> None:
@@ -111,8 +111,8 @@ class Steps:
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
-            Steps._is_shown = False
-            if self._bar is not Steps.around:
+            StepCounter._is_shown = False
+            if self._bar is not StepCounter.around:
                 with suppress(OSError, ValueError):
                     self._bar.close()
 
@@ -121,11 +121,11 @@ class Steps:
 def working(words: str, silent: bool = False) -> Iterator[None]:
     """Show in a terminal that a command is at work, and how far the long parts of it have come."""
     bar = None if silent or not is_terminal() else TerminalBar(words)
-    Steps.around, Steps._is_shown = bar, bar is None
+    StepCounter.around, StepCounter._is_shown = bar, bar is None
     try:
         yield
     finally:
-        Steps.around, Steps._is_shown = None, False
+        StepCounter.around, StepCounter._is_shown = None, False
         if bar is not None:
             bar.close()
 
@@ -136,7 +136,7 @@ def shown(items: Iterable[Item], words: str, total: int) -> Iterator[Item]:
     >>> sum(shown([1, 2, 3], "Adding", 3))
     6
     """
-    with Steps(words, total) as steps:
+    with StepCounter(words, total) as steps:
         for number, item in enumerate(items, start=1):
             yield item
             steps.done(number)

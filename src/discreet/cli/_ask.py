@@ -12,7 +12,7 @@ from discreet.cli._screen import as_json, helpful, require_folder, say, show_jso
 from discreet.ledger import SigningKey
 from discreet.mathematics.distributions import CountDistribution
 from discreet.privacy import left_text, spent_text
-from discreet.publishing import Draw
+from discreet.publishing import PublishedDraw
 from discreet.study import Study
 
 _LARGEST_SHOWN = 12
@@ -58,7 +58,7 @@ def ask(
         document = read_document(released)
         if document.mechanism.model != declared.question(asked.question).model:
             raise DeclarationError(f"{str(released)!r} is not a draw of {asked.question!r}. Nothing was answered.")
-        return _show(asked.label, Draw(document).answer(asked.query), {"release": str(released)}, [], as_json)
+        return _show(asked.label, PublishedDraw(document).answer(asked.query), {"release": str(released)}, [], as_json)
     draws = declared.draws(asked.question)
     signer = None if key is None else SigningKey.open(key)
     with working("counting and drawing", as_json):

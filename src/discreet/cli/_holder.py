@@ -18,7 +18,7 @@ from discreet.cli._check import (
     show_fit_of_numbers,
 )
 from discreet.cli._plan import chosen_by, gaps_of, no_posterior
-from discreet.cli._posterior import show_reading
+from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
 from discreet.inference import Posterior
 from discreet.ledger import SigningKey
@@ -129,7 +129,7 @@ def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequenc
         return show_json(document_of(posterior, 0.9, truth))
     console.print(_MADE_UP)
     say(*words)
-    return show_reading(posterior, 0.9, truth)
+    return show_posterior(posterior, 0.9, truth)
 
 
 @click.command()

@@ -17,7 +17,7 @@ from discreet._core.errors import (
     LittleInformationWarning,
     PriorOutweighsWarning,
 )
-from discreet.cli._posterior import show_reading, show_rows, show_warnings
+from discreet.cli._posterior import show_posterior, show_rows, show_warnings
 from discreet.cli._screen import as_json, helpful, patient, require_folder, say, show_json, working
 from discreet.inference import ANSWERS, Posterior, PosteriorProbability, why_unreadable
 from discreet.inference import infer as read_release
@@ -191,7 +191,7 @@ def infer(
         said = {"differ": None if difference is None else difference.document(), "margin": list(margin)}
         return show_json(document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes})
     show_warnings(notes)
-    show_reading(posterior, level)
+    show_posterior(posterior, level)
     titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled"}
     for key, title in titles.items():
         if rows := answers[key]:

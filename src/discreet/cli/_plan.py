@@ -25,7 +25,7 @@ from discreet.cli._screen import (
 )
 from discreet.inference import PROBABILITY
 from discreet.mathematics.distributions import tails
-from discreet.mechanism import SaysGaps, with_fields
+from discreet.mechanism import HasMissingValue, with_fields
 from discreet.planning import (
     Accuracy,
     Curve,
@@ -418,7 +418,7 @@ def no_posterior(question: Question) -> list[str]:
 def gaps_of(question: Question) -> list[str]:
     """Say what missing numbers count as, if they are not left out."""
     model = question.model
-    return list(filter(None, [model.missing_in_words if isinstance(model, SaysGaps) else ""]))
+    return list(filter(None, [model.missing_in_words if isinstance(model, HasMissingValue) else ""]))
 
 
 def chosen_by(question: Question) -> list[str]:

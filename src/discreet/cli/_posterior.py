@@ -11,7 +11,7 @@ MOST_SHOWN = 60
 """The most rows that a screen shows; a CSV file holds them all."""
 
 
-def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
+def show_posterior(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
     """Print the rows of a reading, beside the truth in a rehearsal, and say how it was read."""
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")

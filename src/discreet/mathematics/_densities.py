@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet._core.arrays import Floats
-from discreet.mathematics._grids import FINE, Grid, GridLaw, Marginal, Nodes
+from discreet.mathematics._grids import FINE, Grid, GridQuantity, Marginal, Nodes
 from discreet.mathematics._grouped_draws import Grouped
 from discreet.mathematics._pareto import MOST_SHAPE, Smoothed, smoothed
 from discreet.mathematics.distributions import WeightedDraws
@@ -74,7 +74,7 @@ class WeightedPoints:
             return [WeightedDraws(column, grouped) for column in columns]
         both = zip(columns, grid.values(quantities), strict=True)
         return [
-            GridLaw(column, grouped, Marginal(grid.fine, fine), Marginal(grid.rough, rough))
+            GridQuantity(column, grouped, Marginal(grid.fine, fine), Marginal(grid.rough, rough))
             for column, (fine, rough) in both
         ]
 
@@ -105,7 +105,7 @@ class Peak:
         return t_log_density(units, self.degrees) - float(np.log(np.diag(self.factor)).sum())
 
 
-class Proposal(Protocol):
+class ProposalDensity(Protocol):
     """A law to draw from, with a density that is known."""
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
@@ -256,7 +256,7 @@ def _sheared(axes: Sequence[Floats]) -> Floats:
 
 
 def by_draws(
-    target: LogDensity, peak: Proposal, count: int, worth: float, most: int, generator: np.random.Generator
+    target: LogDensity, peak: ProposalDensity, count: int, worth: float, most: int, generator: np.random.Generator
 ) -> WeightedPoints:
     """Return weighted draws: `count` at first, twice as many until they are worth so many independent ones.
 
@@ -286,7 +286,7 @@ def by_draws(
 class _Weighed:
     """Draws of a proposal, and their weights; `width` says how much wider it is made if it has to be moved."""
 
-    peak: Proposal
+    peak: ProposalDensity
     points: Floats
     logs: Floats
     densities: Floats
@@ -299,7 +299,7 @@ class _Weighed:
         return self.found.shape <= _GOOD_SHAPE and self.found.effective_size >= _GOOD_SHARE * len(self.points)
 
     @classmethod
-    def by(cls, target: LogDensity, peak: Proposal, count: int, generator: np.random.Generator) -> "_Weighed":
+    def by(cls, target: LogDensity, peak: ProposalDensity, count: int, generator: np.random.Generator) -> "_Weighed":
         """Draw from a proposal."""
         points = peak.draw(count, generator)
         densities = target.values(points)

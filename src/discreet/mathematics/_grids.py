@@ -189,7 +189,7 @@ class Marginal:
 
 
 @dataclass(frozen=True, eq=False)
-class GridLaw(WeightedDraws):
+class GridQuantity(WeightedDraws):
     """The law of a quantity on a grid: `fine` from all nodes, `rough` from every second one; points are for draws."""
 
     fine: Marginal

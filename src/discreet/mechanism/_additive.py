@@ -143,7 +143,7 @@ class Additive(Sized[ModelT]):
         tied = [block for block, keeps in zip(blocks, preserved(self.noise.structure), strict=True) if keeps]
         return window(self.measured(counts), ceil(MARGIN * self.reach) + 2, most, tied)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield the fields of a twin on another model; shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 

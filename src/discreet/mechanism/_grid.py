@@ -34,7 +34,7 @@ _WORD = 64
 _SURE_BITS = 44  # leading bits of a quantile on which floats agree with the truth
 
 
-class GridLaw:
+class GridDistribution:
     """The law of floor(2^grid_bits V) for V with a given law, restricted to the cells first..last.
 
     >>> from discreet.mathematics.distributions import CertifiedBeta
@@ -158,7 +158,7 @@ def coarser(grid_bits: int, sticks: int) -> Iterator[Mapping[str, object]]:
 
 def likely_cells(laws: Sequence[CertifiedDistribution], grid_bits: int) -> tuple[int, int]:
     """Return the first and the last cell of a grid; of an infinite one, of those that hold all but about 1e-13."""
-    grid, unit = GridLaw(laws[0], grid_bits), 2.0**grid_bits
+    grid, unit = GridDistribution(laws[0], grid_bits), 2.0**grid_bits
     if None not in laws[0].support:
         return grid.first, grid.last
     ends = [int(np.floor(law.guess(chance) * unit)) for law in laws for chance in (1e-13, 1 - 1e-13)]
@@ -232,7 +232,7 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
     return None if end is None else end << grid_bits
 
 
-def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[CertifiedBeta, ...]:
+def stick_distributions(shapes: Sequence[Fraction], largest: Fraction) -> tuple[CertifiedBeta, ...]:
     """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
 
     `largest` is a public bound on the sum of all shapes. It is what the work of each stick is measured by.

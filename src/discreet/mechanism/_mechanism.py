@@ -42,11 +42,15 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     def __repr__(self) -> str:
         facts = [(field.name, getattr(self, field.name)) for field in dataclass_fields(self)[1:]]
-        texts = [f"{n}={(exact_text(v) if isinstance(v, Fraction) else v)!r}" for n, v in facts if n not in self.unsaid]
+        texts = [
+            f"{n}={(exact_text(v) if isinstance(v, Fraction) else v)!r}"
+            for n, v in facts
+            if n not in self.derived_fields
+        ]
         return f"{type(self).__name__}({', '.join([repr(self.model), *texts])})"
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         """Return the fields that need not be shown, because their values follow from the others."""
         return ()
 

@@ -64,7 +64,7 @@ class CellsOfNumbers(Protocol):
         """Tell whether values are read as dates."""
 
 
-class Placed(Protocol):
+class MetricLike(Protocol):
     """A metric as models see it: the whole declaration by which a record finds its place."""
 
     @property
@@ -173,7 +173,7 @@ def conditionals_of(model: Model) -> tuple[tuple[tuple[str, ...], tuple[float, .
 
 
 @runtime_checkable
-class SaysGaps(Protocol):
+class HasMissingValue(Protocol):
     """A model that may have a declared value stand for missing ones."""
 
     @property
@@ -182,16 +182,16 @@ class SaysGaps(Protocol):
 
 
 @runtime_checkable
-class FollowsPlaces(Protocol):
+class DecidedByMetric(Protocol):
     """A model of which a metric may say all that a record counts as."""
 
-    def is_told_by(self, metric: Placed) -> bool:
+    def is_decided_by(self, metric: MetricLike) -> bool:
         """Tell whether what a record counts as follows from its place under a metric alone."""
 
 
-def told_by(model: Model) -> Callable[[Placed], bool] | None:
+def decided_by(model: Model) -> Callable[[MetricLike], bool] | None:
     """Return what tells whether a place under a metric says all that a record counts as; None if it never does."""
-    return model.is_told_by if isinstance(model, FollowsPlaces) else None
+    return model.is_decided_by if isinstance(model, DecidedByMetric) else None
 
 
 @runtime_checkable
@@ -295,7 +295,7 @@ class HasParameters(Protocol):
 
 
 @runtime_checkable
-class HasEvents(Protocol):
+class HasEventChances(Protocol):
     """A model under whose parameters events have probabilities."""
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

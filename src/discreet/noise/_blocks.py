@@ -52,7 +52,7 @@ from discreet.noise._line_sums import (
     width_of,
 )
 from discreet.noise._noise import Noise, Operations
-from discreet.noise._prefix_sums import CutLaw
+from discreet.noise._prefix_sums import PrefixSumNoise
 from discreet.noise._structure import Joint, Structure, TotalPreserving
 from discreet.noise._zero_sum_laplace import balanced_rows, by_block, runs_of_blocks, starts
 from discreet.noise.randomness import RandomBits, any_laplace, bernoulli_exponential
@@ -76,30 +76,30 @@ def tied_log(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
     return log(float(rest @ fitted(last, half))) - sum(sizes) * log(np.tanh(inner / 2))
 
 
-def free_cell_law(outer: float, inner: float, size: int) -> CutLaw:
+def free_cell_law(outer: float, inner: float, size: int) -> PrefixSumNoise:
     """Return the law of one cell of a free block: its own weight, and that of all others given it."""
     others = laplace_sums(inner, size - 1)
     half = half_of(others)
     weights = np.exp(-inner * np.abs(steps(half))) * filtered(others, outer)  # both are symmetric
-    return CutLaw(weights / weights.sum())
+    return PrefixSumNoise(weights / weights.sum())
 
 
 @lru_cache(maxsize=64)
-def cell_law(outer: float, inner: float, sizes: tuple[int, ...], size: int) -> CutLaw:
+def cell_law(outer: float, inner: float, sizes: tuple[int, ...], size: int) -> PrefixSumNoise:
     """Return the law of one cell of a block of this size: a cut through that block, put first, after one cell."""
     others = list(sizes)
     others.remove(size)
     return cut_law(outer, inner, (size, *others), 1)
 
 
-def cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> CutLaw:
+def cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> PrefixSumNoise:
     """Return the law of the noise of the first `place` cells, added up; that of all others has the same."""
     mirrored = (sizes[::-1], sum(sizes) - place)
     return _cut_law(outer, inner, *((sizes, place) if 2 * place <= sum(sizes) else mirrored))
 
 
 @lru_cache(maxsize=2048)
-def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> CutLaw:
+def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> PrefixSumNoise:
     ends = np.cumsum((0, *sizes))
     block = int(np.searchsorted(ends, place, side="right")) - 1
     inside = place - int(ends[block])
@@ -111,7 +111,7 @@ def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> 
         below = laplace_sums(inner, inside)
         above = laplace_sums(inner, sizes[block] - inside)
         weights = _through(outer, below, above, (left, right), half, inner)
-    return CutLaw(weights / weights.sum())
+    return PrefixSumNoise(weights / weights.sum())
 
 
 def cut_operations(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
@@ -469,7 +469,7 @@ class ZeroSumBlocks(BlockNoise):
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
         return tied_loss(self.outer, self.inner, self.sizes, moved)
 
-    def cut(self, place: int) -> CutLaw:
+    def cut(self, place: int) -> PrefixSumNoise:
         """Return the law of the summed noise of the first so many numbers."""
         return cut_law(*self.rates, self.sizes, place)
 
@@ -478,7 +478,7 @@ class ZeroSumBlocks(BlockNoise):
         """Return about how many operations the laws of all cuts take."""
         return cut_operations(*self.rates, self.sizes)
 
-    def single(self, place: int) -> CutLaw:
+    def single(self, place: int) -> PrefixSumNoise:
         """Return the law of one number's noise."""
         return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
 

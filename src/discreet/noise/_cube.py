@@ -21,7 +21,7 @@ from scipy.special import ndtr, softmax
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.exact import ball
-from discreet.noise._radius import RadiusLaw, differences
+from discreet.noise._radius import RadiusDistribution, differences
 from discreet.noise._structure import Generator, Independent, Product, SharedRadius, Structure
 from discreet.noise._zero_sum_laplace import RatedBlocks, by_block, starts
 from discreet.noise.randomness import RandomBits, uniform_below
@@ -49,7 +49,7 @@ class Cube(RatedBlocks):
             return Product(self.sizes, self.log_terms, generator=made)
         return Independent(tuple(Cube((r,), (m,)).structure for r, m in zip(self.rates, self.sizes, strict=True)))
 
-    def radius(self, block: int = 0) -> RadiusLaw:
+    def radius(self, block: int = 0) -> RadiusDistribution:
         """Return the law of the radius of a block."""
         return cube_radius(self.rates[block], self.sizes[block])
 
@@ -158,9 +158,9 @@ class Cube(RatedBlocks):
 
 
 @lru_cache(maxsize=16)
-def cube_radius(rate: Fraction, cells: int) -> RadiusLaw:
+def cube_radius(rate: Fraction, cells: int) -> RadiusDistribution:
     """Return the law of a cube's radius: P(R) ~ (2 R + 1)^D e^(-r R)."""
-    return RadiusLaw(rate, [(2 * r + 1) ** cells for r in range(cells + 1)])
+    return RadiusDistribution(rate, [(2 * r + 1) ** cells for r in range(cells + 1)])
 
 
 @lru_cache(maxsize=32)

@@ -193,16 +193,16 @@ def pieces_of(noise: Noise, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
 
 
 @runtime_checkable
-class Simulated(Protocol):
+class SimulatesNoise(Protocol):
     """Noise that draws itself by seeded floats."""
 
     def simulate(self, rows: int, generator: np.random.Generator, /) -> Floats:
         """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
 
 
-def simulated_noise(noise: Noise | Simulated, rows: int, generator: np.random.Generator) -> Floats:
+def simulated_noise(noise: Noise | SimulatesNoise, rows: int, generator: np.random.Generator) -> Floats:
     """Draw rows of noise by seeded floats, by itself or by its generator: for readers, never for publishing."""
-    if isinstance(noise, Simulated):
+    if isinstance(noise, SimulatesNoise):
         return noise.simulate(rows, generator)
     if (made := generator_of(noise.structure)) is not None:
         return made.from_normals(made.draw_normals(rows, generator))

@@ -11,7 +11,7 @@ from discreet._core.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class CutLaw:
+class PrefixSumNoise:
     """The law of summed noise, P(U = v) for v = -h, ..., h; the probability beyond is less than 1e-12."""
 
     chances: Floats
@@ -55,10 +55,10 @@ class CutLaw:
 class HasPrefixSums(Protocol):
     """Noise whose prefix sums (cuts) have laws that can be computed."""
 
-    def cut(self, place: int, /) -> CutLaw | None:
+    def cut(self, place: int, /) -> PrefixSumNoise | None:
         """Return the law of the summed noise of the first so many numbers; None if it is not computed."""
 
-    def single(self, place: int, /) -> CutLaw | None:
+    def single(self, place: int, /) -> PrefixSumNoise | None:
         """Return the law of one number's noise, where that of cuts is known too; else None."""
 
     @property

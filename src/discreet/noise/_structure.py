@@ -74,7 +74,7 @@ class SharedRadius:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class TreeStructure:
     """Noise along a tree: the flow `carried` from cell i to the later cell parents[i] is Laplace noise."""
 
     blocks: tuple[int, ...]
@@ -94,7 +94,7 @@ class Joint:
 class TotalPreserving:
     """Noise conditioned on every block summing to zero, so that totals are published exactly; `free` is it before."""
 
-    free: Product | SharedRadius | Tree | Joint
+    free: Product | SharedRadius | TreeStructure | Joint
     generator: Generator | None = None
 
     @property
@@ -121,7 +121,7 @@ class Independent:
         return Product(self.blocks, _SideBySideTerms(tuple(known))) if len(known) == len(found) else None
 
 
-Structure = Product | SharedRadius | Tree | Joint | Generator | TotalPreserving | Independent
+Structure = Product | SharedRadius | TreeStructure | Joint | Generator | TotalPreserving | Independent
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,12 +241,12 @@ def rho_weights(structure: Structure) -> tuple[Fraction, ...] | None:
             return None
 
 
-def tree_of(structure: Structure) -> Tree | None:
+def tree_of(structure: Structure) -> TreeStructure | None:
     """Return the tree along which noise was carried, if there is one."""
     match structure:
-        case Tree():
+        case TreeStructure():
             return structure
-        case TotalPreserving(Tree() as tree):
+        case TotalPreserving(TreeStructure() as tree):
             return tree
         case _:
             return None

@@ -40,8 +40,8 @@ from discreet._core.exact import ball, rounded_up
 from discreet.noise._laplace import Laplace
 from discreet.noise._line_sums import filtered
 from discreet.noise._noise import Noise
-from discreet.noise._prefix_sums import CutLaw
-from discreet.noise._structure import Product, Structure, TotalPreserving, Tree
+from discreet.noise._prefix_sums import PrefixSumNoise
+from discreet.noise._structure import Product, Structure, TotalPreserving, TreeStructure
 from discreet.noise._zero_sum_laplace import balanced_rows
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import PrivacyLoss
@@ -169,7 +169,7 @@ class TreeLaplace(Noise):
 
     @cached_property
     def structure(self) -> Structure:
-        return TotalPreserving(Tree(self.blocks, self.parents, self.edges.number_rates, self.carried))
+        return TotalPreserving(TreeStructure(self.blocks, self.parents, self.edges.number_rates, self.carried))
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -264,7 +264,7 @@ class TreeLaplace(Noise):
         hangs = zip(groups, self.parents, self.rates, strict=False)
         return tree_sum(tuple(rate for own, parent, rate in hangs if own != groups[parent]))
 
-    def cut(self, place: int) -> CutLaw | None:
+    def cut(self, place: int) -> PrefixSumNoise | None:
         """Return the law of the noise of the first cells of a path: that of the edge behind them.
 
         All cuts go as far as the widest one, so that each tells how far noise may go at any of them.
@@ -272,21 +272,21 @@ class TreeLaplace(Noise):
         if not self.is_path:
             return None
         weights = _laplace_line(float(self.rates[place - 1]), float(min(self.rates)))
-        return CutLaw(weights / weights.sum())
+        return PrefixSumNoise(weights / weights.sum())
 
     @cached_property
     def cut_operations(self) -> float:
         """Return about how many operations the laws of all cuts take, where cells form a path."""
         return float(np.sum((64 / self.edges.number_rates) ** 2)) if self.is_path else 0.0
 
-    def single(self, place: int) -> CutLaw | None:
+    def single(self, place: int) -> PrefixSumNoise | None:
         """Return the law of the noise of one cell of a path: the difference of its two edges."""
         if not self.is_path:
             return None
         beside = [float(self.rates[edge]) for edge in (place - 1, place) if 0 <= edge < len(self.rates)]
         lines = [_laplace_line(rate) for rate in beside]
         weights = lines[0] if len(lines) == 1 else np.convolve(lines[0], lines[1])
-        return CutLaw(weights / weights.sum())
+        return PrefixSumNoise(weights / weights.sum())
 
 
 def rho_of_moves(edges: Laplace, carried: Counts) -> Fraction:

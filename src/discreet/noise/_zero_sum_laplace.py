@@ -30,7 +30,7 @@ from discreet._core.exact import ball
 from discreet.noise._noise import Noise, Operations
 from discreet.noise._structure import Product, Structure, TotalPreserving
 from discreet.noise.randomness import (
-    FiniteLaw,
+    FiniteDistribution,
     RandomBits,
     bernoulli_exponential,
     composition,
@@ -110,7 +110,7 @@ def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:
     drawn = np.zeros(cells, dtype=np.int64)
     if distance == 0:
         return drawn
-    positive = 1 + int(FiniteLaw(lambda: _weights_of_positive(distance, cells)).sample(1, bits)[0])
+    positive = 1 + int(FiniteDistribution(lambda: _weights_of_positive(distance, cells)).sample(1, bits)[0])
     rises = np.zeros(cells, dtype=np.bool_)
     rises[subset(positive, cells, bits)] = True
     drawn[rises] = 1 + composition(distance - positive, positive, bits)
@@ -119,8 +119,8 @@ def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:
 
 
 @lru_cache(maxsize=16)
-def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteLaw:
-    return FiniteLaw(lambda: squared_binomials(epsilon, cells))
+def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteDistribution:
+    return FiniteDistribution(lambda: squared_binomials(epsilon, cells))
 
 
 def _weights_of_positive(distance: int, cells: int) -> list[arb]:

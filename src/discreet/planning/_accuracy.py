@@ -54,7 +54,7 @@ from discreet.inference import (
 from discreet.mathematics.distributions import tails
 from discreet.mechanism import (
     HasConditionals,
-    HasEvents,
+    HasEventChances,
     HasMainRows,
     HasProgram,
     HasRowScales,
@@ -588,7 +588,7 @@ def solve_for_width(
 
 def _are_rows_shares(model: Model) -> bool:
     """Tell whether the rows of a posterior are probabilities: of a table's cells, or in a graph."""
-    return isinstance(model, HasEvents) and not isinstance(model, HasProgram)
+    return isinstance(model, HasEventChances) and not isinstance(model, HasProgram)
 
 
 def check_width(mechanism: Sized, width: float) -> None:

@@ -12,7 +12,7 @@ from discreet._core.documents import Document, plain_fields
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, whole
 from discreet._core.fields import Checked, Converted, Number, OptionalNumber, Whole, converted, frozen, optional
-from discreet.privacy._metric import Metric, NumberCells
+from discreet.privacy._metric import ColumnBins, Metric
 from discreet.records import Column, Level
 
 MOST_PLACES = 100_000
@@ -52,8 +52,8 @@ class Line(Metric):
         return (self.column,)
 
     @property
-    def numbers(self) -> NumberCells:
-        return NumberCells(self.column, self.positions, self.missing, self.dates)
+    def numbers(self) -> ColumnBins:
+        return ColumnBins(self.column, self.positions, self.missing, self.dates)
 
     @property
     def places(self) -> int:

@@ -28,7 +28,7 @@ class Enumeration:
     """
 
     data_sets: DataSets
-    log_laws: Floats
+    log_probs: Floats
 
     @property
     def pairs(self) -> int:
@@ -38,7 +38,7 @@ class Enumeration:
     @property
     def outputs(self) -> int:
         """Return the number of outputs on which they were compared."""
-        return int(self.log_laws.shape[1])
+        return int(self.log_probs.shape[1])
 
     @cached_property
     def missing(self) -> float:
@@ -47,13 +47,13 @@ class Enumeration:
 
     @cached_property
     def _laws(self) -> Floats:
-        return np.exp(self.log_laws)
+        return np.exp(self.log_probs)
 
     @cached_property
     def _losses(self) -> Floats:
         """Return the largest |ln P/Q| of each pair; infinite if an output is possible for only one of the two."""
         found = []
-        for first, second in self._both(self.log_laws):
+        for first, second in self._both(self.log_probs):
             with np.errstate(invalid="ignore"):
                 gaps = np.abs(np.where(first == second, 0.0, first - second))
             found.append(gaps.max(axis=1, initial=0.0))
@@ -79,7 +79,7 @@ class Enumeration:
 
     def _excesses(self, epsilon: float) -> Iterator[float]:
         """Yield the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
-        for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_laws):
+        for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_probs):
             for p, q in ((first, second), (second, first)):
                 if epsilon <= _LARGE:
                     lost = np.maximum(p - np.exp(epsilon) * q, 0.0)
@@ -98,7 +98,7 @@ class Enumeration:
         D_a = ln sum P^a Q^(1-a) / (a - 1); each term left out would add to the sum.
         """
         largest = 0.0
-        for first, second in self._both(self.log_laws):
+        for first, second in self._both(self.log_probs):
             for p, q in ((first, second), (second, first)):
                 with np.errstate(invalid="ignore"):
                     terms = np.where(np.isneginf(p), -np.inf, order * p + (1 - order) * q)

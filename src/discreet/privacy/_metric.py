@@ -31,7 +31,7 @@ from discreet._core.on_demand import load_kind
 from discreet.records import Column
 
 
-class NumberCells(NamedTuple):
+class ColumnBins(NamedTuple):
     """How a record's number finds its cell: where cells begin, what a gap counts as, and whether values are dates."""
 
     column: str
@@ -70,7 +70,7 @@ class Metric(ABC):
         return None
 
     @property
-    def numbers(self) -> NumberCells | None:
+    def numbers(self) -> ColumnBins | None:
         """Return the declared cells of numbers that are its places, if they are cells: how a record finds its own."""
         return None
 

@@ -30,7 +30,7 @@ from discreet.records._columns import Column
 from discreet.records._duckdb_sql import (
     GIVEN,
     UNHELD,
-    Coding,
+    CodeExpression,
     coded,
     id_bytes,
     identifier,
@@ -45,7 +45,7 @@ from discreet.records._persons import IdPlan, IdRows
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import Cluster, clusters, count_codes, margins
 from discreet.records._typed_arrays import Array
-from discreet.records._undeclared_values import is_stranger, shown
+from discreet.records._undeclared_values import is_undeclared, shown
 from discreet.records._weights import WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ _Raw = Column | tuple[str, bool]
 """What a factor needs of a record: the code of a column, or the number (or day) under a name."""
 
 
-class EngineSource:
+class DuckdbSource:
     """Records in a relation of DuckDB, or in a table of one of its connections."""
 
     def __init__(
@@ -156,7 +156,7 @@ class EngineSource:
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
-    def of_table(cls, connection: "DuckDBPyConnection", table: str) -> "EngineSource":
+    def of_table(cls, connection: "DuckDBPyConnection", table: str) -> "DuckdbSource":
         """Return the records of a table, or of a table function, through a separate connection."""
         return cls(connection.sql(f"FROM {table}"), connection, table)
 
@@ -180,7 +180,7 @@ class EngineSource:
         tables = [self._grouped(together[0], codings)] if is_one else self._streamed(together, codings)
         return margins(families, together, tables)
 
-    def _grouped(self, cluster: Cluster, codings: dict[Column, Coding]) -> Counts:
+    def _grouped(self, cluster: Cluster, codings: dict[Column, CodeExpression]) -> Counts:
         """Count one table of few columns: the engine groups by their codes."""
         table, prepared = self._prepared(codings)
         own = [prepared[column] for column in cluster.columns]
@@ -195,7 +195,7 @@ class EngineSource:
         np.add.at(found, np.ravel_multi_index(places, cluster.shape), np.ma.getdata(groups["records"]))
         return found
 
-    def _streamed(self, together: list[Cluster], codings: dict[Column, Coding]) -> list[Counts]:
+    def _streamed(self, together: list[Cluster], codings: dict[Column, CodeExpression]) -> list[Counts]:
         """Count many tables: the engine makes the codes, in one pass, and NumPy counts them."""
         table, prepared = self._prepared(codings)
         kinds, gaps = [c.kind for c in prepared.values()], [c.gap for c in prepared.values()]
@@ -214,10 +214,10 @@ class EngineSource:
                         counts += count_codes(codes, cluster)
         return found
 
-    def _coding(self, column: Column) -> Coding:
+    def _coding(self, column: Column) -> CodeExpression:
         return coded(column, self._types[column.name])
 
-    def _prepared(self, codings: dict[Column, Coding]) -> tuple[str, dict[Column, Coding]]:
+    def _prepared(self, codings: dict[Column, CodeExpression]) -> tuple[str, dict[Column, CodeExpression]]:
         """Return a table in which what the codings need is computed once for each record, and the codings."""
         unused = (name for name in (f"discreet_{place}" for place in count()) if name not in self._plain)
         made, prepared = ["*"], {}
@@ -387,7 +387,7 @@ class EngineSource:
                 rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
                 found += [
-                    (shown(value), records) for value, records in plain if is_unheld or is_stranger(column, value)
+                    (shown(value), records) for value, records in plain if is_unheld or is_undeclared(column, value)
                 ]
                 if not rows or len(found) >= most:
                     break

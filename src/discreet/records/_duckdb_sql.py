@@ -56,7 +56,7 @@ GIVEN = "\x01"  # no declared name or level has control characters
 
 
 @dataclass(frozen=True)
-class Coding:
+class CodeExpression:
     """An expression for a whole number in 0 .. len(levels) - 1, or null, and the index of the level of each number.
 
     `given` is an expression that is computed first, once for each record; GIVEN stands for it.
@@ -97,7 +97,7 @@ class Coding:
         return np.append(self.levels, self.home).astype(np.min_scalar_type(max(self.home, *self.levels, 1)))
 
 
-def coded(column: Column, kind: str) -> Coding:
+def coded(column: Column, kind: str) -> CodeExpression:
     """Return how a column of a type of DuckDB becomes codes."""
     if column.edges:
         return _banded(column, kind)
@@ -106,14 +106,14 @@ def coded(column: Column, kind: str) -> Coding:
         return _looked_up(column, value, column.codes)
     if kind == "truth":
         truths = [column.codes.get(text, column.home) for text in ("false", "true")]
-        return Coding(f"{value}::UTINYINT", np.array(truths), column.home)
+        return CodeExpression(f"{value}::UTINYINT", np.array(truths), column.home)
     if kind in ("whole", "day"):
         meant = {whole: place for text, place in column.codes.items() if (whole := _whole(text, kind)) is not None}
         return _ranged(column, value, meant)
     if kind == "number":
         numbers = {n: place for text, place in column.codes.items() if (n := number_text(text)) is not None}
         return _numbered(column, value, numbers)
-    return Coding(value, np.zeros(0, dtype=np.intp), column.home)
+    return CodeExpression(value, np.zeros(0, dtype=np.intp), column.home)
 
 
 def is_held(kind: str) -> bool:
@@ -281,12 +281,12 @@ def _any_day(value: str, kind: str) -> str:
     return _nothing_of(value, kind)
 
 
-def _banded(column: Column, kind: str) -> Coding:
+def _banded(column: Column, kind: str) -> CodeExpression:
     """Return the band of a number, by bisection of the edges."""
     low, high = max(column.edges[0], -float(LARGEST_WHOLE)), min(column.edges[-1], float(LARGEST_WHOLE))
     search = _search(column.edges[1:-1], 0)
     sql = f"CASE WHEN {GIVEN} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {search} END"
-    return Coding(sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, kind))
+    return CodeExpression(sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, kind))
 
 
 def _search(edges: tuple[float, ...], below: int) -> str:
@@ -297,26 +297,26 @@ def _search(edges: tuple[float, ...], below: int) -> str:
     return f"CASE WHEN {GIVEN} < {edges[middle]!r}::DOUBLE THEN {left} ELSE {right} END"
 
 
-def _looked_up(column: Column, value: str, codes: dict[str, int]) -> Coding:
+def _looked_up(column: Column, value: str, codes: dict[str, int]) -> CodeExpression:
     """Return the index of a text in a declared enumeration."""
     texts = ", ".join(map(literal, codes))
     sql = f"enum_code(TRY_CAST({value} AS ENUM({texts})))"
-    return Coding(sql, np.array(list(codes.values()), dtype=np.intp), column.home)
+    return CodeExpression(sql, np.array(list(codes.values()), dtype=np.intp), column.home)
 
 
-def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
+def _ranged(column: Column, value: str, meant: dict[int, int]) -> CodeExpression:
     """Return the index of a whole number in a declared range, with one more at both ends."""
     if not meant:
-        return Coding(_nothing_of(value, "BIGINT"), np.zeros(0, dtype=np.intp), column.home)
+        return CodeExpression(_nothing_of(value, "BIGINT"), np.zeros(0, dtype=np.intp), column.home)
     low, high = min(meant) - 1, max(meant) + 1
     if high - low > _WIDEST + 4 * len(meant):
         return _looked_up(column, f"({value})::VARCHAR", {str(whole): place for whole, place in meant.items()})
     levels = np.full(high - low + 1, column.home, dtype=np.intp)
     levels[np.array(list(meant)) - low] = list(meant.values())
-    return Coding(f"greatest({low}, least({value}, {high})) - ({low})", levels, column.home)
+    return CodeExpression(f"greatest({low}, least({value}, {high})) - ({low})", levels, column.home)
 
 
-def _numbered(column: Column, value: str, meant: dict[float, int]) -> Coding:
+def _numbered(column: Column, value: str, meant: dict[float, int]) -> CodeExpression:
     """Return the index of a number that may have a fraction: between two neighbouring declared ones."""
     if all(declared.is_integer() for declared in meant):
         inside = f"abs({value}) <= {LARGEST_WHOLE} AND {value} = floor({value})"
@@ -326,7 +326,7 @@ def _numbered(column: Column, value: str, meant: dict[float, int]) -> Coding:
     below = f"CASE WHEN {GIVEN} >= {rising[0]!r}::DOUBLE THEN {_search(rising[1:], 0)} END"
     matches = f"[{', '.join(f'{declared!r}::DOUBLE' for declared in rising)}]"
     sql = f"CASE WHEN list_contains({matches}, {GIVEN}) THEN {below} END"
-    return Coding(sql, np.array([meant[declared] for declared in rising], dtype=np.intp), column.home, value)
+    return CodeExpression(sql, np.array([meant[declared] for declared in rising], dtype=np.intp), column.home, value)
 
 
 def _whole(text: str, kind: str) -> int | None:

@@ -23,7 +23,7 @@ from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowSource
 from discreet.records._columns import Column
 from discreet.records._delimited import DelimitedSource
-from discreet.records._duckdb import EngineSource
+from discreet.records._duckdb import DuckdbSource
 from discreet.records._duckdb_sql import identifier, literal
 from discreet.records._grouped_sums import GroupPlan, added
 from discreet.records._moments import MomentPlan, Wholes
@@ -93,11 +93,11 @@ class SeveralSource:
 _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
-def parquet_file(place: Path, _: str | None, __: str | None) -> EngineSource:
+def parquet_file(place: Path, _: str | None, __: str | None) -> DuckdbSource:
     """Open a Parquet file, whatever characters its name contains."""
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
     table = _PARQUET.format(literal(plain))
-    return opened_in_silence(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
+    return opened_in_silence(place, lambda: DuckdbSource.of_table(_quiet(_database().cursor()), table))
 
 
 def _literal(place: Path) -> str:
@@ -121,7 +121,7 @@ def arrow_file(place: Path, _: str | None, __: str | None) -> ArrowSource:
     )
 
 
-def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
+def duckdb_file(place: Path, table: str | None, _: str | None) -> DuckdbSource:
     """Open a table of a DuckDB file."""
     import duckdb  # slow to import
 
@@ -136,7 +136,7 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
         raise SourceError(
             f"State which table of {place.name!r} to read; its tables are: {', '.join(map(repr, tables)) or 'none'}."
         )
-    return opened_in_silence(place, lambda: EngineSource.of_table(connection, identifier(chosen)))
+    return opened_in_silence(place, lambda: DuckdbSource.of_table(connection, identifier(chosen)))
 
 
 @cache

@@ -35,7 +35,7 @@ class PandasSource(BatchSource):
         columns = {name: self._frame[name] for name in names}
         entries = _Entries()
         for start in range(0, len(self._frame), _ROWS):
-            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()}, entries)
+            yield _PandasBatch({name: series.iloc[start : start + _ROWS] for name, series in columns.items()}, entries)
 
 
 class _Entries:
@@ -56,7 +56,7 @@ class _Entries:
         return np.asarray(np.take(self._numbers[name, dates], series.array.codes))
 
 
-class _Slice(Batch):
+class _PandasBatch(Batch):
     def __init__(self, columns: dict[str, "pandas.Series"], entries: _Entries) -> None:
         self._columns, self._entries = columns, entries
 

@@ -51,10 +51,10 @@ class PolarsSource(BatchSource):
         else:
             slices = (chosen.collect() if hasattr(chosen, "collect") else chosen).iter_slices(_ROWS)
         for part in slices:
-            yield _Slice(part)
+            yield _PolarsBatch(part)
 
 
-class _Slice(Batch):
+class _PolarsBatch(Batch):
     def __init__(self, frame: "polars.DataFrame") -> None:
         self._frame = frame
 

@@ -26,7 +26,7 @@ from discreet.records._persons import IdPlan, IdRows, id_rows
 from discreet.records._source import Batch
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import Cluster, Codes, clusters, count_codes, margins
-from discreet.records._undeclared_values import is_stranger, shown
+from discreet.records._undeclared_values import is_undeclared, shown
 from discreet.records._weights import SUMS, WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class SparkSource:
         def odd(batches: Iterator[Batch]) -> Iterator[Totals]:
             for batch in batches:
                 values = batch.values(column.name, np.flatnonzero(batch.codes(column) == column.home))
-                texts = [shown(value) for value in values if is_stranger(column, value)]
+                texts = [shown(value) for value in values if is_undeclared(column, value)]
                 yield texts, np.ones(len(texts), dtype=np.int64)
 
         found = answered(lambda: self._summed(names, odd, "place string, total long"), "look for undeclared values")

@@ -193,7 +193,9 @@ def canonical_mechanism(mechanism: Mechanism) -> Document:
     Fields that follow from others are left out. Where numbers that were chosen for the mechanism itself follow that
     order and differ, the order is part of what is asked.
     """
-    written = {name: each for name, each in mechanism_document(mechanism).items() if name not in mechanism.unsaid}
+    written = {
+        name: each for name, each in mechanism_document(mechanism).items() if name not in mechanism.derived_fields
+    }
     ordered = [each for name, each in written.items() if name != "model" and isinstance(each, list)]
     if any(value != each[0] for each in ordered for value in each):
         return written

@@ -10,7 +10,7 @@ from html import escape
 from math import floor, log10
 
 from discreet._core.markup import one_line
-from discreet.ledger import Filter, Ledger, Line, lines_of
+from discreet.ledger import Filter, Ledger, LedgerLine, lines_of
 from discreet.privacy import left_text, spent_text
 from discreet.report._theme import PAGE_COLOURS
 
@@ -86,7 +86,7 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
     )
 
 
-def _table(lines: Sequence[Line], parts: Sequence[str]) -> str:
+def _table(lines: Sequence[LedgerLine], parts: Sequence[str]) -> str:
     heads = [("entry", True), ("when (UTC)", False), ("label", False), ("about", False), ("data", False)]
     heads += [*((part, True) for part in parts), (f"{parts[0]} in all", True), ("outcome", False)]
     cells = "".join(
@@ -97,7 +97,7 @@ def _table(lines: Sequence[Line], parts: Sequence[str]) -> str:
     return f'<div class="wide"><table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>'
 
 
-def _row(line: Line, parts: Sequence[str]) -> str:
+def _row(line: LedgerLine, parts: Sequence[str]) -> str:
     words = [(line.at or "not known").replace("T", " ").rstrip("Z"), line.label, line.group or "everyone", line.data]
     amounts = [getattr(line.cost, part) for part in parts] + [getattr(line.spent, parts[0])]
     cells = [f'<td class="figure">{line.sequence}</td>', *(f"<td>{_text(word)}</td>" for word in words)]
@@ -106,7 +106,7 @@ def _row(line: Line, parts: Sequence[str]) -> str:
     return f"<tr>{''.join(cells)}<td{unseen}>{_text(line.outcome)}</td></tr>"
 
 
-def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
+def _picture(lines: Sequence[LedgerLine], name: str, limit_now: Fraction) -> str:
     """Return steps of what was spent, charge by charge, below the limit as it was."""
     if not lines:
         return "<p>Nothing has been charged yet.</p>"

@@ -42,7 +42,7 @@ _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
 UNFORESEEN = "Something unforeseen happened. It was logged, and this request was not charged."
 
 
-class Problem(DiscreetError):  # noqa: N818 - as problem+json calls it
+class HttpProblem(DiscreetError):  # noqa: N818 - as problem+json calls it
     """A refusal with its HTTP status."""
 
     def __init__(self, status: int, words: str) -> None:
@@ -55,9 +55,9 @@ class Problem(DiscreetError):  # noqa: N818 - as problem+json calls it
         return TITLES.get(self.status, "This was refused")
 
     @classmethod
-    def of(cls, error: Exception) -> "Problem":
+    def of(cls, error: Exception) -> "HttpProblem":
         """Return what strangers are told about an error."""
-        if isinstance(error, Problem):
+        if isinstance(error, HttpProblem):
             return error
         found = [status for kind, status in _KINDS if isinstance(error, kind)]
         return cls(found[0], str(error)) if found else cls(500, UNFORESEEN)

@@ -70,10 +70,10 @@ class Enumerable(Protocol):
 
 
 @runtime_checkable
-class HasTwinFields(Protocol):
+class HasSmallInstances(Protocol):
     """A mechanism whose small twins need other fields than size and model."""
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
 
 
@@ -86,10 +86,10 @@ class SlowToList(Protocol):
 
 
 @runtime_checkable
-class ListsLaws(Protocol):
+class ListsLogProbs(Protocol):
     """A mechanism that writes down many laws faster than one by one."""
 
-    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+    def log_probs(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
 
 
@@ -98,15 +98,15 @@ def outputs_for(mechanism: Mechanism, counts: Counts, most: int) -> Counts | Non
     return mechanism.outputs_for(counts, most) if isinstance(mechanism, Enumerable) else None
 
 
-def twin_fields(mechanism: Mechanism, model: Model) -> Iterator[Mapping[str, object]]:
+def small_instance_fields(mechanism: Mechanism, model: Model) -> Iterator[Mapping[str, object]]:
     """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
-    return mechanism.twin_fields(model) if isinstance(mechanism, HasTwinFields) else iter([{}])
+    return mechanism.small_instance_fields(model) if isinstance(mechanism, HasSmallInstances) else iter([{}])
 
 
-def log_laws(mechanism: Mechanism, outputs: Counts, tables: Counts) -> Floats:
+def log_probs(mechanism: Mechanism, outputs: Counts, tables: Counts) -> Floats:
     """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
-    if isinstance(mechanism, ListsLaws):
-        return mechanism.log_laws(outputs, tables)
+    if isinstance(mechanism, ListsLogProbs):
+        return mechanism.log_probs(outputs, tables)
     return np.stack([mechanism.log_prob(outputs, table) for table in tables])
 
 
@@ -165,7 +165,7 @@ class Twin:
         return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
 
 
-def small_twins(mechanism: Sized) -> tuple[Twin, ...]:
+def small_instances(mechanism: Sized) -> tuple[Twin, ...]:
     """Return the largest twin that can be listed, and a smaller one if only that lists nearly all of its outputs.
 
     Fewer records come first, then parts of the model. Where noise has too many numbers, or the law of an output is
@@ -198,7 +198,7 @@ def _listed(mechanism: Sized, model: Model, size: int, rows: Counts) -> Twin | N
     if tables > fewest or most < 2:
         return None
     sets = neighbouring(rows, size, MOST_COMPARISONS)
-    for fields in twin_fields(mechanism, model):
+    for fields in small_instance_fields(mechanism, model):
         made = _made(mechanism, {"model": model, "size": size, **fields})
         outputs = None if made is None else outputs_for(made, sets.tables, most)
         if made is not None and outputs is not None:
@@ -270,7 +270,7 @@ def referee(mechanism: Sized) -> Findings:
     ):
         words, epsilon, worst = _replaced_records(mechanism)
         checks.append(words)
-    twins = small_twins(mechanism)
+    twins = small_instances(mechanism)
     for twin in twins:
         checks.append(_compared(twin))
         found = twin.compared
@@ -342,9 +342,9 @@ def _replaced_records(mechanism: Sized) -> tuple[str, float, Pair]:
         _at_most(found.epsilon, float(guarantee.epsilon), f"privacy loss of replacing {model.protects}", mechanism)
         words = f"loss at most {found.epsilon:.9g} (stated: {exact_text(guarantee.epsilon)})"
         return f"{said} on the outputs without noise: {words}", found.epsilon, found.worst_pair
-    own = np.diagonal(found.log_laws)  # every data set on its own output
+    own = np.diagonal(found.log_probs)  # every data set on its own output
     first, second = sets.pairs.T
-    drops = np.maximum(own[first] - found.log_laws[second, first], own[second] - found.log_laws[first, second])
+    drops = np.maximum(own[first] - found.log_probs[second, first], own[second] - found.log_probs[first, second])
     largest, rho = float(drops.max(initial=0.0)), float(mechanism.rho)
     _at_most(largest, rho, f"zCDP cost (rho) of replacing {model.protects}", mechanism)
     return f"{said}, by distance in the noise's norm: rho at most {largest:.6g} (stated: {rho:.6g})", 0.0, ((), ())

@@ -8,7 +8,7 @@ from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import exact_text
 from discreet.inference import Observed, require
 from discreet.ledger import Body, Entry, Ledger, PublicKey, Receipt, account_of, metric_cost, paid
-from discreet.mechanism import Mechanism, Plan, Sized, told_by
+from discreet.mechanism import Mechanism, Plan, Sized, decided_by
 from discreet.privacy import (
     ONE_RECORD,
     Concentrated,
@@ -172,7 +172,7 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
 def _check_metric_price(release: Release, charge: Entry, created: Body) -> None:
     """Refuse if a ledger under a metric charged less than a release costs for each unit."""
     model = release.mechanism.model
-    account, cost = metric_cost(created, release.guarantee, release.label, told_by(model), release.unit.rows)
+    account, cost = metric_cost(created, release.guarantee, release.label, decided_by(model), release.unit.rows)
     if not read_amount(charge.body["cost"]).covers(cost) or account_of(charge.body) != account:
         raise VerificationError(f"Entry {charge.sequence} charged less than {release.label!r} costs. Do not trust it.")
 

@@ -33,7 +33,7 @@ _SHOWN = 1e-9  # counts of smaller weights have no say in the width that exact c
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BetaRows:
     """Rows of weights of Beta(start + j, total - start - j) for j = 0, 1, ...; the weights of a row sum to its share.
 
     Rows may be padded with zeros, also where no such Beta exists.
@@ -44,15 +44,15 @@ class Part:
     total: Floats
 
     @classmethod
-    def of(cls, weights: ArrayLike, start: ArrayLike, total: ArrayLike) -> "Part":
+    def of(cls, weights: ArrayLike, start: ArrayLike, total: ArrayLike) -> "BetaRows":
         """Return rows whose totals may be one number for all."""
         table = np.asarray(weights, dtype=float)
         ends = (np.asarray(each, dtype=float) for each in (start, total))
         return cls(table, *(np.broadcast_to(each, table.shape[:1]) for each in ends))
 
-    def rows(self, places: Counts | slice) -> "Part":
+    def rows(self, places: Counts | slice) -> "BetaRows":
         """Return some rows."""
-        return Part(self.weights[places], self.start[places], self.total[places])
+        return BetaRows(self.weights[places], self.start[places], self.total[places])
 
     @cached_property
     def last(self) -> Counts:
@@ -60,11 +60,11 @@ class Part:
         return np.asarray(self.weights.shape[1] - 1 - np.argmax(self.weights[:, ::-1] > 0, axis=1))
 
     @property
-    def turned(self) -> "Part":
+    def turned(self) -> "BetaRows":
         """Return the law of one minus each proportion."""
         places = self.last[:, None] - np.arange(self.weights.shape[1])
         weights = np.where(places >= 0, np.take_along_axis(self.weights, np.maximum(places, 0), axis=1), 0.0)
-        return Part(weights, self.total - self.start - self.last, self.total)
+        return BetaRows(weights, self.total - self.start - self.last, self.total)
 
     @cached_property
     def _steps(self) -> Floats:
@@ -191,7 +191,7 @@ class MixtureBatch:
     (0.05, 0.95)
     """
 
-    def __init__(self, parts: Sequence[Part], kinds: Counts | None = None) -> None:
+    def __init__(self, parts: Sequence[BetaRows], kinds: Counts | None = None) -> None:
         """Rows of one of the `kinds` (whole numbers) are known to be alike: quantiles are searched once for each."""
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
         self.count, self._kinds = len(parts[0].weights), kinds
@@ -215,7 +215,7 @@ class MixtureBatch:
             rows = np.cumsum([0, *(batch.count for batch in batches)])
             own = [np.unique(batch._kinds, return_inverse=True)[1] for batch in batches if batch._kinds is not None]
             kinds = np.concatenate([first + each for first, each in zip(rows, own, strict=False)])
-        return cls([Part(weights, start, total)], kinds)
+        return cls([BetaRows(weights, start, total)], kinds)
 
     def row(self, place: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
@@ -325,7 +325,7 @@ class MixtureBatch:
         return np.asarray(np.maximum(0.0, 1 - self.known_widths(level) / np.maximum(high - low, 1e-300)))
 
 
-def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:
+def _moments_of(parts: Sequence[BetaRows]) -> tuple[Floats, Floats, Floats]:
     """Return the mean of each row, and its variance between and within the Betas; sums are taken about one centre."""
     centre = parts[0].mean
     sums = zip(*(part.moments(centre) for part in parts), strict=True)
@@ -333,7 +333,7 @@ def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:
     return centre + first, np.maximum(0.0, second - first**2), within
 
 
-def _logits(parts: Sequence[Part], probabilities: Floats) -> tuple[Floats, Counts]:
+def _logits(parts: Sequence[BetaRows], probabilities: Floats) -> tuple[Floats, Counts]:
     """Return the logits of several quantiles (probabilities, rows), and the steps taken, in one search for all."""
     above = _above_one_half(parts, probabilities)
     found, steps = np.empty(above.shape), np.zeros(above.shape, dtype=np.int64)
@@ -348,7 +348,7 @@ def _logits(parts: Sequence[Part], probabilities: Floats) -> tuple[Floats, Count
     return found, steps
 
 
-def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.bool_]:
+def _above_one_half(parts: Sequence[BetaRows], probabilities: Floats) -> NDArray[np.bool_]:
     """Tell which quantiles (probabilities, rows) are above 1/2; rows that Cantelli decides are ignored."""
     mean, between, within = _moments_of(parts)
     variance, apart = between + within, mean - 0.5
@@ -362,7 +362,7 @@ def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.
     return above
 
 
-def _low_logits(parts: Sequence[Part], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
+def _low_logits(parts: Sequence[BetaRows], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
     """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken."""
     first, between, within = (each[rows] for each in _moments_of(parts))
     spread = np.minimum(4.0, np.sqrt(between + within) / (first * (1 - first)))

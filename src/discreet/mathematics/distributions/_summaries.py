@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet.mathematics.distributions._dirichlet import ROUNDED, BetaMixture, Share, reaches_end
-from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
 
 _ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
 
@@ -84,9 +84,9 @@ def _parts(law: BetaMixture) -> list[tuple[Floats, Counts, float, float]] | None
     return found
 
 
-def _stacked(runs: Sequence[tuple[Floats, Counts, float, float]]) -> Part:
+def _stacked(runs: Sequence[tuple[Floats, Counts, float, float]]) -> BetaRows:
     width = max(int(steps[-1]) for _, steps, _, _ in runs) + 1
     table = np.zeros((len(runs), width))
     for row, (weights, steps, _, _) in zip(table, runs, strict=True):
         row[steps] = weights
-    return Part.of(table, [start for _, _, start, _ in runs], [total for _, _, _, total in runs])
+    return BetaRows.of(table, [start for _, _, start, _ in runs], [total for _, _, _, total in runs])

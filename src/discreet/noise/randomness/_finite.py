@@ -49,7 +49,7 @@ def bernoulli(probability: Callable[[], arb], bits: RandomBits, first: int | Non
                 return False
 
 
-class FiniteLaw:
+class FiniteDistribution:
     """A law on {0, ..., k - 1} known through certified enclosures of its unnormalised weights.
 
     `weights()` is called at the working precision of the ball arithmetic and returns one ball for each outcome. A draw

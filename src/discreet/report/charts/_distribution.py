@@ -5,7 +5,7 @@ from itertools import pairwise
 from discreet.inference import Distribution, Posterior
 from discreet.privacy import percent_text
 from discreet.report import BLUE, GREY, PAPER, VERMILION
-from discreet.report.charts._drawing import WIDTH, Spec, chart, days_axis, layer, lines_of, measured, reading_title
+from discreet.report.charts._drawing import WIDTH, Spec, chart, days_axis, layer, lines_of, measured, posterior_title
 
 _HEIGHT = 190
 
@@ -18,7 +18,7 @@ def distribution_chart(posterior: Posterior, picture: Distribution, level: float
         panels.append(_band(picture, f"{named}share below", [*zip(edges, below, strict=True)], level))
         curve = picture.densities[place] if picture.densities else ()
         panels.append(_bars(picture, f"{named}share of each cell", edges, cells, level, curve))
-    return chart([], reading_title(posterior), {"vconcat": panels, "spacing": 18})
+    return chart([], posterior_title(posterior), {"vconcat": panels, "spacing": 18})
 
 
 def _axis(title: str, dates: bool) -> Spec:

@@ -141,7 +141,7 @@ def label_of(posterior: Posterior) -> str:
     return ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
 
 
-def reading_title(posterior: Posterior) -> Spec:
+def posterior_title(posterior: Posterior) -> Spec:
     """Return a title that says what was published, of how many records, and under which promise."""
     first, label = posterior.releases[0], label_of(posterior)
     given = [release.guarantee for release in posterior.releases]

@@ -17,8 +17,8 @@ from discreet.networks import Network
 from discreet.privacy import percent_text
 from discreet.records import Column, level_text
 from discreet.report import BLUE, GREY, PALE, PAPER
-from discreet.report.charts._drawing import Lines, Spec, chart, layer, lines_of, measured, reading_title, words
-from discreet.report.charts._graph_layout import Box, Layout, layout
+from discreet.report.charts._drawing import Lines, Spec, chart, layer, lines_of, measured, posterior_title, words
+from discreet.report.charts._graph_layout import Box, GraphLayout, layout
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""
@@ -59,7 +59,7 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
     graph: Graph | None = None
     network: object = subject
     if isinstance(subject, Posterior):
-        graph, title = subject.graph(level) if isinstance(subject, HasGraph) else None, reading_title(subject)
+        graph, title = subject.graph(level) if isinstance(subject, HasGraph) else None, posterior_title(subject)
         network = subject.model if graph is None else graph.network
     if not isinstance(network, Network):
         raise DeclarationError(
@@ -202,7 +202,7 @@ def _percents(row: Row) -> str:
     return f"{mean} %  ({low} to {high})"
 
 
-def _picture(marks: _Marks, placed: Layout) -> Spec:
+def _picture(marks: _Marks, placed: GraphLayout) -> Spec:
     scales: Mapping[str, Spec] = {
         "x": {"domain": [0, placed.width], "nice": False, "zero": False},
         "y": {"domain": [0, placed.height], "nice": False, "zero": False, "reverse": True},

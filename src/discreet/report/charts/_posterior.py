@@ -35,7 +35,7 @@ from discreet.report.charts._drawing import (
     measured,
     named_rows,
     names_of_places,
-    reading_title,
+    posterior_title,
     row_height,
     words,
 )
@@ -64,8 +64,8 @@ def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
     """
     require_posterior(posterior, "Nothing was drawn")
     if isinstance(posterior, HasIntervalPicture):
-        return _drawn(posterior.intervals(level), reading_title(posterior), level)
-    return _drawn(intervals_of(posterior.rows(level), level), reading_title(posterior), level)
+        return _drawn(posterior.intervals(level), posterior_title(posterior), level)
+    return _drawn(intervals_of(posterior.rows(level), level), posterior_title(posterior), level)
 
 
 def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
@@ -93,13 +93,13 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
     axis = f"{probability_name(event, by)}: mean and {percent_text(level)} interval"
     who = posterior.releases[0].model.protects.removeprefix("one ")
     picture = Intervals(axis, tuple(lines), reference=overall, heading=f"rate (interval)  ·  {who}s in the group")
-    return _drawn(picture, reading_title(posterior), level, by)
+    return _drawn(picture, posterior_title(posterior), level, by)
 
 
 def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9, note: str = "") -> Spec:
     """Draw some rows of a posterior with their intervals; a note below the title may say which these are."""
     require_posterior(posterior, "Nothing was drawn")
-    title = reading_title(posterior)
+    title = posterior_title(posterior)
     return _drawn(intervals_of(rows, level), title | {"subtitle": [*title["subtitle"], note]} if note else title, level)
 
 

@@ -36,7 +36,7 @@ from discreet.report.statement._statement import checked, guaranteed, not_promis
 from discreet.verification import Certificate, verify
 
 
-def about_the_reading(posterior: Posterior) -> str:
+def about_the_inference(posterior: Posterior) -> str:
     """Return the section on the method."""
     text = posterior.text
     who = "The release was" if len(posterior.releases) == 1 else "The releases were"
@@ -96,14 +96,14 @@ _INTERPRETER = "vega-interpreter-2.3.2.js"
 
 def write_page(posterior: Posterior, path: str | Path, asked: Sequence[Question] = ()) -> None:
     """Write the page of a reading; `asked` names events and columns to compare groups by, for a large table."""
-    text = reading_page(posterior, asked=asked)
+    text = posterior_page(posterior, asked=asked)
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as problem:
         raise DiscreetError(f"Cannot write the page to {str(path)!r}: {problem.strerror}.") from None
 
 
-def reading_page(
+def posterior_page(
     posterior: Posterior, certificates: Sequence[Certificate] | None = None, asked: Sequence[Question] = ()
 ) -> str:
     """Return the page of a reading, as HTML.
@@ -132,7 +132,7 @@ def reading_page(
             f"<header><h1>{escape(title)}</h1>{_facts(posterior)}</header>\n<main>",
             _estimates(posterior, contents),
             _comparisons(contents),
-            about_the_reading(posterior),
+            about_the_inference(posterior),
             *about_the_release(posterior, checked),
             citation(posterior),
             _files(len(releases)),
