@@ -232,7 +232,7 @@ def test_the_desk_of_a_confined_front_works_apart_and_ends_what_takes_too_much(s
     assert "longer than the 0 seconds" in late
     assert known == "True 2 None"  # the plan and the refusal are known, and what was late once may be tried again
     assert "more memory than a server allows" in large
-    assert "end of the process that computes plans and readings" in ended
+    assert "end of the process that computes plans and posteriors" in ended
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return None if possible else words
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin that finds its own scale."""
+        """Yield a small instance that finds its own scale."""
         yield {"scale": None}
 
 

@@ -62,23 +62,23 @@ def ask(
     draws = declared.draws(asked.question)
     signer = None if key is None else SigningKey.open(key)
     with working("counting and drawing", as_json):
-        place, draw = draws.fresh() if number is None else (number, draws.known(number))
-    target = out or study.parent / f"{asked.question}.draw-{place}.release.json"
+        index, draw = draws.fresh() if number is None else (number, draws.known(number))
+    target = out or study.parent / f"{asked.question}.draw-{index}.release.json"
     require_folder(target)
     release = draw.release
     target.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
     ledger = declared.ledger()
     cost = f"epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}"
     words = [
-        f"Draw {place} was charged: {cost}."
+        f"Draw {index} was charged: {cost}."
         if number is None
-        else f"Draw {place} was made before: nothing was charged.",
-        f"Wrote {target}. Further queries about this draw are free: --draw {place}, or --from {target} for others.",
+        else f"Draw {index} was made before: nothing was charged.",
+        f"Wrote {target}. Further queries about this draw are free: --draw {index}, or --from {target} for others.",
         f"Of the budget, {ledger.remaining.words(left_text)} remains ({ledger.place}).",
         "This answer treats the drawn parameters as if they were true. For honest uncertainty, read the draw: "
         f"discreet infer {target}",
     ]
-    facts = {"draw": place, "charged": number is None, "release": str(target), "remaining": ledger.remaining.document()}
+    facts = {"draw": index, "charged": number is None, "release": str(target), "remaining": ledger.remaining.document()}
     return _show(asked.label, draw.answer(asked.query), facts, words, as_json)
 
 

@@ -1,4 +1,4 @@
-"""What the commands show of any reading: its rows, remarks about all of them, and warnings."""
+"""What the commands show of any posterior: its rows, remarks about all of them, and warnings."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ MOST_SHOWN = 60
 
 
 def show_posterior(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
-    """Print the rows of a reading, beside the truth in a rehearsal, and say how it was read."""
+    """Print the rows of a posterior, beside the truth in a rehearsal, and say how it was computed."""
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
     say(*filter(None, [sources_line(posterior), posterior.text.estimation]))

@@ -353,7 +353,7 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         return grid_points([(self.first, self.last)] * self.draws, most)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield what a twin may have instead: a coarser grid."""
+        """Yield what a small instance may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
     def _why_impossible(self, output: Counts) -> str | None:

@@ -81,7 +81,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
+        """Draw an output for each row of simulated counts; secret statistics must go through `publish`."""
 
     @abstractmethod
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
@@ -135,7 +135,7 @@ def sized(mechanism: Mechanism[ModelT]) -> Sized[ModelT]:
 
 
 def require_prior(model: Model, kind: str) -> None:
-    """Refuse a model without a declared prior where the law of a draw depends on it for ever."""
+    """Refuse a model without a declared prior where the distribution of a draw depends on it for ever."""
     if not model.is_prior_declared:
         raise DeclarationError(
             f"{kind} publishes part of a posterior, so it needs a prior, and this model declares none. Nothing was "

@@ -30,8 +30,8 @@ class MetricMechanism(Sized[ModelT]):
         """Return epsilon for each unit of the metric."""
 
     @abstractmethod
-    def records_at(self, places: Sequence[int]) -> Counts:
-        """Return what a record at each of these places of the metric adds to the statistics."""
+    def records_at(self, indices: Sequence[int]) -> Counts:
+        """Return what a record in each of these cells of the metric adds to the statistics."""
 
 
 class UnderMetric(MetricMechanism[ModelT], Additive[ModelT]):
@@ -39,9 +39,9 @@ class UnderMetric(MetricMechanism[ModelT], Additive[ModelT]):
 
     epsilon: Fraction
 
-    def records_at(self, places: Sequence[int]) -> Counts:
-        """Return what a record at each of these places of the metric adds to the statistics: one to its cell."""
-        return np.asarray(np.eye(self.metric.places, dtype=np.int64)[np.asarray(places)])
+    def records_at(self, indices: Sequence[int]) -> Counts:
+        """Return what a record in each of these cells of the metric adds to the statistics: one to its cell."""
+        return np.asarray(np.eye(self.metric.places, dtype=np.int64)[np.asarray(indices)])
 
     @property
     def guarantee(self) -> Guarantee:

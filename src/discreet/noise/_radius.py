@@ -1,4 +1,4 @@
-"""The law of a radius: how far a ball of lattice points reaches, when the norm of noise decides its probability.
+"""The distribution of a radius: how far a ball of lattice points reaches, for noise with a density in its norm.
 
 P(u) ~ e^(-rate |u|) is drawn by its radius first and then uniformly among the lattice points within it.
 """

@@ -55,7 +55,7 @@ class SharedRadiusLaplace(Noise):
 
     @property
     def radius(self) -> RadiusDistribution:
-        """Return the law of the shared radius: P(R) ~ e^(-r R) prod_f V_f(R)."""
+        """Return the distribution of the shared radius: P(R) ~ e^(-r R) prod_f V_f(R)."""
         return _radius(self.rate, tuple(sorted(self.sizes)))
 
     def distances(self, noise: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""Noise of transport along rows of cells that hang together: each group's row on its middle cell, all on one hub.
+"""Laplace noise on a star of paths: each group is a path of cells, joined by its middle cell to one hub.
 
 A unit is carried from cell to cell of its row, over steps with the rates r_i; to another group it goes over the middle
 of both rows and the hub between them, where nothing is counted. With U_i the noise in all cells from an end of the row
@@ -62,7 +62,7 @@ class StarOfPathsLaplace(Noise):
 
     @cached_property
     def edges(self) -> Laplace:
-        """Return the law of the flow: from each cell towards the middle, and from there to the hub."""
+        """Return the distribution of the flow: from each cell towards the middle, and from there to the hub."""
         own = (*self.steps[: self.middle], self.spokes, *self.steps[self.middle :])
         return Laplace(own * self.groups, (1,) * (self.groups * self.cells))
 

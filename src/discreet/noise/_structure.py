@@ -25,9 +25,9 @@ from discreet._core.errors import DeclarationError
 
 
 class LogTerms(Protocol):
-    """The log kernel of single numbers: `places` says which number each entry is; left out, the last axis holds all."""
+    """The log kernel of single numbers: `indices` says which number each entry is; by default all, in order."""
 
-    def __call__(self, noise: ArrayLike, places: ArrayLike | None = None, /) -> Floats: ...
+    def __call__(self, noise: ArrayLike, indices: ArrayLike | None = None, /) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +128,9 @@ Structure = Product | SharedRadius | TreeStructure | Joint | Generator | TotalPr
 class _SideBySideTerms:
     products: tuple[Product, ...]
 
-    def __call__(self, noise: ArrayLike, places: ArrayLike | None = None, /) -> Floats:
+    def __call__(self, noise: ArrayLike, indices: ArrayLike | None = None, /) -> Floats:
         values = np.asarray(noise)
-        wanted = np.arange(values.shape[-1]) if places is None else np.asarray(places)
+        wanted = np.arange(values.shape[-1]) if indices is None else np.asarray(indices)
         wanted, values = np.broadcast_arrays(wanted, values)
         found, first = np.zeros(values.shape), 0
         for product in self.products:
@@ -182,16 +182,16 @@ def product_of(structure: Structure) -> Product | None:
 class _Exponential:
     rate: float
 
-    def __call__(self, noise: ArrayLike, places: ArrayLike | None = None, /) -> Floats:
+    def __call__(self, noise: ArrayLike, indices: ArrayLike | None = None, /) -> Floats:
         return np.asarray(np.abs(np.asarray(noise)) * -self.rate)
 
 
-def log_terms(structure: Structure, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+def log_terms(structure: Structure, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
     """Return the log kernel of single numbers of noise whose kernel is a product."""
     product = product_of(structure)
     if product is None:
         raise DeclarationError("The kernel of this noise does not factor into one term for each number.")
-    return product.log_terms(noise, places)
+    return product.log_terms(noise, indices)
 
 
 def generator_of(structure: Structure) -> Generator | None:

@@ -207,7 +207,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         return self.model.checked(counts, self.size)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield no alternatives: a twin has the same share."""
+        """Yield no alternatives: a small instance has the same share."""
         yield {}
 
 

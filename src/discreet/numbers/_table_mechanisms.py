@@ -254,7 +254,7 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin with the same distance between groups."""
+        """Yield a small instance with the same distance between groups."""
         yield {}
 
 

@@ -150,7 +150,7 @@ def compare(
 
 
 def _best(rivals: Sequence[Sized], level: float, seed: int) -> Sized:
-    """Return the mechanism of one kind whose release tells most, where a parameter is free and that is quickly found.
+    """Return the mechanism of one kind whose release is most informative, where a parameter is free and quickly found.
 
     Else it is the first.
     """

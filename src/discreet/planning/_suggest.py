@@ -171,7 +171,7 @@ def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
         f"values get {values} of epsilon, and their spread {spread}",
     )
     both = "" if sum(made.parts) == made.epsilon else f", because no {who} can change both fully at once"
-    why = f"every {who} is one unit, divided between the two bounds, so groups and gaps cost nothing extra"
+    why = f"every {who} is one unit, divided between the two bounds, so groups and missing values cost nothing extra"
     why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet._core.documents import Document, DocumentedMechanism
 from discreet._core.errors import DocumentError, LedgerError, PublishError
-from discreet.ledger import Ledger, Receipt, Told, reached
+from discreet.ledger import Decides, Ledger, Receipt, reached
 from discreet.mechanism import Mechanism, ModelT, Sized, decided_by
 from discreet.noise.randomness import SystemBits
 from discreet.privacy import ONE_RECORD, RECORD, Concentrated, Guarantee, Unit, zcdp_cost
@@ -83,7 +83,7 @@ class Charge:
     guarantee: Guarantee
     concentrated: Concentrated
     document: Document
-    told: Told | None = None
+    decides: Decides | None = None
 
 
 def publish(
@@ -107,7 +107,7 @@ def publish(
     of the ledger that the records belong to, `data` the data set. Only the system's secure random bits are accepted.
 
     A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
-    `reading="none"` to publish it anyway: the release then tells its readers that there is no posterior.
+    `reading="none"` to publish it anyway: the release then says that there is no posterior.
     """
     bits = SystemBits() if bits is None else bits
     part = PublishedPart(mechanism, secret, label, reading)
@@ -134,7 +134,7 @@ def publish_parts(
     with nullcontext() if request is None else ledger.answering(request):
         receipt = ledger.charge(
             charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
-            concentrated=charge.concentrated, group=group, data=data, told=charge.told,
+            concentrated=charge.concentrated, group=group, data=data, decides=charge.decides,
         )  # fmt: skip
         if isinstance(receipt, list):
             return recorded(receipt, parts, charge.label, ledger)
@@ -200,7 +200,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
     if not isinstance(mechanism, Mechanism):
         raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
-        wanted = "statistics must come from model.statistics(data); use discreet.simulate for made-up counts"
+        wanted = "statistics must come from model.statistics(data); use discreet.simulate for simulated counts"
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
         raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))

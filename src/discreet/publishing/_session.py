@@ -219,7 +219,7 @@ def _answered(query: object, model: Model, theta: Parameters) -> object:
         problem = "its answer is not made of finite numbers"
     except DeclarationError as refusal:
         problem = str(refusal)
-    except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is told
+    except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is shown
         problem = f"it failed with {type(failure).__name__}"
     raise QueryError(f"The question {_named(query)} cannot be answered: {problem.rstrip('.')}.")
 

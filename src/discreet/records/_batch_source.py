@@ -1,6 +1,6 @@
-"""Records in batches: counted, summed, and searched for values that no level declares, the same way for every engine.
+"""Records in batches: counted, summed, and searched for values that no level declares, the same way for every backend.
 
-An engine only has to say how a batch of one column becomes codes or numbers.
+A backend only has to say how a batch of one column becomes codes or numbers.
 """
 
 from abc import ABC, abstractmethod

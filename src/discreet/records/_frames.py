@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def source_of(data: object) -> Source:
-    """Return a source for a frame of any engine, or for a mapping from names to lists."""
+    """Return a source for a frame of any backend, or for a mapping from names to lists."""
     if isinstance(data, Mapping):
         return ListSource(data)
     source: Source | None = None
@@ -59,7 +59,7 @@ def _of_frame(data: object) -> Source | None:
 
 
 def _of_ibis(table: "ibis.Table") -> Source:
-    """Return a relation if ibis uses DuckDB; from any other engine, records come in batches of Arrow."""
+    """Return a relation if ibis uses DuckDB; from any other backend, records come in batches of Arrow."""
     import ibis
 
     backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)

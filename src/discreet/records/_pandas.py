@@ -39,7 +39,7 @@ class PandasSource(BatchSource):
 
 
 class _Entries:
-    """What the categories of a frame mean, computed once for all slices; a gap has the last place."""
+    """What the categories of a frame mean, computed once for all slices; a missing value has the last index."""
 
     def __init__(self) -> None:
         self._codes: dict[Column, Codes] = {}
@@ -48,7 +48,7 @@ class _Entries:
     def codes(self, series: "pandas.Series", column: Column) -> Codes:
         if column not in self._codes:
             self._codes[column] = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
-        return np.asarray(np.take(self._codes[column], series.array.codes))  # a gap has the place -1
+        return np.asarray(np.take(self._codes[column], series.array.codes))  # a missing value has the index -1
 
     def numbers(self, series: "pandas.Series", name: str, dates: bool) -> Floats:
         if (name, dates) not in self._numbers:
@@ -87,8 +87,8 @@ class _PandasBatch(Batch):
             return numbers_of(_objects(series), dates)
         return numbers_of_values(_values(series), dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
-        return _objects(self._columns[name].iloc[places])
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
+        return _objects(self._columns[name].iloc[indices])
 
 
 def _objects(series: "pandas.Series") -> list[object]:

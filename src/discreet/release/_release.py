@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LONGEST_LABEL = 500
 LONGEST_REASON = 5000
 NO_READING = "none"
-"""What a release says under `reading` if it was published although no engine can read it."""
+"""What a release says under `reading` if it was published although no solver supports it."""
 
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""

@@ -119,16 +119,16 @@ def _picture(lines: Sequence[LedgerLine], name: str, limit_now: Fraction) -> str
     right = _LEFT + across * (len(few) + 1)
 
     def steps(values: Sequence[float]) -> str:
-        points = [(_LEFT + across * place, _y(value, most)) for place, value in enumerate(values)]
+        points = [(_LEFT + across * index, _y(value, most)) for index, value in enumerate(values)]
         stairs = "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
         return f"M{points[0][0]:.1f},{points[0][1]:.1f}{stairs}H{right:.1f}"
 
     bottom = _y(0, most)
     step = _step(most)
     ticks = "".join(
-        f'<text x="{_LEFT - 8}" y="{_y(step * place, most) + 4:.1f}" text-anchor="end">{step * place:g}</text>'
-        f'<path d="M{_LEFT},{_y(step * place, most):.1f}H{right:.1f}" class="scale"/>'
-        for place in range(int(most / step) + 1)
+        f'<text x="{_LEFT - 8}" y="{_y(step * index, most) + 4:.1f}" text-anchor="end">{step * index:g}</text>'
+        f'<path d="M{_LEFT},{_y(step * index, most):.1f}H{right:.1f}" class="scale"/>'
+        for index in range(int(most / step) + 1)
     )
     area = f"{steps(spent)}V{bottom:.1f}H{_LEFT}Z"
     return (

@@ -104,7 +104,7 @@ def level_of(asking: Asking) -> float:
 
 
 def reading_of(asking: Asking, text: str) -> dict[str, object]:
-    """Return the reading of a release at the level, and for the event and the groups, that the request asks for."""
+    """Return the posterior of a release at the level, and for the event and the groups, that the request asks for."""
     asking.work()
     chosen = [asking.query(name) for name in ("event", "by", "group")]
     if any(len(each or "") > 500 for each in chosen):
@@ -224,7 +224,7 @@ RULES: tuple[Rule, ...] = (
     Rule("GET", _RELEASE, READ, _release, "A release: the document itself.", "api"),
     Rule("GET", f"{_RELEASE}/reading", READ, _reading, "What a release says, with intervals.", "api",
          parameters=("query:level", "query:event", "query:by", "query:group")),
-    Rule("GET", f"{_RELEASE}/table", READ, _table, "The rows of a reading as CSV.", "api",
+    Rule("GET", f"{_RELEASE}/table", READ, _table, "The rows of a posterior as CSV.", "api",
          parameters=("query:level",)),
     Rule("POST", "/api/1/verifications", READ, _verify, "Check a release, given as its document.", "api",
          most=LARGEST_RELEASE, body="Release"),

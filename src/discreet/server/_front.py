@@ -154,7 +154,8 @@ class Front:
 
 def _published(row: dict[str, object]) -> PublishedRelease:
     row.pop("number")
-    return PublishedRelease(text=str(row.pop("document")), **row)  # type: ignore[arg-type]  # the columns of a row are its fields
+    text = str(row.pop("document"))
+    return PublishedRelease(text=text, **row)  # type: ignore[arg-type]  # the columns of a row are its fields
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def _audit(asking: Asking) -> Response:
 
 RULES: tuple[Rule, ...] = (
     Rule("GET", "/static/{name:path}", None, _static, "Styles and scripts."),
-    Rule("GET", "/health", None, _health, "Tells whether the front is up."),
+    Rule("GET", "/health", None, _health, "Whether the front is up."),
     Rule("GET", "/", READ, _home, "The budget."),
     Rule("GET", "/catalogue", READ, _catalogue, "Columns, levels and bounds."),
     *ask_pages.RULES,
@@ -172,7 +172,7 @@ RULES: tuple[Rule, ...] = (
     Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Withdraw a waiting question."),
     Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
     Rule("GET", "/releases", READ, _releases, "All releases."),
-    Rule("GET", "/releases/{id}", READ, _release, "One release and its reading."),
+    Rule("GET", "/releases/{id}", READ, _release, "One release and its posterior."),
     Rule("GET", "/releases/{id}/chart", READ, _chart, "Its picture, as Vega-Lite."),
     Rule("GET", "/releases/{id}/document", READ, _document, "The release itself."),
     Rule("GET", "/releases/{id}/table", READ, _table, "Its rows as CSV."),

@@ -1,6 +1,6 @@
-"""Refusals in HTTP: each kind of error has a status, and words that strangers may see.
+"""Refusals in HTTP: each kind of error has a status, and words that untrusted clients may see.
 
-Programs get problem+json (RFC 9457). About an unforeseen error, strangers learn nothing but its status, 500.
+Programs get problem+json (RFC 9457). About an unforeseen error, clients learn nothing but its status, 500.
 """
 
 from starlette.responses import Response
@@ -56,7 +56,7 @@ class HttpProblem(DiscreetError):  # noqa: N818 - as problem+json calls it
 
     @classmethod
     def of(cls, error: Exception) -> "HttpProblem":
-        """Return what strangers are told about an error."""
+        """Return what a client may see of an error."""
         if isinstance(error, HttpProblem):
             return error
         found = [status for kind, status in _KINDS if isinstance(error, kind)]

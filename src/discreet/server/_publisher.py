@@ -8,7 +8,7 @@ question is then taken until a steward has acknowledged it.
 
 A question is published under a name that is computed from what it asks. So whatever crashes in between, it is charged
 and answered once: a question that was running is taken again, and a release that is on record is returned again. The
-front is not trusted: whatever it wrote is read as if a stranger had sent it.
+front is not trusted: whatever it wrote is read as untrusted input.
 """
 
 import time

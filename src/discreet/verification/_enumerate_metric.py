@@ -1,4 +1,4 @@
-"""The referee of a metric: all pairs of cells at the real size, and all pairs of data sets of a small twin.
+"""Enumeration under a metric: all pairs of cells at the real size, and all pairs of data sets of a small instance.
 
 A promise under a metric is about data sets at any distance, not about neighbours alone. Distances are computed from
 the metric that is written down, losses from the stated likelihood; neither knows of the other.
@@ -16,7 +16,7 @@ from discreet.verification._enumerate import Measuring, log_probs, outputs_for, 
 
 _ROUNDING = 1e-9
 _CELLS = 256  # most cells of which all pairs are compared
-_PLACES = 12  # of a twin that has no smaller model
+_PLACES = 12  # cells of an instance that has no smaller model
 
 
 def metric_checks(mechanism: Mechanism) -> list[str]:
@@ -28,7 +28,7 @@ def metric_checks(mechanism: Mechanism) -> list[str]:
         raise VerificationError(
             f"{type(mechanism).__name__} does not define the distances between its records under its metric."
         )
-    return [f"promised besides: {given.words}", *_pairs_of_cells(mechanism), _twin(mechanism)]
+    return [f"promised besides: {given.words}", *_pairs_of_cells(mechanism), _instance(mechanism)]
 
 
 def _pairs_of_cells(mechanism: MetricMechanism) -> list[str]:
@@ -40,8 +40,8 @@ def _pairs_of_cells(mechanism: MetricMechanism) -> list[str]:
     rows = (mechanism.size - 1) * mechanism.records_at([0]) + mechanism.records_at(chosen.tolist())
     if not isinstance(mechanism, Measuring):
         return []
-    laws = log_probs(mechanism, mechanism.measured(rows), rows)
-    losses = np.diagonal(laws)[None, :] - laws
+    logs = log_probs(mechanism, mechanism.measured(rows), rows)
+    losses = np.diagonal(logs)[None, :] - logs
     far = np.array([[float(metric.distance(int(a), int(b))) for b in chosen] for a in chosen])
     _held(losses, far, mechanism, "data sets in which one record moves between two cells")
     pairs = len(chosen) * (len(chosen) - 1) // 2
@@ -57,10 +57,10 @@ def _words(mechanism: MetricMechanism) -> str:
     )
 
 
-def _twin(mechanism: MetricMechanism) -> str:
-    """Compare all data sets of a small twin, whatever their distance, on all outputs of a window."""
+def _instance(mechanism: MetricMechanism) -> str:
+    """Compare all data sets of a small instance, whatever their distance, on all outputs of a window."""
     if (small := _small(mechanism)) is None:
-        return "compared under the metric, on a small twin: nothing, because no twin has few enough outputs"
+        return "compared under the metric, on a small instance: nothing, because no instance has few enough outputs"
     metric = small.metric
     chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _PLACES)).astype(int)).tolist()
     records = dict(zip(chosen, small.records_at(chosen), strict=True))
@@ -68,16 +68,17 @@ def _twin(mechanism: MetricMechanism) -> str:
     tables = np.array([records[one] + records[two] for one, two in sets])
     outputs = outputs_for(small, tables, 20_000)
     if outputs is None:
-        return "compared under the metric, on a small twin: nothing, because there are too many outputs"
-    laws = log_probs(small, outputs, tables)
+        return "compared under the metric, on a small instance: nothing, because there are too many outputs"
+    logs = log_probs(small, outputs, tables)
     far = np.array([[_nearest(metric, one, two) for two in sets] for one in sets])
-    losses: Floats = np.stack([np.max(laws[i][None] - laws, axis=1) for i in range(len(sets))])
+    losses: Floats = np.stack([np.max(logs[i][None] - logs, axis=1) for i in range(len(sets))])
     _held(losses, far, small, "two data sets")
-    return f"compared under the metric, on a small twin of {len(chosen)} cells: all {len(sets) ** 2} pairs of data sets"
+    where = f"on a small instance of {len(chosen)} cells"
+    return f"compared under the metric, {where}: all {len(sets) ** 2} pairs of data sets"
 
 
 def _small(mechanism: MetricMechanism) -> MetricMechanism | None:
-    """Return the twin of two records whose model has about three cells, of those that can be published so; or none."""
+    """Return an instance of two records whose model has about three cells, if one can be published so; or none."""
     found: list[MetricMechanism] = []
     for model in (*parts_of(mechanism.model), mechanism.model):
         try:
@@ -87,7 +88,7 @@ def _small(mechanism: MetricMechanism) -> MetricMechanism | None:
                 found.append(with_fields(mechanism, model=model, size=2, **fields))
         except DeclarationError:  # such as a table without groups, where groups have a distance
             continue
-    return min(found, key=lambda twin: abs(len(twin.model.cells) - 3), default=None)
+    return min(found, key=lambda small: abs(len(small.model.cells) - 3), default=None)
 
 
 def _nearest(metric: Metric, one: tuple[int, int], two: tuple[int, int]) -> float:

@@ -50,9 +50,9 @@ class BetaRows:
         ends = (np.asarray(each, dtype=float) for each in (start, total))
         return cls(table, *(np.broadcast_to(each, table.shape[:1]) for each in ends))
 
-    def rows(self, places: Counts | slice) -> "BetaRows":
+    def rows(self, indices: Counts | slice) -> "BetaRows":
         """Return some rows."""
-        return BetaRows(self.weights[places], self.start[places], self.total[places])
+        return BetaRows(self.weights[indices], self.start[indices], self.total[indices])
 
     @cached_property
     def last(self) -> Counts:
@@ -61,9 +61,9 @@ class BetaRows:
 
     @property
     def turned(self) -> "BetaRows":
-        """Return the law of one minus each proportion."""
-        places = self.last[:, None] - np.arange(self.weights.shape[1])
-        weights = np.where(places >= 0, np.take_along_axis(self.weights, np.maximum(places, 0), axis=1), 0.0)
+        """Return the distribution of one minus each proportion."""
+        indices = self.last[:, None] - np.arange(self.weights.shape[1])
+        weights = np.where(indices >= 0, np.take_along_axis(self.weights, np.maximum(indices, 0), axis=1), 0.0)
         return BetaRows(weights, self.total - self.start - self.last, self.total)
 
     @cached_property
@@ -112,7 +112,7 @@ class BetaRows:
         found += (log_term(self.start[rows] + pivot, self.total[rows], at) - pivot * at)[:, None]
         return found
 
-    def law(self, at: Floats, rows: Counts, is_whole: bool = False) -> tuple[Floats, Floats]:
+    def cdf_and_density(self, at: Floats, rows: Counts, is_whole: bool = False) -> tuple[Floats, Floats]:
         """Return the cdf at a logit of each of some rows, and the density of the logit, both times the row's share.
 
         As a function of j, t_j is a peak at (T - 1) x; unless all shall be added up, those within e^-43 of it are.
@@ -196,10 +196,10 @@ class MixtureBatch:
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
         self.count, self._kinds = len(parts[0].weights), kinds
 
-    def rows(self, places: Counts) -> "MixtureBatch":
+    def rows(self, indices: Counts) -> "MixtureBatch":
         """Return some rows."""
-        kinds = None if self._kinds is None else self._kinds[places]
-        return MixtureBatch([part.rows(places) for part in self.parts], kinds)
+        kinds = None if self._kinds is None else self._kinds[indices]
+        return MixtureBatch([part.rows(indices) for part in self.parts], kinds)
 
     @classmethod
     def joined(cls, batches: "Sequence[MixtureBatch]") -> "MixtureBatch | None":
@@ -217,13 +217,13 @@ class MixtureBatch:
             kinds = np.concatenate([first + each for first, each in zip(rows, own, strict=False)])
         return cls([BetaRows(weights, start, total)], kinds)
 
-    def row(self, place: int) -> BetaMixture:
+    def row(self, index: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
         found = []
         for part in self.parts:
-            kept = np.flatnonzero(part.weights[place] > 0)
-            a = part.start[place] + kept
-            found.append((part.weights[place, kept], a, part.total[place] - a))
+            kept = np.flatnonzero(part.weights[index] > 0)
+            a = part.start[index] + kept
+            found.append((part.weights[index, kept], a, part.total[index] - a))
         return BetaMixture(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     @cached_property
@@ -255,7 +255,7 @@ class MixtureBatch:
         """Return P(value <= x) for one x of each row."""
         with np.errstate(divide="ignore"):
             at = np.clip(logit(np.broadcast_to(np.asarray(x, dtype=float), self.count)), -FARTHEST, FARTHEST)
-        return np.asarray(sum(part.law(at, np.arange(self.count))[0] for part in self.parts))
+        return np.asarray(sum(part.cdf_and_density(at, np.arange(self.count))[0] for part in self.parts))
 
     def log_density(self, x: Floats, rows: Counts | None = None) -> Floats:
         """Return the logarithm of the density at one x in (0, 1) of each row, or of each of some rows."""
@@ -291,7 +291,7 @@ class MixtureBatch:
     def logit_quantiles(self, probabilities: Sequence[float]) -> tuple[Floats, Counts]:
         """Return logits of quantiles (probabilities, rows), which keep their digits near 0 and 1, and steps taken.
 
-        Where a quantile is above 1/2 the law is turned around.
+        Where a quantile is above 1/2 the distribution is turned around.
         """
         if self._kinds is not None:
             _, firsts, kinds = np.unique(self._kinds, return_index=True, return_inverse=True)
@@ -357,8 +357,8 @@ def _above_one_half(parts: Sequence[BetaRows], probabilities: Floats) -> NDArray
     sought = probabilities[:, None]
     (open_,) = np.nonzero(np.where(above, beyond >= sought, beyond >= 1 - sought).any(axis=0))
     if open_.size:
-        laws = [part.law(np.zeros(len(open_)), open_)[0] for part in parts]
-        above[:, open_] = np.asarray(sum(laws)) < sought
+        pairs = [part.cdf_and_density(np.zeros(len(open_)), open_)[0] for part in parts]
+        above[:, open_] = np.asarray(sum(pairs)) < sought
     return above
 
 
@@ -368,9 +368,9 @@ def _low_logits(parts: Sequence[BetaRows], probability: Floats, rows: Counts) ->
     spread = np.minimum(4.0, np.sqrt(between + within) / (first * (1 - first)))
     is_far = float(probability.min()) < NEAR
 
-    def law(at: Floats, places: Counts) -> tuple[Floats, Floats]:
-        laws = [part.law(at, rows[places], is_far) for part in parts]
-        cdf, density = (np.asarray(sum(each)) for each in zip(*laws, strict=True))
+    def cdf_and_density(at: Floats, indices: Counts) -> tuple[Floats, Floats]:
+        pairs = [part.cdf_and_density(at, rows[indices], is_far) for part in parts]
+        cdf, density = (np.asarray(sum(each)) for each in zip(*pairs, strict=True))
         return cdf, density
 
-    return logit_quantiles(law, probability, logit(first) + ndtri(probability) * spread)
+    return logit_quantiles(cdf_and_density, probability, logit(first) + ndtri(probability) * spread)

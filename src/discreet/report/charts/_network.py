@@ -25,7 +25,7 @@ MOST_VARIABLES = 200
 MOST_WITH_TABLES = 16
 """A network of more variables is shown by its names."""
 MOST_BARS = 24
-"""A box with a larger table shows so many lines of it, and says how many more there are."""
+"""Lines of a larger table that a box shows; it says how many more there are."""
 
 _WIDEST = 1000  # beyond, depth runs from top to bottom
 _LABELS, _BARS, _FIGURES = 124, 92, 130  # room for the names of levels at most, for bars, and for numbers
@@ -51,7 +51,7 @@ class _Marks:
 
 
 def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
-    """Draw the graph of a network; of a reading also its tables, with intervals of this level, where they are small.
+    """Draw the graph of a network; of a posterior also its tables, with intervals of this level, where they are small.
 
     A network alone, before anything was published, is drawn with the names of the levels.
     """
@@ -141,7 +141,7 @@ def _few(lines: list[_Line]) -> list[_Line]:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return a text in one line of at most so many letters."""
+    """Return a text in one line of limited length."""
     shown = one_line(text)
     return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
 
@@ -209,7 +209,7 @@ def _picture(marks: _Marks, placed: GraphLayout) -> Spec:
     }
 
     def at(**fields: str) -> Spec:
-        """Return the encoding of places: x and y by their scale, x2 and y2 by the same."""
+        """Return the encoding of positions: x and y by their scale, x2 and y2 by the same."""
         first = {axis: measured(fields[axis], scale=scales[axis], axis=None) for axis in ("x", "y")}
         return first | {axis: {"field": name} for axis, name in fields.items() if axis not in first}
 

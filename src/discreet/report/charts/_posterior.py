@@ -128,12 +128,12 @@ def _readable(picture: Intervals) -> tuple[Intervals, str]:
     many = len(picture.lines)
     if many <= MOST_INTERVALS:
         return picture, ""
-    places = [place for place, line in enumerate(picture.lines) if line.drawn]
+    indices = [index for index, line in enumerate(picture.lines) if line.drawn]
     if picture.unit is not None:  # numbers of different units have no order
-        places.sort(key=lambda place: picture.lines[place].mean, reverse=True)
-    kept = places[:MOST_PICTURED]
+        indices.sort(key=lambda index: picture.lines[index].mean, reverse=True)
+    kept = indices[:MOST_PICTURED]
     which = "first" if picture.unit is None else "largest"
-    lines = tuple(_in_full(picture.lines[place], picture.unit) for place in kept)
+    lines = tuple(_in_full(picture.lines[index], picture.unit) for index in kept)
     note = f"the {len(kept)} {which} of {many:,} intervals; tables and files have all of them"
     return replace(picture, lines=lines, careless=()), note
 
@@ -155,9 +155,9 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
     """Return one picture below the other for groups with different names; only the last needs a title of the axis."""
     look = {"anchor": "start", "frame": "group", "offset": 6, "fontSize": 13, "color": INK}
     panels = []
-    for place, names in enumerate(own):
-        inside = [row for row in rows if row["group_place"] == place]
-        shown = picture if place == len(own) - 1 else replace(picture, axis="")
+    for index, names in enumerate(own):
+        inside = [row for row in rows if row["group_place"] == index]
+        shown = picture if index == len(own) - 1 else replace(picture, axis="")
         ends = _ends(shown, inside if picture.unit is None else rows)
         panel = _panel(shown, inside, names, ends, level, {}) | {"data": {"values": inside}}
         group = {"title": {"text": lines_of(inside[0]["group"], 60), **look}} if inside[0]["group"] else {}
@@ -167,7 +167,7 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
 
 
 def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Spec]:
-    """Return one row for each line; its place within its group gives the order."""
+    """Return one row for each line; its index within its group gives the order."""
     seen = dict.fromkeys(groups, 0)
     rows = []
     for line in lines:
@@ -224,7 +224,7 @@ def _ends(picture: Intervals, rows: list[Spec]) -> Spec:
 
 
 def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[Spec]:
-    """Return lines and dots for both readings, side by side in each row, with one legend for all."""
+    """Return lines and dots for both posteriors, side by side in each row, with one legend for all."""
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {percent_text(level)} interval, privacy noise taken into account",
