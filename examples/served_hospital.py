@@ -10,7 +10,7 @@ from pathlib import Path
 import hospital
 
 from discreet.cli._screen import say
-from discreet.server import Pair, People, Publisher, Queue, Reached, default_queue, make_folder
+from discreet.server import Pair, People, Publisher, Queue, ServerAddress, default_queue, make_folder
 
 ADDRESS = "127.0.0.1:8000"
 SERVE = """
@@ -37,7 +37,7 @@ def main(folder: Path = Path("demo/served"), address: str = ADDRESS) -> None:
     link = People(queue).invite("ann", "analyst", "(demo)")
     queue.engine.dispose()
     say(f"An analyst, ann, begins here: http://{address}/welcome/{link}")
-    Pair(study.absolute(), place, Reached(address), None, None, say).run()
+    Pair(study.absolute(), place, ServerAddress(address), None, None, say).run()
 
 
 if __name__ == "__main__":

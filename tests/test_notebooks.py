@@ -97,7 +97,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     yield
-    assert progress.Steps.around is None
+    assert progress.StepCounter.around is None
 
 
 @pytest.mark.usefixtures("at_once")

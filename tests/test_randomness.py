@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from discreet._core.errors import DeclarationError
 from discreet.noise import balanced_noise, radial_noise
-from discreet.noise.randomness._finite import FiniteLaw, bernoulli, composition, subset
+from discreet.noise.randomness._finite import FiniteDistribution, bernoulli, composition, subset
 from discreet.noise.randomness._samplers import (
     SystemBits,
     bernoulli_exponential,
@@ -134,7 +134,7 @@ def test_compositions_are_uniform(total: int, parts: int) -> None:
 
 
 def test_a_law_given_by_balls_is_sampled_as_it_is() -> None:
-    law = FiniteLaw(lambda: [arb(fmpq(-k, 3)).exp() for k in range(12)])
+    law = FiniteDistribution(lambda: [arb(fmpq(-k, 3)).exp() for k in range(12)])
     weights = np.exp(-np.arange(12) / 3)
     assert fits(np.bincount(law.sample(50_000, SeededBits(12)), minlength=12), weights / weights.sum())
 
@@ -150,7 +150,7 @@ class _Words:
 
 
 def test_a_draw_on_a_boundary_is_refined_until_it_is_decided() -> None:
-    law = FiniteLaw(lambda: [arb(1), arb(2)])
+    law = FiniteDistribution(lambda: [arb(1), arb(2)])
     boundary = 2 ** (63 + 128) // 3  # one third, to 63 + 128 bits; the first 63 bits cannot decide
     first, second, third = boundary >> 128, (boundary >> 64) & (2**64 - 1), boundary & (2**64 - 1)
     assert law.sample(1, _Words(first << 1, second - 1))[0] == 0
@@ -167,7 +167,7 @@ def test_wide_balls_are_never_decided_by_their_middle() -> None:
         wide = arb(1, 0.4) if len(calls) == 1 else arb(1)
         return [wide, arb(1)]
 
-    law = FiniteLaw(weights)
+    law = FiniteDistribution(weights)
     half = 2**63
     assert law.sample(1, _Words(half - 2**60, 0))[0] == 0
     assert len(calls) == 2

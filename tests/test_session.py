@@ -20,11 +20,11 @@ from discreet.mathematics.distributions._certified import CertifiedGamma
 from discreet.programs.families import BoundedFamily, total_of
 from discreet.publishing import (
     ConditionalExpectation,
-    Draw,
     Expectation,
     Mean,
     Predictive,
     Probability,
+    PublishedDraw,
     QueryError,
     QuerySession,
 )
@@ -139,7 +139,7 @@ def test_nothing_shown_holds_a_count_and_a_session_is_not_stored(ledger: dc.Ledg
     assert "secret" not in repr(session)
     with pytest.raises(dc.SecretError):
         pickle.dumps(session)
-    assert repr(Draw(session.draw().release)).startswith("<draw 'falls'")
+    assert repr(PublishedDraw(session.draw().release)).startswith("<draw 'falls'")
 
 
 def test_a_session_draws_one_at_a_time(ledger: dc.Ledger) -> None:

@@ -199,7 +199,7 @@ def test_a_constructor_that_chooses_the_prior_of_draws_says_so_and_keeps_the_dec
 
 
 def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:
-    """Not, say, `competitors`, which yields several for a ranking."""
+    """Not, say, `candidates`, which yields several for a ranking."""
     coin = dc.Categories("x", ("a", "b"), outside="a")
     assert [name for name in ways_of(coin) if name.endswith("competitors")] == []
     with pytest.raises(dc.DeclarationError, match="cannot be asked for as such; write PosteriorSampling, "):

@@ -10,7 +10,7 @@ from scipy.stats import kstest
 import discreet as dc
 from discreet.choices._maximum_posterior import utility_bound
 from discreet.mathematics.distributions._certified import CertifiedBeta
-from discreet.mechanism import GridLaw
+from discreet.mechanism import GridDistribution
 from discreet_papers import reproduction_named
 from discreet_papers.paper_004.algorithm_3 import change_with_many_records
 from discreet_papers.paper_004.appendix_c2 import least_loss, trimmed_mean
@@ -55,7 +55,9 @@ def test_the_library_draws_with_the_same_least_probability() -> None:
 def test_the_law_of_the_simulation_is_that_of_the_exact_sampler(a: int, b: int, least: float, draws: int) -> None:
     uniforms = (np.arange(2000) + 0.5) / 2000
     plain = truncated_beta(np.array(float(a)), np.array(float(b)), least, uniforms)
-    grid = GridLaw(CertifiedBeta(Fraction(a), Fraction(b)), 32, int(least * 2**32) + 1, int((1 - least) * 2**32) - 1)
+    grid = GridDistribution(
+        CertifiedBeta(Fraction(a), Fraction(b)), 32, int(least * 2**32) + 1, int((1 - least) * 2**32) - 1
+    )
     drawn = grid.sample(draws, dc.SeededBits(5)) / 2.0**32
     assert kstest(drawn, plain).pvalue > 1e-4
 

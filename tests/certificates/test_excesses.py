@@ -20,7 +20,7 @@ def listed(rate: int) -> Enumeration:
 def slow(found: Enumeration, epsilon: float) -> float:
     """Return the largest sum over outputs of max(0, P - e^epsilon Q), one output at a time."""
     both = [pair for i, j in found.data_sets.pairs for pair in ((i, j), (j, i))]
-    logs = found.log_laws
+    logs = found.log_probs
     return max(
         fsum(exp(p) * max(0.0, 1 - exp(min(0.0, epsilon + q - p))) for p, q in zip(logs[i], logs[j], strict=True))
         for i, j in both

@@ -224,7 +224,7 @@ def test_the_noise_in_a_plan_is_that_of_the_mechanism() -> None:
 def test_a_rehearsal_shows_the_truth_beside_the_tables() -> None:
     shown = run("rehearse", "study.toml", "--ask", "chain", "--seed", "3").output
     assert "truth" in shown
-    assert "A rehearsal on made-up data" in shown
+    assert "A rehearsal on simulated data" in shown
     assert run("rehearse", "study.toml", "--ask", "chain", "--seed", "3").output == shown
 
 

@@ -24,8 +24,8 @@ TABLE_KINDS = {"Categories", "ModelledTable"}
 HAVE: dict[type, set[str]] = {
     contract.HasTables: TABLE_KINDS | {"Network", "NumberTable"} | FAMILY_KINDS,
     contract.HasConditionals: {"Network"},
-    contract.SaysGaps: {"LinearRegression"} | NUMBER_KINDS | FAMILY_KINDS,
-    contract.FollowsPlaces: TABLE_KINDS | {"NumberTable"},
+    contract.HasMissingValue: {"LinearRegression"} | NUMBER_KINDS | FAMILY_KINDS,
+    contract.DecidedByMetric: TABLE_KINDS | {"NumberTable"},
     contract.TakesPrior: TABLE_KINDS | {"Network", "LinearRegression"},
     contract.StrengthensPrior: TABLE_KINDS | {"Network"},
     contract.LearnsPrior: TABLE_KINDS | {"Network"},
@@ -36,7 +36,7 @@ HAVE: dict[type, set[str]] = {
     contract.HasMainRows: {"LinearRegression"} | NUMBER_KINDS,
     contract.HasRowScales: {"LinearRegression"},
     contract.HasParameters: TABLE_KINDS | {"Network", "LinearRegression"} | FAMILY_KINDS,
-    contract.HasEvents: TABLE_KINDS | {"Network"},
+    contract.HasEventChances: TABLE_KINDS | {"Network"},
     contract.HasExpectations: TABLE_KINDS,
     HasParts: TABLE_KINDS | {"Network", "LinearRegression"} | NUMBER_KINDS,
     KnowsNeighbours: TABLE_KINDS,
@@ -94,7 +94,7 @@ def test_what_is_not_there_is_answered_in_one_place() -> None:
     assert not contract.conditionals_of(line)
     assert not contract.conditionals_of(CROSSED)
     assert [names for names, _ in contract.conditionals_of(LOOP)] == list(LOOP.families)
-    assert contract.told_by(line) is None
+    assert contract.decided_by(line) is None
     assert not contract.is_prior_open(family)
     assert contract.is_prior_open(CROSSED)
     assert not contract.is_prior_open(PROGRAM)  # the program has a prior of its own

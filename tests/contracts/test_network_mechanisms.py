@@ -23,7 +23,7 @@ from discreet.networks import (
     NetworkCounts,
 )
 from discreet.networks._table_mechanisms import calibrated_variance
-from discreet.noise import RadiusLaw, delta_of_moves, histogram_variance
+from discreet.noise import RadiusDistribution, delta_of_moves, histogram_variance
 from discreet.noise._shared_radius import point_within, sum_of_squares_within, within
 from discreet.noise.randomness._seeded import SeededBits
 from discreet.noise.randomness._wide import discrete_gaussian
@@ -222,7 +222,7 @@ def test_type_b_eulerian_numbers_start_the_radius_of_a_cube() -> None:
     for n in range(1, 9):  # B(n, k) = (2k + 1) B(n-1, k) + (2n - 2k + 1) B(n-1, k-1)
         padded = [0, *row, 0]
         row = [(2 * k + 1) * padded[k + 1] + (2 * n - 2 * k + 1) * padded[k] for k in range(n + 1)]
-        assert RadiusLaw(Fraction(1), [(2 * r + 1) ** n for r in range(n + 1)]).starts == row
+        assert RadiusDistribution(Fraction(1), [(2 * r + 1) ** n for r in range(n + 1)]).starts == row
 
 
 def points(cells: int, radius: int) -> Counts:
@@ -249,7 +249,7 @@ def test_points_within_a_radius_are_uniform() -> None:
 @pytest.mark.parametrize("sizes", [(2, 2), (4, 4, 4), (2, 9), (6,) * 16, (3, 50)])
 def test_the_radius_of_joint_tables_has_its_law(sizes: tuple[int, ...]) -> None:
     degree = sum(sizes) - len(sizes)
-    law = RadiusLaw(Fraction(1, 2), [prod(within(r, m) for m in sizes) for r in range(degree + 1)])
+    law = RadiusDistribution(Fraction(1, 2), [prod(within(r, m) for m in sizes) for r in range(degree + 1)])
     weights = np.array([float(prod(Fraction(within(r, m), within(degree, m)) for m in sizes)) for r in range(1000)])
     weights *= np.exp(-0.5 * np.arange(1000))
     mean = weights @ np.arange(1000) / weights.sum()

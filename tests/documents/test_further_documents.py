@@ -40,7 +40,7 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     if request.param == "later":
         become_later(monkeypatch)
     nothing = Findings(checks=(), epsilon=0.0, whole=False, worst_pair=((), ()))
-    monkeypatch.setattr(import_module("discreet.verification._verify"), "referee", lambda _: nothing)
+    monkeypatch.setattr(import_module("discreet.verification._verify"), "enumerate_and_compare", lambda _: nothing)
 
 
 @pytest.mark.usefixtures("code")

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta, gamma, t
 
 from discreet.mathematics import on_a_grid, peak_of
-from discreet.mathematics._grids import GridLaw
+from discreet.mathematics._grids import GridQuantity
 
 SHAPE, RATE = 20.0, 10.0
 LEVEL = 0.9
@@ -56,9 +56,9 @@ def shown(theta: Any) -> Any:
 
 def test_two_parameters_are_within_the_error_that_is_stated() -> None:
     target = NormalGamma()
-    laws = on_a_grid(target, peak_of(target, [np.zeros(2)])).laws(shown)
-    for law, truth in zip(laws, target.truth, strict=True):
-        assert isinstance(law, GridLaw)
+    distributions = on_a_grid(target, peak_of(target, [np.zeros(2)])).distributions(shown)
+    for law, truth in zip(distributions, target.truth, strict=True):
+        assert isinstance(law, GridQuantity)
         stated = law.numerical_error(LEVEL)
         assert stated <= 1e-3 * truth.std()
         assert (law.mean, *law.interval(LEVEL)) == pytest.approx((truth.mean(), *truth.interval(LEVEL)), abs=stated)
@@ -67,7 +67,7 @@ def test_two_parameters_are_within_the_error_that_is_stated() -> None:
 
 def test_one_parameter_is_within_the_error_that_is_stated() -> None:
     target, truth = LogitBeta(), beta(3, 40)
-    (law,) = on_a_grid(target, peak_of(target, [np.zeros(1)])).laws(lambda theta: 1 / (1 + np.exp(-theta)))
+    (law,) = on_a_grid(target, peak_of(target, [np.zeros(1)])).distributions(lambda theta: 1 / (1 + np.exp(-theta)))
     stated = law.numerical_error(LEVEL)
     assert stated is not None
     assert stated <= 1e-6
@@ -77,7 +77,7 @@ def test_one_parameter_is_within_the_error_that_is_stated() -> None:
 def test_a_coarse_grid_states_a_larger_error_and_keeps_it() -> None:
     target = NormalGamma()
     peak = peak_of(target, [np.zeros(2)])
-    rough, fine = (on_a_grid(target, peak, most).laws(shown) for most in (700, np.inf))
+    rough, fine = (on_a_grid(target, peak, most).distributions(shown) for most in (700, np.inf))
     for one, two, truth in zip(rough, fine, target.truth, strict=True):
         stated = one.numerical_error(LEVEL)
         assert stated is not None
@@ -88,14 +88,14 @@ def test_a_coarse_grid_states_a_larger_error_and_keeps_it() -> None:
 def test_quantities_that_fall_along_an_axis_are_read_as_well() -> None:
     target = NormalGamma()
     found = on_a_grid(target, peak_of(target, [np.zeros(2)]))
-    rising, falling = found.laws(lambda theta: np.stack([theta[:, 1], -theta[:, 1]], axis=1))
+    rising, falling = found.distributions(lambda theta: np.stack([theta[:, 1], -theta[:, 1]], axis=1))
     assert falling.interval(LEVEL) == pytest.approx([-each for each in reversed(rising.interval(LEVEL))], abs=1e-9)
 
 
 def test_the_mode_does_not_depend_on_where_a_search_stops() -> None:
     """As on different processors, which round differently: a search for a mode ends where a density hardly rises."""
     peaks = [peak_of(NormalGamma(by), [np.array(start)]) for by, start in ((0.0, (0.3, 2.0)), (1e-13, (-1.0, 0.0)))]
-    assert peaks[0].place == pytest.approx(peaks[1].place, abs=1e-8)
+    assert peaks[0].location == pytest.approx(peaks[1].location, abs=1e-8)
     assert peaks[0].factor == pytest.approx(peaks[1].factor, abs=1e-7)
-    rows = [on_a_grid(NormalGamma(), peak).laws(shown)[0].interval(LEVEL) for peak in peaks]
+    rows = [on_a_grid(NormalGamma(), peak).distributions(shown)[0].interval(LEVEL) for peak in peaks]
     assert rows[0] == pytest.approx(rows[1], abs=1e-8)

@@ -44,7 +44,7 @@ def test_draws_follow_the_density_that_is_stated_between_values_and_in_the_tails
     for low, high in [(-np.inf, -10.0), (-10.0, -3.0), (-3.0, 1.9), (1.9, 2.5), (2.5, np.inf)]:
         inside = (points[:, 1] > low) & (points[:, 1] <= high)
         at = np.linspace(max(low, -30.0), min(high, 25.0), 2_001)
-        middles = np.array([peak.place for peak in ridge.peaks])
+        middles = np.array([peak.location for peak in ridge.peaks])
         centres = np.stack([np.interp(at, ridge.values, middles[:, k]) for k in (0, 1)], axis=1)
         rows = np.insert(centres, 1, at, axis=1)
         factors = np.array([np.diag(peak.factor) for peak in ridge.peaks])

@@ -31,7 +31,7 @@ def test_no_output_reveals_more_than_the_promised_epsilon(
 ) -> None:
     mechanism = MaximumPosterior(model, size, epsilon, resolution)
     found = enumerate_neighbours(mechanism.log_prob, size, len(model.cells), mechanism.candidates)
-    assert np.exp(found.log_laws).sum(axis=1) == pytest.approx(1, abs=1e-12)
+    assert np.exp(found.log_probs).sum(axis=1) == pytest.approx(1, abs=1e-12)
     assert found.epsilon <= float(mechanism.epsilon) * (1 + 1e-12)
 
 

@@ -17,7 +17,7 @@ from discreet.mathematics.distributions._certified import (
     CertifiedGamma,
     CertifiedNormal,
 )
-from discreet.mechanism import FARTHEST, GridLaw, LazyUniform
+from discreet.mechanism import FARTHEST, GridDistribution, LazyUniform
 from discreet.mechanism._grid import enclosing_integers
 
 F = Fraction
@@ -52,7 +52,7 @@ def bins(observed: NDArray[np.int64], chances: NDArray[np.float64], draws: int) 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_draws_follow_the_mass_of_their_cells(law: CertifiedDistribution) -> None:
-    drawn = GridLaw(law, 4).sample(20_000, dc.SeededBits(7))
+    drawn = GridDistribution(law, 4).sample(20_000, dc.SeededBits(7))
     cells, observed = np.unique(drawn, return_counts=True)
     chances = np.exp(law.log_mass(cells / 16, (cells + 1) / 16))
     assert bins(observed, chances, 20_000) > 1e-4
@@ -61,7 +61,7 @@ def test_draws_follow_the_mass_of_their_cells(law: CertifiedDistribution) -> Non
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_float_masses_agree_with_certified_ones(law: CertifiedDistribution) -> None:
     for grid_bits in (4, 12, 30):
-        grid = GridLaw(law, grid_bits)
+        grid = GridDistribution(law, grid_bits)
         for probability in (0.001, 0.3, 0.5, 0.9, 0.9999):
             cell = min(max(int(law.guess(probability) * 2**grid_bits), grid.first), grid.last)
             with ctx.workprec(256):
@@ -73,14 +73,14 @@ def test_float_masses_agree_with_certified_ones(law: CertifiedDistribution) -> N
 def test_a_fine_grid_is_a_coarse_one_with_more_digits() -> None:
     """The same bits give the same real number, so its coarse cell is the fine one with digits cut off."""
     for law in LAWS:
-        fine = GridLaw(law, 30).sample(50, dc.SeededBits(3))
-        coarse = GridLaw(law, 5).sample(50, dc.SeededBits(3))
+        fine = GridDistribution(law, 30).sample(50, dc.SeededBits(3))
+        coarse = GridDistribution(law, 5).sample(50, dc.SeededBits(3))
         assert (fine >> 25 == coarse).all()
 
 
 def test_a_draw_next_to_an_edge_is_decided_by_further_bits() -> None:
     """P(V < 1/2) = 0.6875 = 0.1011 in binary for Beta(2, 3)."""
-    law = GridLaw(CertifiedBeta(F(2), F(3)), 1)
+    law = GridDistribution(CertifiedBeta(F(2), F(3)), 1)
     edge, one = 0xB000000000000000, 0x0000000000000001
     assert law.sample(1, Words(edge, one)).tolist() == [1]
     assert law.sample(1, Words(edge - 1, 2**64 - 1, 0)).tolist() == [0]
@@ -88,13 +88,13 @@ def test_a_draw_next_to_an_edge_is_decided_by_further_bits() -> None:
 
 
 def test_ends_of_infinite_supports_take_all_that_lies_beyond() -> None:
-    law = GridLaw(CertifiedNormal(F(0), F(10**60)), 40)
+    law = GridDistribution(CertifiedNormal(F(0), F(10**60)), 40)
     drawn = law.sample(8, dc.SeededBits(1))
     assert set(np.abs(drawn).tolist()) == {FARTHEST}
 
 
 def test_restricted_laws_stay_inside_even_far_out_in_a_tail() -> None:
-    drawn = GridLaw(CertifiedBeta(F(10_001), F(1)), 32, first=2**10, last=2**31).sample(50, dc.SeededBits(1))
+    drawn = GridDistribution(CertifiedBeta(F(10_001), F(1)), 32, first=2**10, last=2**31).sample(50, dc.SeededBits(1))
     assert (drawn <= 2**31).all()
     assert drawn.mean() / 2**32 == pytest.approx(0.5 * 10_001 / 10_002, abs=3e-5)
 

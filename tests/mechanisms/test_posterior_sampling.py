@@ -140,7 +140,7 @@ def test_truncated_draws_are_pure(levels: int) -> None:
     outputs = grid[mechanism._truncation.holds(grid)]
     found = enumerate_neighbours(mechanism.log_prob, 4, levels, outputs)
     assert found.epsilon <= 1.5 * (1 + 1e-9)
-    assert np.exp(found.log_laws).sum(axis=1) == pytest.approx(1, abs=1e-9)
+    assert np.exp(found.log_probs).sum(axis=1) == pytest.approx(1, abs=1e-9)
 
 
 def test_truncation_without_tempering() -> None:
@@ -173,7 +173,7 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     outputs = reach[reach[:, 0] >= 0] if not isinstance(model, NormalMean) else reach
     outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.programs.families.Binomial) else outputs
     found = enumerate_neighbours(mechanism.log_prob, size, len(model.cells), outputs)
-    missing = (1 - np.exp(found.log_laws).sum(axis=1)).max()
+    missing = (1 - np.exp(found.log_probs).sum(axis=1)).max()
     assert missing < 1e-4
     assert found.delta_at(0.3) <= exact + missing
     assert found.delta_at(0.3) >= 0.9 * exact

@@ -10,7 +10,7 @@ from scipy.stats import beta
 
 import discreet as dc
 from discreet.choices import TotalVariationChoice
-from discreet.verification._enumerate import log_laws
+from discreet.verification._enumerate import log_probs
 
 COIN = dc.Categories("x", levels=("a", "b"), prior=(0.5, 2), outside="a")
 
@@ -60,7 +60,7 @@ def test_one_record_changes_no_distance_by_more_than_neighbours_are_apart(size: 
 
 def test_the_largest_scale_keeps_epsilon_and_a_larger_one_is_refused() -> None:
     mechanism = TotalVariationChoice(COIN, 40, 1)
-    laws = np.exp(log_laws(mechanism, mechanism.listed_candidates(), mechanism.listed_candidates()))
+    laws = np.exp(log_probs(mechanism, mechanism.listed_candidates(), mechanism.listed_candidates()))
     losses = np.abs(np.log(laws[1:] / laws[:-1]))
     assert 0.9999 < losses.max() <= 1
     assert mechanism.proved_scale < mechanism.scale

@@ -13,7 +13,7 @@ import discreet as dc
 from discreet.draws import _truncation as module
 from discreet.draws._truncated_dirichlet import Proposal, TruncatedDirichlet
 from discreet.draws._truncation import Truncation
-from discreet.mechanism import stick_laws
+from discreet.mechanism import stick_distributions
 from discreet.noise.randomness._samplers import RandomBits
 
 F = Fraction
@@ -49,7 +49,7 @@ def test_proposals_and_lists_draw_the_restricted_law(
 ) -> None:
     """The slow twin is enumeration: the mass of every cell, over the sum of those that count. 1000 draws each."""
     grid_bits, cells = (4 if len(shapes) == 3 else 3), len(shapes)
-    truncation, laws = Truncation(cells, least, grid_bits), stick_laws(shapes, sum(shapes, F(0)))
+    truncation, laws = Truncation(cells, least, grid_bits), stick_distributions(shapes, sum(shapes, F(0)))
     every = np.array([v for v in product(range(2**grid_bits), repeat=cells - 1) if truncation.holds(np.array(v))])
     unit = 2.0**-grid_bits
     logs = sum(law.log_mass(every[:, i] * unit, (every[:, i] + 1) * unit) for i, law in enumerate(laws))
@@ -91,7 +91,7 @@ def test_draws_end_soon_for_all_data(
         for counts in spread(cells, size):
             tries = 0
             drawn = truncation.sample(
-                stick_laws(shapes := [prior + k for k in counts], sum(shapes, F(0))), 5, dc.SeededBits(1)
+                stick_distributions(shapes := [prior + k for k in counts], sum(shapes, F(0))), 5, dc.SeededBits(1)
             )
             assert truncation.holds(drawn).all()
             assert tries / 5 <= 3 * sqrt(2 * np.pi * cells)

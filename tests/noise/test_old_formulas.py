@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet._core.exact import rounded_up
 from discreet.mechanism import Additive
-from discreet.noise._gaussian import sum_law
+from discreet.noise._gaussian import sum_distribution
 from discreet.privacy import PrivacyLoss, gaussian_loss, log_sum_of_gaussians
 from discreet_papers import as_published
 
@@ -45,7 +45,7 @@ def moves_of_one(rate: Fraction, moves: int) -> PrivacyLoss:
 
 def of_family_gaussians(mechanism: dc.networks.FamilyGaussians) -> PrivacyLoss:
     tables = len(mechanism.model.maximal_families)
-    tops, chances, tail = sum_law(mechanism.variance, 2 * tables)
+    tops, chances, tail = sum_distribution(mechanism.variance, 2 * tables)
     losses = tuple((int(top) + tables) / mechanism.variance for top in tops)
     return PrivacyLoss(losses, tuple(chances.tolist()), tail)
 

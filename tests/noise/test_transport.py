@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from discreet._core.errors import DeclarationError
 from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks
 from discreet.noise import _blocks as block_cuts
-from discreet.noise._blocks import cut_law, tied_log
+from discreet.noise._blocks import prefix_sum_noise, tied_log
 from discreet.noise._line_sums import block_sums, spread
 from discreet.noise.randomness._seeded import SeededBits
 
@@ -152,7 +152,7 @@ def test_the_loss_between_blocks_is_the_whole_epsilon_and_inside_one_its_share()
 
 def test_cuts_of_hundreds_of_cells_at_a_small_rate_are_laws() -> None:
     """Weights of 256 cells are beyond floats, 40^256; half of 16 blocks varies as 8 * 8 / 16 of one, nearly."""
-    law = cut_law(0.05, 0.05, (16,) * 16, 128)
+    law = prefix_sum_noise(0.05, 0.05, (16,) * 16, 128)
     assert law.sd == pytest.approx(2 * spread(block_sums(0.05, 0.05, 16)), rel=0.05)
     free = 16 * log(block_sums(0.05, 0.05, 16).sum()) - 256 * log(np.tanh(0.025))  # of blocks that need not sum to zero
     assert free - 10 < tied_log(0.05, 0.05, (16,) * 16) < free
@@ -164,12 +164,12 @@ def test_values_between_those_that_are_worked_out_are_those_that_every_value_giv
 ) -> None:
     """A slow twin of the splines through the logarithms of a cut's law: every value worked out by itself."""
     sizes, rates = (4, 4, 4), (0.01, 0.015)
-    block_cuts._cut_law.cache_clear()
-    fast = block_cuts.cut_law(*rates, sizes, place).chances
+    block_cuts._prefix_sum_noise.cache_clear()
+    fast = block_cuts.prefix_sum_noise(*rates, sizes, place).chances
     monkeypatch.setattr(block_cuts, "_SMOOTH", 1e-9)
-    block_cuts._cut_law.cache_clear()
-    slow = block_cuts.cut_law(*rates, sizes, place).chances
-    block_cuts._cut_law.cache_clear()
+    block_cuts._prefix_sum_noise.cache_clear()
+    slow = block_cuts.prefix_sum_noise(*rates, sizes, place).chances
+    block_cuts._prefix_sum_noise.cache_clear()
     assert np.abs(np.cumsum(fast) - np.cumsum(slow)).max() < 1e-12  # the margin of every test
 
 
@@ -177,6 +177,6 @@ def test_a_cut_and_what_lies_above_it_have_one_law() -> None:
     sizes = (3, 2, 4)
     for place in range(1, 9):
         assert np.array_equal(
-            block_cuts.cut_law(0.2, 0.3, sizes, place).chances,
-            block_cuts.cut_law(0.2, 0.3, sizes[::-1], 9 - place).chances,
+            block_cuts.prefix_sum_noise(0.2, 0.3, sizes, place).chances,
+            block_cuts.prefix_sum_noise(0.2, 0.3, sizes[::-1], 9 - place).chances,
         )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.noise import HungPaths, TreeLaplace, log_terms
+from discreet.noise import StarOfPathsLaplace, TreeLaplace, log_terms
 from discreet.privacy import MetricGuarantee, read_metric
 from discreet.privacy._metric_guarantee import Line, Tree
 
@@ -265,7 +265,7 @@ class NearGroups(dc.numbers.GroupPaths):
     @property
     def noise(self) -> Any:
         right = super().noise
-        return HungPaths(right.steps, right.hung / 2, right.groups)
+        return StarOfPathsLaplace(right.steps, right.spokes / 2, right.groups)
 
 
 def test_groups_that_are_too_near_in_the_noise_are_caught() -> None:

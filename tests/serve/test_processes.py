@@ -16,7 +16,7 @@ import discreet as dc
 from discreet._core.documents import canonical_json
 from discreet.cli._main import main
 from discreet.cli._serve import saying
-from discreet.server import Pair, People, Queue, Reached, run_front
+from discreet.server import Pair, People, Queue, ServerAddress, run_front
 from discreet.server._client import ServerError
 from discreet.server._confine import version
 from discreet.server._schema import FRONT_RIGHTS, QueueError, audit, metadata
@@ -232,27 +232,27 @@ def test_the_desk_of_a_confined_front_works_apart_and_ends_what_takes_too_much(s
     assert "longer than the 0 seconds" in late
     assert known == "True 2 None"  # the plan and the refusal are known, and what was late once may be tried again
     assert "more memory than a server allows" in large
-    assert "end of the process that computes plans and readings" in ended
+    assert "end of the process that computes plans and posteriors" in ended
 
 
 @pytest.mark.parametrize(
     ("reached", "words"),
     [
-        (Reached("0.0.0.0:8000"), "behind a proxy with TLS"),
-        (Reached("10.0.0.7:8000", "http://data.example", ("10.0.0.5",)), "behind a proxy with TLS"),
-        (Reached("127.0.0.1:8000", None, (), "X-Remote-User"), "needs --proxy"),
-        (Reached("127.0.0.1"), "an IP address and a port"),
-        (Reached("data.example:80"), "an IP address and a port"),
-        (Reached("127.0.0.1:8000", None, ("here",)), "address or a network"),
+        (ServerAddress("0.0.0.0:8000"), "behind a proxy with TLS"),
+        (ServerAddress("10.0.0.7:8000", "http://data.example", ("10.0.0.5",)), "behind a proxy with TLS"),
+        (ServerAddress("127.0.0.1:8000", None, (), "X-Remote-User"), "needs --proxy"),
+        (ServerAddress("127.0.0.1"), "an IP address and a port"),
+        (ServerAddress("data.example:80"), "an IP address and a port"),
+        (ServerAddress("127.0.0.1:8000", None, ("here",)), "address or a network"),
     ],
 )
-def test_a_front_is_not_started_where_it_would_be_seen_in_the_clear(reached: Reached, words: str) -> None:
+def test_a_front_is_not_started_where_it_would_be_seen_in_the_clear(reached: ServerAddress, words: str) -> None:
     with pytest.raises(dc.DeclarationError, match=words):
         reached.settings(8000)
 
 
 def test_both_processes_are_started_apart(tmp_path: Path) -> None:
-    pair = Pair(tmp_path / "study.toml", "queue.db", Reached(), None, None, print)
+    pair = Pair(tmp_path / "study.toml", "queue.db", ServerAddress(), None, None, print)
     front = " ".join(pair.commands()["front"])
     assert "study.toml" not in front
     assert "study.toml" in " ".join(pair.commands()["publisher"])
@@ -333,7 +333,7 @@ def test_a_front_says_what_the_system_cannot_forbid_it(
     monkeypatch.setattr("discreet.server._start.version", lambda: landlock)
     monkeypatch.setattr("discreet.server._start.confine", lambda *_: landlock > 0)
     monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: sockets[0].close())
-    run_front(str(tmp_path / "queue.db"), Reached("127.0.0.1:0"), heard.append)
+    run_front(str(tmp_path / "queue.db"), ServerAddress("127.0.0.1:0"), heard.append)
     assert len(heard) == len(said)
     assert all(words in each for words, each in zip(said, heard, strict=True))
     queue.engine.dispose()

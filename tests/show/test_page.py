@@ -13,7 +13,7 @@ import discreet as dc
 from browsing import AXE, chromium, why_missing
 from discreet._core.errors import LittleInformationWarning
 from discreet.report.page._contents import LEVELS, contents_of
-from discreet.report.page._page import reading_page, write_page
+from discreet.report.page._page import posterior_page, write_page
 
 NASTY = "</script><script>document.title='owned'</script>"
 FALLS = dc.Categories(
@@ -38,7 +38,7 @@ def posterior() -> dc.tables.CategoriesPosterior:
 
 @pytest.fixture(scope="module")
 def page(posterior: dc.tables.CategoriesPosterior) -> str:
-    return reading_page(posterior)
+    return posterior_page(posterior)
 
 
 class Parts(HTMLParser):
@@ -127,7 +127,7 @@ def test_draws_in_the_page_are_those_of_the_posterior(page: str, posterior: dc.t
 
 def test_what_is_no_posterior_is_refused() -> None:
     with pytest.raises(dc.DeclarationError, match="No page was written"):
-        reading_page(RELEASE)  # type: ignore[arg-type]
+        posterior_page(RELEASE)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(why_missing() is not None, reason=why_missing() or "")

@@ -81,7 +81,7 @@ def published(ledger: dc.Ledger) -> dc.Release:
 def test_it_tells_what_was_asked_of_how_many_records_and_under_which_promise() -> None:
     text = told(REHEARSAL)
     assert text.startswith("# SIMULATED: Privacy statement: falls\n")
-    assert "**600 made-up records**" in text
+    assert "**600 simulated records**" in text
     assert "how often does each of the 4 combinations of the levels of ward and fall occur?" in text
     assert "- **ward** (A, B); gaps and other values count as A\n" in text
     assert "- **fall** (no, yes); gaps and other values count as no\n" in text

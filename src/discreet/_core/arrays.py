@@ -9,4 +9,4 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 NumbersT = TypeVar("NumbersT", Counts, Floats)
-"""Whole numbers, or real ones where an engine moves smoothly."""
+"""Whole numbers, or real ones where a solver uses continuous coordinates."""

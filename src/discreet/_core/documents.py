@@ -2,8 +2,8 @@
 
 Keys are sorted, there is no white space, numbers are finite, and a document with a repeated key is refused, so that two
 programs can never read the same text differently. A document names a kind, and from the second version of that kind on
-its version. Every version has a class of its own for ever, because a document of version 1 keeps its law, its epsilon
-and its charge when there is a version 2:
+its version. Every version has a class of its own for ever, because a document of version 1 keeps its distribution, its
+epsilon and its charge when there is a version 2:
 
     class Histogram(Additive, kind="Histogram", version=2): ...       # what is made from now on
     class FirstHistogram(Additive, kind="Histogram", version=1): ...  # what older documents mean

@@ -54,4 +54,4 @@ class ConvergenceWarning(UserWarning):
 
 
 class MisfitWarning(UserWarning):
-    """The published values contradict the declared model (a misfit): results are valid only if the model is."""
+    """The published values contradict the declared model (misfit): results are valid only if the model is."""

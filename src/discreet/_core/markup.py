@@ -1,6 +1,6 @@
 """Tables of HTML in which all that others wrote is text and nothing else.
 
-Labels, names and levels come from strangers. Here they are put into one line without control characters, and every
+Labels, names and levels are untrusted input. Here they are put into one line without control characters, and every
 sign that HTML could take for more than text is escaped.
 """
 
@@ -23,7 +23,7 @@ def one_line(text: object) -> str:
 def html_table(
     caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], words: int, notes: Sequence[str] = ()
 ) -> str:
-    """Return a table for a notebook: a caption, columns of which the first so many hold words, and notes below.
+    """Return a table for a notebook: a caption, columns of which the first `words` hold text, and notes below.
 
     >>> print(html_table("a < b", ("level", "mean"), [("<i>", "0.5")], words=1))
     <div>

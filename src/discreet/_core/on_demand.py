@@ -6,7 +6,7 @@ There are four sorts of it, and one rule for each.
   checkers and editors read that file. Its `__init__.py` calls `names_on_demand`, which reads the same file, so there
   is one list. The front door, `discreet`, is such a package.
 - **Commands**: `cli/_main.py` says where each stands.
-- **Libraries that take long to load and are needed in few places** (sqlalchemy, dp_accounting, duckdb, narwhals,
+- **Libraries that take long to load and are needed in few modules** (sqlalchemy, dp_accounting, duckdb, narwhals,
   scipy.stats, scipy.optimize, scipy.signal, scipy.interpolate) are imported in the functions that need them, not at the
   top of a file.
 - **Kinds** (mechanisms, models, programs, metrics), solvers and posteriors: `kinds.py` says in which module each

@@ -1,9 +1,9 @@
 """How far long work has come: a bar in a terminal or a notebook, and nothing anywhere else.
 
-Only work on public things (plans, made-up studies, readings of releases) is told about; counting and publishing records
-never is, as how fast they go could tell about somebody. A bar appears after a moment, so that quick work shows none,
-and goes away when the work is done. Of work inside other work only the outer is shown. `DISCREET_PROGRESS=off` in the
-environment silences all of it.
+Only work on public things (plans, simulated studies, inference) is shown; counting and publishing records never is,
+as its speed could reveal something about somebody. A bar appears after a moment, so that quick work shows
+none, and goes away when the work is done. Of work inside other work only the outer is shown. `DISCREET_PROGRESS=off` in
+the environment silences all of it.
 """
 
 import os
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 Item = TypeVar("Item")
 
 PATIENCE = 1.5
-"""A bar appears after so many seconds."""
+"""Seconds after which a bar appears."""
 _OFTEN = 0.2  # seconds between two changes of a bar in a notebook
 
 
@@ -26,7 +26,7 @@ class Bar(Protocol):
     """What shows how far work has come."""
 
     def show(self, words: str, done: int, total: int) -> None:
-        """Show that so many of all steps are done."""
+        """Show how many of all steps are done."""
 
     def close(self) -> None:
         """Take the bar away."""
@@ -47,7 +47,7 @@ class TerminalBar:
             self._progress.start()
 
     def show(self, words: str, done: int, total: int) -> None:
-        """Show that so many of all steps are done."""
+        """Show how many of all steps are done."""
         self._progress.start()
         self._progress.update(self._task, description=words, completed=done, total=total)
 
@@ -64,7 +64,7 @@ class NotebookBar:
         self._changed = 0.0
 
     def show(self, words: str, done: int, total: int) -> None:
-        """Show that so many of all steps are done."""
+        """Show how many of all steps are done."""
         if monotonic() < self._changed + _OFTEN:
             return
         self._changed = monotonic()
@@ -85,8 +85,8 @@ class NotebookBar:
             self._handle.update(HTML(""))  # type: ignore[no-untyped-call]
 
 
-class Steps:
-    """Work that counts its own steps: `with Steps("Reading", 80) as steps: ...; steps.done(40)`."""
+class StepCounter:
+    """Work that counts its steps: `with StepCounter("Reading", 80) as steps: ...; steps.done(40)`."""
 
     around: ClassVar[Bar | None] = None
     """The bar of a whole command, on which the long work inside it is shown."""
@@ -98,21 +98,21 @@ class Steps:
         self._start = monotonic()
 
     def __enter__(self) -> Self:
-        if not Steps._is_shown:
-            self._bar = Steps.around or bar_here()
-            Steps._is_shown = self._bar is not None
+        if not StepCounter._is_shown:
+            self._bar = StepCounter.around or bar_here()
+            StepCounter._is_shown = self._bar is not None
         return self
 
     def done(self, number: int) -> None:
-        """Tell that so many steps are done in all."""
+        """Set how many steps are done in all."""
         if self._bar is not None and monotonic() > self._start + PATIENCE:
             with suppress(OSError, ValueError):  # a screen that is gone stops no work
                 self._bar.show(self._words, number, self._total)
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
-            Steps._is_shown = False
-            if self._bar is not Steps.around:
+            StepCounter._is_shown = False
+            if self._bar is not StepCounter.around:
                 with suppress(OSError, ValueError):
                     self._bar.close()
 
@@ -121,11 +121,11 @@ class Steps:
 def working(words: str, silent: bool = False) -> Iterator[None]:
     """Show in a terminal that a command is at work, and how far the long parts of it have come."""
     bar = None if silent or not is_terminal() else TerminalBar(words)
-    Steps.around, Steps._is_shown = bar, bar is None
+    StepCounter.around, StepCounter._is_shown = bar, bar is None
     try:
         yield
     finally:
-        Steps.around, Steps._is_shown = None, False
+        StepCounter.around, StepCounter._is_shown = None, False
         if bar is not None:
             bar.close()
 
@@ -136,14 +136,14 @@ def shown(items: Iterable[Item], words: str, total: int) -> Iterator[Item]:
     >>> sum(shown([1, 2, 3], "Adding", 3))
     6
     """
-    with Steps(words, total) as steps:
+    with StepCounter(words, total) as steps:
         for number, item in enumerate(items, start=1):
             yield item
             steps.done(number)
 
 
 def bar_here() -> Bar | None:
-    """Return the bar that suits this place; none where nobody looks on."""
+    """Return the bar that suits this terminal or notebook; none where nobody looks on."""
     if is_off() or current_thread() is not main_thread():  # a server's threads have no screen
         return None
     if is_notebook():

@@ -7,7 +7,7 @@ from flint import arb, fmpq
 
 
 def rounded_up(number: Fraction | float, digits: int = 12) -> Fraction:
-    """Return the least decimal with so many significant digits that is at least as large as a number.
+    """Return the least decimal with `digits` significant digits that is at least as large as a number.
 
     >>> rounded_up(Fraction(1, 3), 3)
     Fraction(167, 500)
@@ -16,7 +16,7 @@ def rounded_up(number: Fraction | float, digits: int = 12) -> Fraction:
 
 
 def rounded_down(number: Fraction | float, digits: int = 12) -> Fraction:
-    """Return the largest decimal with so many significant digits that is at most as large as a number."""
+    """Return the largest decimal with `digits` significant digits that is at most as large as a number."""
     return _rounded(number, digits, ROUND_FLOOR)
 
 

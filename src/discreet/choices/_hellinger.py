@@ -149,7 +149,7 @@ class HellingerReciprocal(CalibratedHellinger, kind="HellingerReciprocal", versi
         self._calibrate(scale)
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield one for each of a few Lipschitz constants."""
         if isinstance(model, Categories):
             yield from (cls(model, size, epsilon, lipschitz) for lipschitz in LIPSCHITZ)

@@ -144,7 +144,7 @@ class HellingerCalibrated(CalibratedHellinger, kind="HellingerCalibrated", versi
         self._calibrate(scale)
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield one for each of a few smoothings, where neighbours can be compared."""
         if isinstance(model, Categories) and can_compare(size, len(model.cells)):
             yield from (cls(model, size, epsilon, delta, smoothing) for smoothing in SMOOTHINGS)

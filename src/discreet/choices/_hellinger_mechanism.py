@@ -57,7 +57,7 @@ from discreet.choices._pair_bound import pair_bound, rounded_up
 from discreet.choices._posterior_distances import Tables, line_log_normalisers
 from discreet.mathematics import log_affinities
 from discreet.mechanism import Choice, Cost, OutputSpace, Sized
-from discreet.noise.randomness import FiniteLaw, RandomBits
+from discreet.noise.randomness import FiniteDistribution, RandomBits
 from discreet.privacy import Evidence, Guarantee, PrivacyLoss, compositions, number_of_tables
 from discreet.tables import Categories
 
@@ -358,7 +358,7 @@ class HellingerMechanism(Sized[Categories]):
         """Return all candidates, or nothing if there are more than `most`."""
         return self.tables.all if self.is_listed and self.candidates <= most else None
 
-    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+    def log_probs(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         logs = -self.scales(tables)[:, None] * self.tables.distances(tables) - self.log_normalisers(tables)[:, None]
         return np.asarray(logs[:, self.tables.places(outputs)])
@@ -386,7 +386,7 @@ class HellingerMechanism(Sized[Categories]):
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
         """Draw rows for one table: from the list of all candidates, or from the mixture above the law."""
         if self.draws_from_list:
-            return np.asarray(self.tables.all[FiniteLaw(lambda: self.weights(table)).sample(count, bits)])
+            return np.asarray(self.tables.all[FiniteDistribution(lambda: self.weights(table)).sample(count, bits)])
         draws = self.exact_draws(table)
         return np.stack([draws.draw(bits) for _ in range(count)])
 

@@ -146,7 +146,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         """Return False: it has no normaliser."""
         return False
 
-    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+    def log_probs(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         places = self.tables.places(outputs)
         return np.stack([self.log_law(table)[places] for table in tables])

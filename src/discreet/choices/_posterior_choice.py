@@ -31,7 +31,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, ball, exact_text, positive, rounded_up, whole
 from discreet.choices._choice_scale import ScoreChanges, score_error
 from discreet.mechanism import Choice, Cost, ModelT, OutputSpace, Sized
-from discreet.noise.randomness import FiniteLaw, RandomBits
+from discreet.noise.randomness import FiniteDistribution, RandomBits
 from discreet.privacy import Evidence, Guarantee, PrivacyLoss, compositions, pure_rho
 
 MOST_CANDIDATES = 20_000
@@ -140,7 +140,7 @@ class PosteriorChoice(Sized[ModelT]):
         drawn = np.empty((len(places.ravel()), self.space.length), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
-            law = FiniteLaw(lambda row=row: self._weights(row))  # type: ignore[misc]
+            law = FiniteDistribution(lambda row=row: self._weights(row))  # type: ignore[misc]
             drawn[same] = self.candidates[law.sample(len(same), bits)]
         return drawn.reshape(*table.shape[:-1], -1)
 

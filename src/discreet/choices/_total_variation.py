@@ -27,7 +27,7 @@ from discreet._core.exact import Exact, ball, exact_text, positive, rounded_down
 from discreet.choices._choice_scale import ScoreChanges
 from discreet.draws import posterior_draw_delta
 from discreet.mechanism import Choice, Cost, Model, OutputSpace, Sized
-from discreet.noise.randomness import FiniteLaw, RandomBits
+from discreet.noise.randomness import FiniteDistribution, RandomBits
 from discreet.privacy import Evidence, Guarantee, PrivacyLoss, pure_rho
 from discreet.tables import Categories
 
@@ -76,7 +76,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
             )
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield nothing: `HellingerGlobal` represents choices by a distance in rankings, and is slightly better."""
         return iter(())
 
@@ -153,7 +153,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         drawn = np.empty(len(firsts), dtype=np.int64)
         for first in np.unique(firsts).tolist():
             same = np.flatnonzero(firsts == first)
-            law = FiniteLaw(lambda first=first: self.weights(first))  # type: ignore[misc]
+            law = FiniteDistribution(lambda first=first: self.weights(first))  # type: ignore[misc]
             drawn[same] = law.sample(len(same), bits)
         return np.stack([drawn, self.size - drawn], axis=-1).reshape(table.shape)
 
@@ -188,8 +188,8 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         words = f"The output must hold two counts of 0 or more that add up to the size {self.size}."
         return None if possible else words
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin that finds its own scale."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield a small instance that finds its own scale."""
         yield {"scale": None}
 
 

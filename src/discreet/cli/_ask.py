@@ -12,7 +12,7 @@ from discreet.cli._screen import as_json, helpful, require_folder, say, show_jso
 from discreet.ledger import SigningKey
 from discreet.mathematics.distributions import CountDistribution
 from discreet.privacy import left_text, spent_text
-from discreet.publishing import Draw
+from discreet.publishing import PublishedDraw
 from discreet.study import Study
 
 _LARGEST_SHOWN = 12
@@ -58,27 +58,27 @@ def ask(
         document = read_document(released)
         if document.mechanism.model != declared.question(asked.question).model:
             raise DeclarationError(f"{str(released)!r} is not a draw of {asked.question!r}. Nothing was answered.")
-        return _show(asked.label, Draw(document).answer(asked.query), {"release": str(released)}, [], as_json)
+        return _show(asked.label, PublishedDraw(document).answer(asked.query), {"release": str(released)}, [], as_json)
     draws = declared.draws(asked.question)
     signer = None if key is None else SigningKey.open(key)
     with working("counting and drawing", as_json):
-        place, draw = draws.fresh() if number is None else (number, draws.known(number))
-    target = out or study.parent / f"{asked.question}.draw-{place}.release.json"
+        index, draw = draws.fresh() if number is None else (number, draws.known(number))
+    target = out or study.parent / f"{asked.question}.draw-{index}.release.json"
     require_folder(target)
     release = draw.release
     target.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
     ledger = declared.ledger()
     cost = f"epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}"
     words = [
-        f"Draw {place} was charged: {cost}."
+        f"Draw {index} was charged: {cost}."
         if number is None
-        else f"Draw {place} was made before: nothing was charged.",
-        f"Wrote {target}. Further queries about this draw are free: --draw {place}, or --from {target} for others.",
+        else f"Draw {index} was made before: nothing was charged.",
+        f"Wrote {target}. Further queries about this draw are free: --draw {index}, or --from {target} for others.",
         f"Of the budget, {ledger.remaining.words(left_text)} remains ({ledger.place}).",
         "This answer treats the drawn parameters as if they were true. For honest uncertainty, read the draw: "
         f"discreet infer {target}",
     ]
-    facts = {"draw": place, "charged": number is None, "release": str(target), "remaining": ledger.remaining.document()}
+    facts = {"draw": index, "charged": number is None, "release": str(target), "remaining": ledger.remaining.document()}
     return _show(asked.label, draw.answer(asked.query), facts, words, as_json)
 
 

@@ -18,7 +18,7 @@ from discreet.cli._check import (
     show_fit_of_numbers,
 )
 from discreet.cli._plan import chosen_by, gaps_of, no_posterior
-from discreet.cli._posterior import show_reading
+from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
 from discreet.inference import Posterior
 from discreet.ledger import SigningKey
@@ -28,7 +28,7 @@ from discreet.records import read
 from discreet.report import document_of
 from discreet.study import Question, Study, template
 
-_MADE_UP = "[bold yellow]A rehearsal on made-up data. The truth is shown because it is made up.[/]"
+_MADE_UP = "[bold yellow]A rehearsal on simulated data. The truth is shown because it is simulated.[/]"
 EYES = "For the data holder's eyes only: what follows describes the records, and no noise protects it."
 
 
@@ -103,11 +103,11 @@ def check(study: Path, as_json: bool) -> None:
 @click.command()
 @study_file
 @click.option("--ask", "name", help="The question to rehearse; by default the first one.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The seed of the made-up data.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The seed of simulated data.")
 @as_json
 @helpful
 def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
-    """Try out a question on made-up data, with the same sampler and the same inference. Nothing is charged.
+    """Try out a question on simulated data, with the same sampler and the same inference. Nothing is charged.
 
     \b
     Example:  discreet rehearse study.toml --ask smoking-2026
@@ -117,7 +117,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
         raise DeclarationError(
             f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
         )
-    with working("reading a made-up study", as_json), warnings.catch_warnings():
+    with working("reading a simulated study", as_json), warnings.catch_warnings():
         for kind in (LittleInformationWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", kind)
         posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
@@ -129,7 +129,7 @@ def _show_rehearsal(posterior: Posterior, truth: Sequence[float], words: Sequenc
         return show_json(document_of(posterior, 0.9, truth))
     console.print(_MADE_UP)
     say(*words)
-    return show_reading(posterior, 0.9, truth)
+    return show_posterior(posterior, 0.9, truth)
 
 
 @click.command()

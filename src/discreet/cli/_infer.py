@@ -17,7 +17,7 @@ from discreet._core.errors import (
     LittleInformationWarning,
     PriorOutweighsWarning,
 )
-from discreet.cli._posterior import show_reading, show_rows, show_warnings
+from discreet.cli._posterior import show_posterior, show_rows, show_warnings
 from discreet.cli._screen import as_json, helpful, patient, require_folder, say, show_json, working
 from discreet.inference import ANSWERS, Posterior, PosteriorProbability, why_unreadable
 from discreet.inference import infer as read_release
@@ -68,7 +68,7 @@ _file = click.Path(path_type=Path)
 @click.option(
     "--margin", "margin", multiple=True, help="Show and write this column alone, summed over the others (its margin)."
 )
-@click.option("--prior", help="The prior to read with: declared, learnt (one joint reading), none, a number, or JSON.")
+@click.option("--prior", help="The prior to use: declared, learnt (one joint posterior), none, a number, or JSON.")
 @click.option("--own", type=_file, help="Also use your own records, from a file with the same columns.")
 @click.option("--model", "program", help="Read a table with a model: a formula, 'falls ~ age + ward', or a family.")
 @click.option("--plot", type=_file, help="Write a picture: .png, .svg or .json.")
@@ -116,7 +116,7 @@ def infer(
     in their units. For a family, its parameter. Every kind of file below can be written for all of them.
 
     Where no prior was declared, shares and rates are read from their own noisy sums, and the column of means from one
-    joint reading of all cells, so that it adds up. With --margin the table, the picture and all files are about one
+    joint posterior of all cells, so that it adds up. With --margin the table, the picture and all files are about one
     column (or several: --margin ward --margin fall); events may still involve all columns.
 
     With --own the reader's own records are added: other records of the same population, in a file with the same
@@ -191,7 +191,7 @@ def infer(
         said = {"differ": None if difference is None else difference.document(), "margin": list(margin)}
         return show_json(document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes})
     show_warnings(notes)
-    show_reading(posterior, level)
+    show_posterior(posterior, level)
     titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled"}
     for key, title in titles.items():
         if rows := answers[key]:

@@ -15,7 +15,7 @@ from discreet.ledger import (
     Filter,
     Head,
     Ledger,
-    Line,
+    LedgerLine,
     PublicKey,
     ServerChain,
     SigningKey,
@@ -134,7 +134,7 @@ def show(
     return _show(opened, lines, number, wanted)
 
 
-def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str, object]:
+def _document(opened: Ledger, lines: Sequence[LedgerLine], wanted: Filter) -> dict[str, object]:
     sums: dict[str, object] = {
         "accountant": opened.accountant.value,
         "ledger": opened.id,
@@ -154,7 +154,7 @@ def _document(opened: Ledger, lines: Sequence[Line], wanted: Filter) -> dict[str
     return sums | {"entries": entries}
 
 
-def _show(opened: Ledger, lines: Sequence[Line], number: int, wanted: Filter) -> None:
+def _show(opened: Ledger, lines: Sequence[LedgerLine], number: int, wanted: Filter) -> None:
     created, spent, limits = opened.created, opened.spent.texts(spent_text), opened.limit.texts(left_text)
     population = created["population"] or "not named"
     whose = "" if opened.change.endswith(created["unit"]) else f", {created['unit']}"
@@ -193,7 +193,7 @@ def _left_in_period(opened: Ledger) -> list[str]:
     return [] if period is None else [f"In {period[0]}, {period[1].words(left_text)} may still be spent."]
 
 
-def _write_lines(lines: Sequence[Line], path: Path) -> None:
+def _write_lines(lines: Sequence[LedgerLine], path: Path) -> None:
     parts = list(lines[0].cost.document()) if lines else ["epsilon", "delta"]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

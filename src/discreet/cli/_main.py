@@ -22,7 +22,7 @@ class _Commands(CommandsOnDemand):
             "Show how accurate questions will be, before any budget is spent.",
         ),
         "rehearse": Command(
-            _HOLDING, "rehearse", "Try out a question on made-up data, with the same sampler and the same inference."
+            _HOLDING, "rehearse", "Try out a question on simulated data, with the same sampler and the same inference."
         ),
         "publish": Command(
             _HOLDING, "publish", "Publish a question: charge the ledger, draw the noise, write the release."

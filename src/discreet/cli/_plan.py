@@ -25,7 +25,7 @@ from discreet.cli._screen import (
 )
 from discreet.inference import PROBABILITY
 from discreet.mathematics.distributions import tails
-from discreet.mechanism import SaysGaps, with_fields
+from discreet.mechanism import HasMissingValue, with_fields
 from discreet.planning import (
     Accuracy,
     Curve,
@@ -283,8 +283,8 @@ def _show_curve(question: Question, named: Epsilons, curve: Curve) -> None:
         f"{question.label}: expected {percent_text(last.level, '')} widths by {named.unit}, {last.size} records",
         ("quantity", *(named.head(each.epsilon) for each in points), "exact"),
         [
-            (row.name, *(_figure(each.rows[place].width) for each in points), _figure(row.exact_width))
-            for place, row in enumerate(last.rows[:_MOST_ROWS])
+            (row.name, *(_figure(each.rows[index].width) for each in points), _figure(row.exact_width))
+            for index, row in enumerate(last.rows[:_MOST_ROWS])
         ]
         + [
             ("mean", *(_figure(each.width) for each in points), _figure(last.exact_width)),
@@ -373,7 +373,7 @@ def _draw(question: Question, named: Epsilons, curve: Curve, plot: Path) -> None
 
 
 def _plan_without_posterior(question: Question, as_json: bool) -> None:
-    """Show what a question costs that is declared to have no reading, and so has no accuracy to predict."""
+    """Show what a question costs that is declared to have no posterior, and so has no accuracy to predict."""
     cost = question.mechanism.guarantee.for_rows(question.unit.rows)
     if as_json:
         facts = {"epsilon": exact_text(cost.epsilon), "delta": exact_text(cost.delta)}
@@ -418,7 +418,7 @@ def no_posterior(question: Question) -> list[str]:
 def gaps_of(question: Question) -> list[str]:
     """Say what missing numbers count as, if they are not left out."""
     model = question.model
-    return list(filter(None, [model.missing_in_words if isinstance(model, SaysGaps) else ""]))
+    return list(filter(None, [model.missing_in_words if isinstance(model, HasMissingValue) else ""]))
 
 
 def chosen_by(question: Question) -> list[str]:

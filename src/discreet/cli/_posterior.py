@@ -1,4 +1,4 @@
-"""What the commands show of any reading: its rows, remarks about all of them, and warnings."""
+"""What the commands show of any posterior: its rows, remarks about all of them, and warnings."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,8 @@ MOST_SHOWN = 60
 """The most rows that a screen shows; a CSV file holds them all."""
 
 
-def show_reading(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
-    """Print the rows of a reading, beside the truth in a rehearsal, and say how it was read."""
+def show_posterior(posterior: Posterior, level: float, truth: Sequence[float] | None = None) -> None:
+    """Print the rows of a posterior, beside the truth in a rehearsal, and say how it was computed."""
     if posterior.releases[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")
     say(*filter(None, [sources_line(posterior), posterior.text.estimation]))

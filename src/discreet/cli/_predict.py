@@ -105,7 +105,7 @@ def _read(path: Path) -> Mapping[str, Sequence[str]]:
             f"Every line of {path.name!r} must have {len(heading)} values, as many as its header has names. Nothing "
             "was predicted."
         )
-    return {name: [line[place] for line in lines] for place, name in enumerate(heading)}
+    return {name: [line[index] for line in lines] for index, name in enumerate(heading)}
 
 
 def _text(value: object) -> str:

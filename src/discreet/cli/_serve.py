@@ -83,12 +83,12 @@ def serve(
               discreet serve study.toml --address 127.0.0.1:9000 --key office.key
     """
     _require_libraries()
-    from discreet.server import Pair, Reached, default_queue
+    from discreet.server import Pair, ServerAddress, default_queue
     from discreet.study import Study
 
     Study(study)  # so that a study that cannot be read is refused at once
     _signer(key)
-    reached = Reached(address, public, tuple(proxies), user_header)
+    reached = ServerAddress(address, public, tuple(proxies), user_header)
     reached.settings(reached.place[1])
     Pair(study.absolute(), queue or str(default_queue(study)), reached, key, front_user, saying(as_json, say)).run()
 
@@ -134,9 +134,9 @@ def serve_front(
               --public-address https://data.example --proxy 10.0.0.5
     """
     _require_libraries()
-    from discreet.server import Reached, run_front
+    from discreet.server import ServerAddress, run_front
 
-    run_front(queue, Reached(address, public, tuple(proxies), user_header), saying(as_json, _complain))
+    run_front(queue, ServerAddress(address, public, tuple(proxies), user_header), saying(as_json, _complain))
 
 
 @click.command("serve-account")

@@ -43,7 +43,7 @@ def verify(
 
     Every line says what was done: recomputed, compared, drawn or looked up; or that it rests on a proof alone. With
     --mechanism no data are involved: a mechanism, given by its document or by a release, is checked in the same way,
-    and its sampler is audited with draws on made-up data.
+    and its sampler is audited with draws on simulated data.
 
     \b
     Example:  discreet verify smoking-2026.release.json --ledger study.db

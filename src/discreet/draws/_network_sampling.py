@@ -34,7 +34,15 @@ from discreet.draws._posterior_sampling import GRID_BITS
 from discreet.draws._privacy_curves import SLACK, least_fitting
 from discreet.draws._truncation import Truncation, enough_grid_bits
 from discreet.mathematics.distributions import CertifiedBeta
-from discreet.mechanism import MOST_GRID_BITS, GridLaw, OutputSpace, accepted, broken_sticks, grid_points, stick_laws
+from discreet.mechanism import (
+    MOST_GRID_BITS,
+    GridDistribution,
+    OutputSpace,
+    accepted,
+    broken_sticks,
+    grid_points,
+    stick_distributions,
+)
 from discreet.networks import Network
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import PrivacyLoss, last_that_fits
@@ -268,7 +276,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         """Return the laws of the sticks of a row with these counts."""
         alpha = [Fraction(value) for value in self.drawn_under.prior[number]]
         largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
-        return stick_laws([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
+        return stick_distributions([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
 
     def _by_row(self, outputs: Counts) -> Iterator[Counts]:
         """Yield the sticks of each row of each table, axes (..., sticks)."""
@@ -293,7 +301,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
     def _draw(self, laws: tuple[CertifiedBeta, ...], count: int, bits: RandomBits) -> Counts:
         if self.least:
             return self._truncation(len(laws) + 1).sample(laws, count, bits)
-        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in laws])
+        return np.column_stack([GridDistribution(law, self.grid_bits).sample(count, bits) for law in laws])
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""

@@ -89,7 +89,7 @@ class PosteriorDraws(Sized[ModelT]):
         """Return the model under the prior that draws are made from, which need not be the reader's."""
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         """Return the strength of the prior, unless privacy demanded one."""
         return ("strength",) if self.strength is None else ()
 
@@ -106,8 +106,8 @@ class PosteriorDraws(Sized[ModelT]):
     def drawn_tables(self) -> Sequence[tuple[tuple[str, ...], Floats, int]]:
         """Return for each drawn table its columns, the prior of a row, and the number of rows; may be empty."""
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield the alternatives for a twin: coarser grids."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield the alternatives for a small instance: coarser grids."""
         return coarser(self.grid_bits, self.draws)
 
     @abstractmethod

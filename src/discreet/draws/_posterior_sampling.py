@@ -51,14 +51,14 @@ from discreet.mathematics.distributions import CertifiedBeta, CertifiedDistribut
 from discreet.mechanism import (
     FARTHEST,
     MOST_GRID_BITS,
-    GridLaw,
+    GridDistribution,
     Model,
     OutputSpace,
     Sized,
     broken_sticks,
     grid_points,
     likely_cells,
-    stick_laws,
+    stick_distributions,
     with_fields,
 )
 from discreet.noise.randomness import RandomBits
@@ -297,7 +297,7 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
 
     def _sticks(self, table: Categories, counts: Counts) -> tuple[CertifiedBeta, ...]:
         shapes = [Fraction(a) + self.power * int(k) for a, k in zip(table.prior, counts, strict=True)]
-        return stick_laws(shapes, sum(map(Fraction, table.prior), self.power * self.size))
+        return stick_distributions(shapes, sum(map(Fraction, table.prior), self.power * self.size))
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self.model.counts(counts)
@@ -313,7 +313,7 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
     def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
         if self.least and isinstance(table := self.drawn_under, Categories):
             return self._truncation.sample(self._sticks(table, counts), count, bits)
-        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
+        return np.column_stack([GridDistribution(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
@@ -350,7 +350,7 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         return np.asarray(self.parameters(output)[0])
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield one draw: tempered, or truncated if there is no delta; for two cells, on a grid that can be listed."""
         if not delta and not isinstance(model, Categories):
             raise DeclarationError(NO_PURE_EPSILON)
@@ -371,7 +371,9 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         return [(tuple(column.name for column in table.columns), table.concentration, 1)]
 
     def _why_impossible(self, output: Counts) -> str | None:
-        grids = [GridLaw(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))]
+        grids = [
+            GridDistribution(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))
+        ]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():

@@ -39,10 +39,10 @@ from discreet.mechanism import (
     Cost,
     Draw,
     DrawnRows,
-    GridLaw,
+    GridDistribution,
+    MetricMechanism,
     Model,
     OutputSpace,
-    PerUnit,
     coarser,
     grid_points,
 )
@@ -70,7 +70,7 @@ def _model(given: ReadableFamily, _: str) -> ReadableFamily:
 
 
 @frozen(repr=False)
-class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
+class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", version=1):
     """Draws of a family's parameter between `lowest` and `highest`: pure epsilon-DP, and metric privacy.
 
     `power` is the exponent of the likelihood; `tempered` finds the largest that epsilon allows, and `at_rate` the
@@ -226,8 +226,8 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     def _law(self, total: Fraction) -> CertifiedDistribution:
         return self.model.posterior_given_total(total, self.size, self.power)
 
-    def _grid(self, law: CertifiedDistribution) -> GridLaw:
-        return GridLaw(law, self.grid_bits, self.first, self.last)
+    def _grid(self, law: CertifiedDistribution) -> GridDistribution:
+        return GridDistribution(law, self.grid_bits, self.first, self.last)
 
     @cached_property
     def rate(self) -> Fraction:
@@ -352,8 +352,8 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         """Return all cells of the interval, for each draw; nothing if more than `most`."""
         return grid_points([(self.first, self.last)] * self.draws, most)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield what a twin may have instead: a coarser grid."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield what a small instance may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
     def _why_impossible(self, output: Counts) -> str | None:

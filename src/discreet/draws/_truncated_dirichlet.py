@@ -27,7 +27,7 @@ from discreet._core.arrays import Floats
 from discreet._core.exact import ball
 from discreet.mathematics import root
 from discreet.mechanism import LazyUniform
-from discreet.noise.randomness import FiniteLaw, RandomBits
+from discreet.noise.randomness import FiniteDistribution, RandomBits
 
 _ROOM = 128  # bits of working precision beyond those that were drawn
 _HALVINGS = 50
@@ -42,7 +42,7 @@ class TruncatedDirichlet:
         largest = max(range(len(shapes)), key=shapes.__getitem__)
         self._shapes, self._lasts = shapes, [largest] if shapes[largest] >= 1 else list(range(len(shapes)))
         self._tilts = {shapes[last]: _Tilt(shapes, last, least) for last in self._lasts}
-        self._choice = FiniteLaw(self._weights) if len(self._lasts) > 1 else None
+        self._choice = FiniteDistribution(self._weights) if len(self._lasts) > 1 else None
 
     def _weights(self) -> list[arb]:
         """Return the integral of what lies above each of several densities."""
@@ -111,7 +111,7 @@ class LogGamma:
     def __init__(self, shape: Fraction, scale: Fraction, top: Fraction) -> None:
         self.shape, self._scale, self._top = shape, scale, top
         self._pieces = _pieces(float(shape), float(scale), float(top))
-        self._choice = FiniteLaw(lambda: [self._mass(piece) for piece in self._pieces])
+        self._choice = FiniteDistribution(lambda: [self._mass(piece) for piece in self._pieces])
 
     def draw(self, bits: RandomBits) -> "LazyLog":
         """Draw y by rejection; at least half of the proposals are kept."""

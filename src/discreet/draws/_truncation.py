@@ -18,8 +18,8 @@ from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet.draws._truncated_dirichlet import Proposal, TruncatedDirichlet
 from discreet.mathematics.distributions import CertifiedBeta, CertifiedDistribution
-from discreet.mechanism import MOST_GRID_BITS, GridLaw, LazyUniform, truncated_range
-from discreet.noise.randomness import FiniteLaw, RandomBits
+from discreet.mechanism import MOST_GRID_BITS, GridDistribution, LazyUniform, truncated_range
+from discreet.noise.randomness import FiniteDistribution, RandomBits
 
 _WORD = 64
 MOST_SUMMED_BITS = 14
@@ -80,7 +80,7 @@ class Truncation:
     def sample(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
         """Draw independent vectors of cells, given the laws of the sticks."""
         if self._cells == 2:
-            return GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
+            return GridDistribution(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
         if self._is_listed:
             return self._from_list(laws, count, bits)
         law = TruncatedDirichlet([*(law.a for law in laws), laws[-1].b], self._least)
@@ -97,10 +97,12 @@ class Truncation:
         listed = [cells for cells in product(range(unit), repeat=self._cells - 1) if self._holds(cells)]
 
         def weights() -> list[arb]:
-            masses = [[GridLaw(law, self._grid_bits).mass(cell, cell + 1) for cell in range(unit)] for law in laws]
+            masses = [
+                [GridDistribution(law, self._grid_bits).mass(cell, cell + 1) for cell in range(unit)] for law in laws
+            ]
             return [prod((m[cell] for m, cell in zip(masses, cells, strict=True)), start=arb(1)) for cells in listed]
 
-        return np.array(listed, dtype=np.int64)[FiniteLaw(weights).sample(count, bits)]
+        return np.array(listed, dtype=np.int64)[FiniteDistribution(weights).sample(count, bits)]
 
     def _kept(self, proposal: Proposal, bits: RandomBits) -> list[int] | None:
         """Return the cells of the sticks of a proposal if it is kept; digits are drawn until all is sure."""
@@ -159,7 +161,7 @@ class Truncation:
                 "computed."
             )
         if self._cells == 2:
-            grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
+            grid = GridDistribution(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
             with ctx.workprec(2 * _WORD):
                 return float(grid.mass(grid.first, grid.last + 1).log().mid())
         return log(self._summed(laws, 0, Fraction(1)))

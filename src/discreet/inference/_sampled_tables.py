@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import ConvergenceWarning
-from discreet._core.progress import Steps
+from discreet._core.progress import StepCounter
 from discreet.inference._count_chains import CountChains
 from discreet.inference._fits import Fit
 from discreet.inference._normal_coordinates import Coordinates, JointTable
@@ -104,7 +104,7 @@ class SampledTables(TableCounts):
         self._kept: list[list[Counts]] = []
         shares: list[float] = []
         most = longest_for(target.coordinates.length) if longest is None else longest
-        with Steps("Reading by Markov chains, at most", WARM + most) as steps:
+        with StepCounter("Reading by Markov chains, at most", WARM + most) as steps:
             for number in range(WARM):
                 if target.shares is None:
                     chains.power = min(1.0, ((number + 1) / 12) ** 2)

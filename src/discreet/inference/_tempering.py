@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from discreet._core.arrays import Floats
-from discreet._core.progress import Steps
+from discreet._core.progress import StepCounter
 from discreet.mathematics import systematic
 
 ISLANDS, EACH = 16, 64
@@ -82,7 +82,7 @@ class Particles:
 
     def temper(self) -> bool:
         """Go through all stages. Tell whether the last was reached with the evaluations that are allowed."""
-        with Steps("Tempering, at most", int(self.most_evaluations)) as steps:
+        with StepCounter("Tempering, at most", int(self.most_evaluations)) as steps:
             while self.power < 1 and not self.is_spent:
                 self._resample(self._deeper() if self.threshold > 0 else self._warmer())
                 self._mix()

@@ -14,8 +14,8 @@ from discreet.ledger._heads import Head, check_witness
 from discreet.ledger._ledger import Ledger
 from discreet.ledger._ledger import shortfall as shortfall
 from discreet.ledger._lines import PUBLISHED as PUBLISHED
-from discreet.ledger._lines import Filter, Line, lines_of
-from discreet.ledger._metric_budget import Told as Told
+from discreet.ledger._lines import Filter, LedgerLine, lines_of
+from discreet.ledger._metric_budget import Decides as Decides
 from discreet.ledger._metric_budget import metric_cost as metric_cost
 from discreet.ledger._metric_budget import same_metric as same_metric
 from discreet.ledger._postgresql import ServerChain as ServerChain
@@ -29,7 +29,7 @@ __all__ = [
     "Filter",
     "Head",
     "Ledger",
-    "Line",
+    "LedgerLine",
     "PublicKey",
     "Receipt",
     "Signature",

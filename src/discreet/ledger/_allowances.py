@@ -1,6 +1,6 @@
 """Budgets over time: an allowance for every quarter, month or year, inside the one limit.
 
-Data about the same people grow, and so does what is told about them. The limit holds for all of it. An allowance
+Data about the same people grow, and so does what is published about them. The limit holds for all of it. An allowance
 spreads it: in any period at most a share s of every part of the limit (epsilon and delta, or rho and delta) is spent,
 
     spent in the period <= s limit,   and as ever   spent in all <= limit.

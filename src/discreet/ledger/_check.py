@@ -36,7 +36,7 @@ def check_rows(rows: "Iterable[Row[tuple[int, str, str, str]]]", place: str | Pa
 
     Rows come one after the other and none is kept but what later ones refer to.
     """
-    number, links, sums = 0, _Links(str(place)), _Sums(str(place))
+    number, links, sums = 0, _Links(str(place)), _RunningTotals(str(place))
     for number, row in enumerate(rows, start=1):
         entry = read_entry(row)
         links.follow(number, entry, str(row.body))
@@ -75,7 +75,7 @@ class _Links:
 
 
 @dataclass
-class _Sums:
+class _RunningTotals:
     """What has been spent so far, and which charges have no outcome yet."""
 
     place: str

@@ -24,7 +24,7 @@ KIND = "ledger head"
 ENDING = ".head.json"
 
 
-class _Signature(msgspec.Struct, forbid_unknown_fields=True):
+class _HeadSignature(msgspec.Struct, forbid_unknown_fields=True):
     algorithm: Literal["Ed25519"]
     key: str
     value: str
@@ -38,7 +38,7 @@ class _Head(msgspec.Struct, forbid_unknown_fields=True):
     spent: dict[str, str]
     limit: dict[str, str]
     at: str
-    signatures: list[_Signature] = []
+    signatures: list[_HeadSignature] = []
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from discreet.ledger._back_links import earlier
 from discreet.ledger._chain import Chain, Entry, append, digest_of, entry_at, newest, now, reached, read_entry, run
 from discreet.ledger._check import as_kind, check_rows
 from discreet.ledger._entries import Body, Receipt, sums_document
-from discreet.ledger._metric_budget import Told, metric_beginning, metric_cost
+from discreet.ledger._metric_budget import Decides, metric_beginning, metric_cost
 from discreet.ledger._moving import moved
 from discreet.ledger._requests import charges_of, is_answered, state_of
 from discreet.ledger._schema import SELECT
@@ -134,13 +134,13 @@ class Ledger(NotebookRepr):
         concentrated: Concentrated | None = None,
         group: str | None = None,
         data: str = "",
-        told: Told | None = None,
+        decides: Decides | None = None,
     ) -> Receipt | list[str]:
         """Commit a charge, or refuse it. The mechanism's document and the request's name are written down with it.
 
         If releases are on record for the same request, their texts are returned instead and nothing is charged.
-        `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name; `told`
-        tells under which metrics an ordinary release can be charged.
+        `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name;
+        `decides` says under which metrics an ordinary release can be charged.
         """
         with self._chain.writing() as connection:
             reached("charge-begun")
@@ -158,7 +158,7 @@ class Ledger(NotebookRepr):
             charged = (guarantee, concentrated) if is_plain else charged_for(guarantee, concentrated, neighbours)
             account, cost = group or EVERYONE, cost_of(rule, *charged)
             if rule is Accountant.METRIC:
-                account, cost = metric_cost(created, guarantee, label, told, rows)
+                account, cost = metric_cost(created, guarantee, label, decides, rows)
             asked_for: Body = {
                 "label": label, "mechanism": mechanism, "unit": unit, "rows": rows,
                 "group": group, "data": data, "cost": cost.document(),

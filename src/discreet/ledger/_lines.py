@@ -27,7 +27,7 @@ def _is_moment(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Line:
+class LedgerLine:
     """One charge."""
 
     sequence: int
@@ -67,7 +67,7 @@ class Filter:
             if value is not None and not _is_moment(value):
                 raise DeclarationError(f"{name} must be a day such as 2026-03-31, a month or a year; got {value!r}.")
 
-    def wants(self, line: Line) -> bool:
+    def wants(self, line: LedgerLine) -> bool:
         """Tell whether a charge is wanted."""
         return (
             (self.label is None or self.label.casefold() in line.label.casefold())
@@ -78,15 +78,15 @@ class Filter:
         )
 
 
-def lines_of(ledger: "Ledger", wanted: Filter | None = None) -> list[Line]:
+def lines_of(ledger: "Ledger", wanted: Filter | None = None) -> list[LedgerLine]:
     """Return the charges of a ledger, oldest first; only those that match the filter, if one is given."""
-    charges: dict[int, Line] = {}
+    charges: dict[int, LedgerLine] = {}
     for entry in ledger.follow():
         body = entry.body
         if entry.kind == "charge":
             cost, spent, limit = (read_amount(body[part]) for part in ("cost", "spent", "limit"))
             words = (body["at"], body["label"], body["request"], body["group"], body["data"])
-            line = Line(entry.sequence, *words, cost, spent, limit, WAITING)
+            line = LedgerLine(entry.sequence, *words, cost, spent, limit, WAITING)
             if wanted is None or wanted.wants(line):
                 charges[entry.sequence] = line
         elif entry.kind in ("release", "abandoned") and body["charge"] in charges:

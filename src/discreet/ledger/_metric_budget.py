@@ -1,6 +1,6 @@
 """A ledger under a metric: it adds up epsilon for each unit of that metric, and of no other.
 
-Data sets at a distance d under the metric are told apart by a factor of e^(epsilon d) at most, by all releases
+Data sets at a distance d under the metric differ in probability by a factor of e^(epsilon d) at most, by all releases
 together, if their epsilons add up to epsilon. That is another promise than an ordinary ledger's; they never mix:
 
 - a release is charged its epsilon per unit if its metric is the ledger's, by digest. If that is a sum of metrics, every
@@ -63,11 +63,13 @@ def check_beginning(body: Body, limit: Amount) -> None:
         raise LedgerError("The limit of this ledger is not under the metric that it states. It was edited.")
 
 
-Told = Callable[[Metric], bool]
-"""Tells whether what a release counts follows from the places of a metric alone."""
+Decides = Callable[[Metric], bool]
+"""Decides whether the cells of a metric alone determine what a release counts."""
 
 
-def metric_cost(created: Body, guarantee: Guarantee, label: str, told: Told | None, rows: int) -> tuple[str, PerUnit]:
+def metric_cost(
+    created: Body, guarantee: Guarantee, label: str, decides: Decides | None, rows: int
+) -> tuple[str, PerUnit]:
     """Return the account that a release is charged to, and how much; refuse what is not under the ledger's metric."""
     whole = read_metric(created["metric"])
     if rows != 1:
@@ -80,7 +82,7 @@ def metric_cost(created: Body, guarantee: Guarantee, label: str, told: Told | No
         if (given := guarantee.metric) is not None and isinstance(given.metric, Metric):
             if given.metric.digest == part.digest and not guarantee.delta:
                 return account, PerUnit.under(whole, given.epsilon)
-        elif told is not None and told(part) and not guarantee.delta:
+        elif decides is not None and decides(part) and not guarantee.delta:
             return account, PerUnit.under(whole, guarantee.epsilon / part.nearest)
     raise PublishError(
         f"Cannot publish {label!r}: this ledger adds up epsilon per {whole.unit} (metric "

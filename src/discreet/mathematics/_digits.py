@@ -49,7 +49,7 @@ def root(
     """Return about where a function with different signs at both ends is zero, to an absolute and relative error.
 
     The root stays between two points; the next is found by inverse quadratic interpolation where Chandrupatla's
-    criterion allows it, else by halving. (SciPy's own takes longer to import than most readings take.)
+    criterion allows it, else by halving. (SciPy's own takes longer to import than most inferences take.)
 
     >>> round(root(lambda x: x * x - 2, 0, 2), 12)
     1.414213562373

@@ -46,8 +46,8 @@ def hellinger_rows(first: ArrayLike, second: ArrayLike) -> Floats:
     totals_a, totals_b = a.sum(axis=-1), b.sum(axis=-1)
     log_affinity = log_affinities(a, b).sum(axis=-1) - log_affinities(totals_a, totals_b)
     distances = np.asarray(np.sqrt(np.maximum(0.0, -np.expm1(log_affinity))))  # expm1: 1 - x near x = 1
-    for place in np.argwhere(np.abs(totals_a - totals_b) > _SAME_TOTAL * totals_a):
-        distances[tuple(place)] = _hellinger_by_balls(a[tuple(place)], b[tuple(place)])
+    for index in np.argwhere(np.abs(totals_a - totals_b) > _SAME_TOTAL * totals_a):
+        distances[tuple(index)] = _hellinger_by_balls(a[tuple(index)], b[tuple(index)])
     return distances
 
 

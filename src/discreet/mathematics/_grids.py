@@ -1,4 +1,4 @@
-"""Densities of one or two parameters on a grid, and the law of a quantity there with an estimate of its error.
+"""Densities of one or two parameters on a grid, and the distribution of a quantity there with an estimate of its error.
 
 A smooth density that vanishes at the rim of a grid is summed over the nodes with an error that falls exponentially in
 the number of nodes, so means are sums over nodes. The distribution function of a quantity q that rises along an axis v
@@ -84,9 +84,9 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A density at theta = place + L u, L the factor, on a grid of u: from all nodes, and from every second one."""
+    """A density at theta = location + L u, L the factor, on a grid of u: from all nodes, and from every second one."""
 
-    place: Floats
+    location: Floats
     factor: Floats
     fine: Nodes
     rough: Nodes
@@ -100,14 +100,14 @@ class Grid:
         """Return every quantity, given as columns of a function of rows of parameters, at the nodes of both grids."""
         found = []
         for nodes in (self.fine, self.rough):
-            table = quantities(self.place + nodes.units @ self.factor.T)
+            table = quantities(self.location + nodes.units @ self.factor.T)
             found.append([column.reshape(nodes.logs.shape) for column in table.T])
         return list(zip(*found, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """The law of one quantity on a grid, given its value at every node."""
+    """The distribution of one quantity on a grid, given its value at every node."""
 
     nodes: Nodes
     values: Floats
@@ -189,8 +189,8 @@ class Marginal:
 
 
 @dataclass(frozen=True, eq=False)
-class GridLaw(WeightedDraws):
-    """The law of a quantity on a grid: `fine` from all nodes, `rough` from every second one; points are for draws."""
+class GridQuantity(WeightedDraws):
+    """The distribution of a quantity on a grid: `fine` from all nodes, `rough` from every second; points for draws."""
 
     fine: Marginal
     rough: Marginal

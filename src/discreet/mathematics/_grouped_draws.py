@@ -75,7 +75,7 @@ class Grouped:
         return min(self.effective_size((ranks < tail).astype(float)) for tail in _TAILS)
 
     def r_hat(self, values: Floats) -> float:
-        """Return the largest R-hat of all columns, for places and distances from the median.
+        """Return the largest R-hat of all columns, for values and distances from the median.
 
         It is infinite if no draw of some group counts: that group agrees with none.
         """
@@ -107,13 +107,13 @@ class Grouped:
         return np.asarray(ndtri(np.clip(self._ranks(values), 1e-12, 1 - 1e-12)))
 
     def chosen(self, count: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Return the places of so many draws, each taken about in proportion to its weight (systematic resampling)."""
-        places = systematic(self.weights, count, generator)
-        return generator.permutation(places)
+        """Return the indices of `count` draws, each taken about in proportion to its weight (systematic resampling)."""
+        indices = systematic(self.weights, count, generator)
+        return generator.permutation(indices)
 
 
 def systematic(weights: Floats, count: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return `count` places, in order, each as often as its weight asks but for one: where (u + k) / count falls."""
+    """Return `count` indices, in order, each as often as its weight asks but for one: where (u + k) / count falls."""
     edges = np.cumsum(weights)
     points = (generator.random() + np.arange(count)) / count * edges[-1]
     return np.asarray(np.minimum(np.searchsorted(edges, points, side="right"), len(weights) - 1))

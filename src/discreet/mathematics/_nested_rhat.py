@@ -1,11 +1,11 @@
 """How well many short chains agree, when each of them started from a draw of its own.
 
 Many chains of few draws cannot be judged by themselves: R-hat of single chains tends to sqrt(1 + tau / N) however well
-they mix. So chains are taken in groups (nested R-hat; Margossian and others, 2024), and the error of a mean is told by
-how far the chains' own means lie apart, which needs no autocorrelation. Values have axes (quantities, chains, draws).
-A group is meant to start in one place, and shows by its mean whether it has forgotten it. Chains that start anywhere
-are therefore put in the order of their starts, for each quantity: neighbours make a group. Groups drawn by lot would
-all look alike, however many of their chains never move.
+they mix. So chains are taken in groups (nested R-hat; Margossian and others, 2024), and the error of a mean is
+estimated by how far the chains' own means lie apart, which needs no autocorrelation. Values have axes (quantities,
+chains, draws). A group is meant to start at one point, and shows by its mean whether it has forgotten it. Chains that
+start anywhere are therefore put in the order of their starts, for each quantity: neighbours make a group. Groups drawn
+by lot would all look alike, however many of their chains never move.
 Quantities are ranked, and folded at their median, before R-hat is taken (Vehtari and others, 2021).
 """
 

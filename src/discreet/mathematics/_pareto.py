@@ -1,11 +1,12 @@
 """Importance weights whose largest ones are smoothed, and how far to trust them (Pareto-smoothed importance sampling).
 
-Draws from one law stand for another when each has the weight target / proposal. A few large weights can spoil that. The
-largest min(S / 5, 3 sqrt(S)) of S weights above 0 behave like a generalised Pareto law, whose survival function is
+Draws from one distribution stand for another when each has the weight target / proposal. A few large weights can spoil
+that. The largest min(S / 5, 3 sqrt(S)) of S weights above 0 behave like a generalised Pareto distribution, whose
+survival function is
 
     P(W > c + x) = (1 + k x / sigma)^(-1 / k),
 
-so they are replaced by its quantiles, none above the largest that was drawn. The shape k tells how many moments the
+so they are replaced by its quantiles, none above the largest that was drawn. The shape k says how many moments the
 weights have: below .5 the variance is finite, and up to .7 means of practical sizes are still right (Vehtari, Simpson,
 Gelman, Yao and Gabry, 2024). It is fitted by the mean over a profile of likelihoods (Zhang and Stephens, 2009), and
 drawn towards 1/2 as if ten more draws had said so.
@@ -56,22 +57,22 @@ def smoothed(log_weights: Floats) -> Smoothed:
     order = np.argsort(scaled, kind="stable")
     possible = int(np.isfinite(scaled).sum())
     tail = ceil(min(possible / 5, 3 * sqrt(possible)))
-    places, cutoff = order[count - tail :], float(np.exp(scaled[order[max(0, count - tail - 1)]]))
-    excess = np.exp(scaled[places]) - cutoff
+    indices, cutoff = order[count - tail :], float(np.exp(scaled[order[max(0, count - tail - 1)]]))
+    excess = np.exp(scaled[indices]) - cutoff
     shape = inf if tail < _LEAST_TAIL else -inf
     if tail >= _LEAST_TAIL and excess[-1] > 1e-12:  # else the largest weights are all alike
         shape, sigma = pareto_fit(excess)
         ranks = (np.arange(tail) + 0.5) / tail
         stretched = -sigma * np.log1p(-ranks) if shape == 0 else sigma * np.expm1(-shape * np.log1p(-ranks)) / shape
         with np.errstate(divide="ignore"):
-            scaled[places] = np.minimum(np.log(cutoff + stretched), 0.0)
+            scaled[indices] = np.minimum(np.log(cutoff + stretched), 0.0)
     weights = np.asarray(softmax(scaled))
     log_mean = float(largest + logsumexp(scaled) - np.log(count))
     return Smoothed(weights, shape, log_mean, float(np.sqrt(max(0.0, np.square(weights).sum() - 1 / count))))
 
 
 def pareto_fit(excess: Floats) -> tuple[float, float]:
-    """Return shape and scale of a generalised Pareto law for rising numbers above 0.
+    """Return shape and scale of a generalised Pareto distribution for rising numbers above 0.
 
     With theta = -k / sigma the likelihood is a function of theta alone once k(theta) = mean log(1 - theta x) is put in;
     theta is averaged over a grid with these likelihoods as weights.

@@ -1,10 +1,11 @@
 """A proposal for densities whose shape changes with one parameter, such as the logarithm of a spread.
 
 Where effects shrink with their spread there is no good peak of all parameters together (a funnel). At any one value s
-of the logarithm of the spread there is: the others have a peak with a place m(s) and a factor L(s) of its covariance,
-and by Laplace's method that slice has a mass of about e^height det L(s). The proposal draws s by these masses, and the
-others given s from a multivariate t law at m(s) with the factor L(s). All of them are found at some values of s, and
-interpolated between: masses on the scale of logarithms; factors are triangular with positive diagonals, and stay so.
+of the logarithm of the spread there is: the others have a peak with a location m(s) and a factor L(s) of its
+covariance, and by Laplace's method that slice has a mass of about e^height det L(s). The proposal draws s by these
+masses, and the others given s from a multivariate t distribution at m(s) with the factor L(s). All of them are found at
+some values of s, and interpolated between: masses on the scale of logarithms; factors are triangular with positive
+diagonals, and stay so.
 """
 
 from collections.abc import Iterator
@@ -24,9 +25,9 @@ _BLOCK = 4_000_000  # numbers of the factors that are held at a time
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """`peaks[k]` is that of all other parameters where the one at `place` is `values[k]`, `logs[k]` the mass there."""
+    """`peaks[k]` is that of all other parameters where the one at `index` is `values[k]`, `logs[k]` the mass there."""
 
-    place: int
+    index: int
     values: Floats
     logs: Floats
     peaks: tuple[Peak, ...]
@@ -34,18 +35,20 @@ class Ridge:
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw the one parameter, and all others given it."""
         along = self._drawn(count, generator)
-        others = t_units(count, len(self.peaks[0].place), self.peaks[0].degrees, generator)
-        for rows, places, factors in self._between(along):
-            others[rows] = places + np.einsum("nij,nj->ni", factors, others[rows])
-        return np.insert(others, self.place, along, axis=1)
+        others = t_units(count, len(self.peaks[0].location), self.peaks[0].degrees, generator)
+        for rows, locations, factors in self._between(along):
+            others[rows] = locations + np.einsum("nij,nj->ni", factors, others[rows])
+        return np.insert(others, self.index, along, axis=1)
 
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of the proposal."""
-        along, others = points[:, self.place], np.delete(points, self.place, axis=1)
+        along, others = points[:, self.index], np.delete(points, self.index, axis=1)
         beyond = np.maximum(self.values[0] - along, 0) + np.maximum(along - self.values[-1], 0)
         found = np.interp(along, self.values, self.logs) - beyond - np.log(self._masses.sum())
-        for rows, places, factors in self._between(along):
-            units = np.asarray(np.linalg.solve(factors, (others[rows] - places)[..., None])[..., 0], dtype=np.float64)
+        for rows, locations, factors in self._between(along):
+            units = np.asarray(
+                np.linalg.solve(factors, (others[rows] - locations)[..., None])[..., 0], dtype=np.float64
+            )
             scales = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
             found[rows] += t_log_density(units, self.peaks[0].degrees) - scales
         return np.asarray(found)
@@ -72,26 +75,26 @@ class Ridge:
         return np.where(parts == last, self.values[-1] + tails, found)
 
     def _between(self, along: Floats) -> Iterator[tuple[Counts, Floats, Floats]]:
-        """Yield some rows at a time, with their places and factors; beyond the ends, those at the end."""
-        places, factors = (np.array([getattr(p, name) for p in self.peaks]) for name in ("place", "factor"))
+        """Yield some rows at a time, with their locations and factors; beyond the ends, those at the end."""
+        locations, factors = (np.array([getattr(p, name) for p in self.peaks]) for name in ("location", "factor"))
         for rows in np.array_split(np.arange(len(along)), 1 + len(along) * factors[0].size // _BLOCK):
             left = np.clip(np.searchsorted(self.values, along[rows]) - 1, 0, len(self.values) - 2)
             part = (along[rows] - self.values[left]) / (self.values[left + 1] - self.values[left])
             part = np.clip(part, 0, 1)[:, None]
-            middle = places[left] + part * (places[left + 1] - places[left])
+            middle = locations[left] + part * (locations[left + 1] - locations[left])
             yield rows, middle, factors[left] + part[..., None] * (factors[left + 1] - factors[left])
 
 
-def along(target: LogDensity, place: int, start: Floats) -> Ridge:
+def along(target: LogDensity, index: int, start: Floats) -> Ridge:
     """Return a proposal along one parameter, such as the logarithm of a spread."""
-    others, peaks, masses = np.delete(start, place), [], []
+    others, peaks, masses = np.delete(start, index), [], []
     for value in ALONG:
-        peaks.append(peak_of(_Held(target, place, float(value)), [others]))
-        others = peaks[-1].place
-        height = float(target.values(np.insert(others, place, value)[None])[0])
+        peaks.append(peak_of(_Held(target, index, float(value)), [others]))
+        others = peaks[-1].location
+        height = float(target.values(np.insert(others, index, value)[None])[0])
         masses.append(height + float(np.log(np.diag(peaks[-1].factor)).sum()))
     logs = np.maximum(np.array(masses) - max(masses), _LEAST)
-    return Ridge(place, ALONG, logs, tuple(peaks))
+    return Ridge(index, ALONG, logs, tuple(peaks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +102,11 @@ class _Held:
     """A target with one parameter held at a value."""
 
     target: LogDensity
-    place: int
+    index: int
     value: float
 
     def _whole(self, theta: Floats) -> Floats:
-        return np.insert(theta, self.place, self.value, axis=1)
+        return np.insert(theta, self.index, self.value, axis=1)
 
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
@@ -112,4 +115,4 @@ class _Held:
     def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return log densities and their derivatives."""
         value, slope = self.target(self._whole(theta))
-        return value, np.delete(slope, self.place, axis=1)
+        return value, np.delete(slope, self.index, axis=1)

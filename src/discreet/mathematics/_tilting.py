@@ -1,4 +1,4 @@
-"""Laws tilted to a sum: digits are best where the mean of the sum is near what is asked (the saddle point).
+"""Exponential tilting to the saddle point: digits are best where the mean of the sum is near the asked total.
 
 Tilting multiplies the weight of a value k by e^(tilt k) in every row of weights, so that the mean of the sum of all
 rows is where it is wanted. What is computed about a given sum does not depend on the tilt.
@@ -19,7 +19,7 @@ _LEAST_EXPONENT = 200.0  # the same for weights that are not formed anew: those 
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
-    """Tilted laws: `weights` sum to one in each row, `log_sums` are the logarithms of what they were divided by."""
+    """Tilted distributions: `weights` sum to one in each row, `log_sums` are the logarithms of their normalisers."""
 
     tilt: float
     weights: Floats
@@ -38,7 +38,7 @@ def tilted_to(
     steepest: float = np.inf,
     times: Counts | int = 1,
 ) -> Tilted:
-    """Return the laws under the tilt at which the mean of the sum is a total, or at the steepest one that is allowed.
+    """Return the distributions under the tilt at which the mean of the sum is a total, or the steepest allowed.
 
     Row i of `logs` holds the logarithms of the weights of the values `steps`, and counts as many `times`. The mean may
     miss the total by `absolute` and `relative` standard deviations of the sum. Weights are formed anew only where a
@@ -89,7 +89,7 @@ def _tilted(
     times: Counts | int,
     tilt: float = 0.0,
 ) -> Tilted:
-    """Return laws tilted to a total, given what forms their weights at a tilt.
+    """Return distributions tilted to a total, given what forms their weights at a tilt.
 
     The mean rises with the tilt and its derivative is the variance, so each step is miss / variance, at most twice as
     far as the one before might have been, or half of the bracket. All moments come from one product of the weights
@@ -123,7 +123,7 @@ def _tilted(
 
 @dataclass(frozen=True, eq=False)
 class TiltedStack:
-    """Tilted laws of several tables at once: as `Tilted`, with the tables along the first axis of every array."""
+    """Tilted distributions of several tables at once: as `Tilted`, with the tables along the first axis."""
 
     tilt: Floats
     weights: Floats

@@ -41,7 +41,7 @@ class Additive(Sized[ModelT]):
     @property
     @abstractmethod
     def noise(self) -> Noise:
-        """Return the law of the noise."""
+        """Return the distribution of the noise."""
 
     @property
     @abstractmethod
@@ -50,7 +50,7 @@ class Additive(Sized[ModelT]):
 
     @abstractmethod
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array, or refuse what cannot be those of `size` records."""
+        """Return simulated counts as an array, or refuse what cannot be those of `size` records."""
 
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
@@ -69,19 +69,19 @@ class Additive(Sized[ModelT]):
     @cached_property
     def pure_epsilon(self) -> Fraction | float:
         """Return the largest loss over all neighbours, computed from quantities and noise; infinite for Gaussians."""
-        law, quantities = self.noise, self.quantities
-        if (weights := epsilon_weights(law.structure)) is not None and quantities.are_kept_by(law):
-            return quantities.most(weights, law.blocks, 1)
+        noise, quantities = self.noise, self.quantities
+        if (weights := epsilon_weights(noise.structure)) is not None and quantities.are_kept_by(noise):
+            return quantities.most(weights, noise.blocks, 1)
         changes = quantities.changes()
-        return inf if changes is None else max(law.privacy_loss(change).epsilon for change in changes)
+        return inf if changes is None else max(noise.privacy_loss(change).epsilon for change in changes)
 
     @property
     def rho(self) -> Fraction:
         """Return the largest zCDP parameter over all neighbours, computed from quantities and noise."""
-        law, quantities = self.noise, self.quantities
-        if (weights := rho_weights(law.structure)) is not None and quantities.are_kept_by(law):
-            return quantities.most(weights, law.blocks, 2)
-        return max(law.privacy_loss(change).rho for change in quantities.changes() or ())
+        noise, quantities = self.noise, self.quantities
+        if (weights := rho_weights(noise.structure)) is not None and quantities.are_kept_by(noise):
+            return quantities.most(weights, noise.blocks, 2)
+        return max(noise.privacy_loss(change).rho for change in quantities.changes() or ())
 
     def computed_loss(self) -> PrivacyLoss:
         """Return the upper envelope of the losses of all neighbours, computed from quantities and noise.
@@ -112,11 +112,11 @@ class Additive(Sized[ModelT]):
         """Return one measurement for each table (or other unit) with independent noise, or one for everything."""
         pieces = self.quantities.pieces()
         lengths = [piece.length for piece in pieces]
-        laws = pieces_of(self.noise, lengths)
-        if laws is None:
+        noises = pieces_of(self.noise, lengths)
+        if noises is None:
             return (Measurement(self.quantities, np.asarray(output), self.noise),)
         values = by_block(np.asarray(output), lengths)
-        return tuple(Measurement(*each) for each in zip(pieces, values, laws, strict=True))
+        return tuple(Measurement(*each) for each in zip(pieces, values, noises, strict=True))
 
     @property
     def space(self) -> OutputSpace:
@@ -143,8 +143,8 @@ class Additive(Sized[ModelT]):
         tied = [block for block, keeps in zip(blocks, preserved(self.noise.structure), strict=True) if keeps]
         return window(self.measured(counts), ceil(MARGIN * self.reach) + 2, most, tied)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield the fields of a twin on another model; shares belong to the tables of a network."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield the fields of a small instance on another model; shares belong to the tables of a network."""
         yield {"shares": None} if hasattr(self, "shares") and model != self.model else {}
 
     def _why_impossible(self, output: Counts) -> str | None:

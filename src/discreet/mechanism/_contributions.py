@@ -1,6 +1,6 @@
 """What one record can add to the statistics of a model: the rows from which all data sets are made up.
 
-Statistics are sums over records, so a referee who knows every row knows every data set. Where there are too many kinds
+Statistics are sums over records, so every row gives every data set. Where there are too many kinds
 of records, some are chosen that differ in one variable, in half of them and in all, and it is said that they are some.
 """
 
@@ -38,10 +38,10 @@ def all_or_some(levels: Sequence[int], most: int) -> tuple[Counts, bool]:
 
 def neighbouring_tables(alpha: Floats, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
     """Return pairs of tables that differ by one record: corners, beside corners, edges, balanced, and three drawn."""
-    cells, ranks = len(alpha), [int(place) for place in np.argsort(alpha, kind="stable")]
+    cells, ranks = len(alpha), [int(index) for index in np.argsort(alpha, kind="stable")]
     low, high = ranks[0], ranks[-1]
     middle = ranks[1] if cells > 2 else low
-    first, last = (np.where(np.arange(cells) == place, size, 0) for place in (high, low))
+    first, last = (np.where(np.arange(cells) == index, size, 0) for index in (high, low))
     beside = _moved(first, high, low)
     starts = [(first, high, low), (last, low, high)]
     starts += [(beside, high, middle)] if size > 1 else []

@@ -33,8 +33,8 @@ def probability_name(event: str, given: str = "") -> str:
 
 
 def places_of(event: object, columns: Sequence[Column], cells: tuple[Cell, ...]) -> Counts:
-    """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
-    table = {cell: place for place, cell in enumerate(cells)}
+    """Return the indices of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
+    table = {cell: index for index, cell in enumerate(cells)}
     found: list[int] = []
     if isinstance(event, list | set | frozenset):
         found = sorted({table[cell] for cell in event}) if all(cell in table for cell in event) else []
@@ -57,7 +57,7 @@ def _meant(event: object, columns: Sequence[Column]) -> str:
 
 
 def _matching(text: str, columns: Sequence[Column]) -> list[int]:
-    """Return the places of the cells that agree with every 'column=level' part; a single column needs no name."""
+    """Return the indices of the cells that agree with every 'column=level' part; a single column needs no name."""
     wanted: dict[str, str] = {}
     for part in text.split(","):
         name, equals, level = (piece.strip() for piece in part.partition("="))
@@ -70,8 +70,8 @@ def _matching(text: str, columns: Sequence[Column]) -> list[int]:
         wanted[name] = level
     rows = product(*(column.levels for column in columns))
     return [
-        place
-        for place, row in enumerate(rows)
+        index
+        for index, row in enumerate(rows)
         if all(wanted.get(c.name, level_text(v)) == level_text(v) for c, v in zip(columns, row, strict=True))
     ]
 

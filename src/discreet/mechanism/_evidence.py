@@ -133,7 +133,7 @@ class SummedChooser(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A candidate that was chosen, by a law that is known given the counts."""
+    """A candidate that was chosen, by a distribution that is known given the counts."""
 
     candidate: Counts
     chooser: Chooser
@@ -168,7 +168,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """A cell of a grid, drawn from a law that is known given the counts (a posterior)."""
+    """A cell of a grid, drawn from a distribution that is known given the counts (a posterior)."""
 
     cell: Counts
     drawer: Drawer

@@ -1,9 +1,9 @@
-"""Exact draws on a grid: the cell in which a draw of a law lies, never a float.
+"""Exact draws on a grid: the cell in which a draw of a distribution lies, never a float.
 
-For a law on the real line the cell of a draw is j = floor(2^g V). A uniform number U, of which more secure bits are
-drawn only when they are needed, is compared with certified enclosures of the law's distribution function at grid
-points; bits and precision grow until every comparison is decided. So the cell has exactly the law of a perfect draw
-that is then rounded, and rounding a private draw costs no privacy.
+For a distribution on the real line the cell of a draw is j = floor(2^g V). A uniform number U, of which more secure
+bits are drawn only when they are needed, is compared with certified enclosures of its distribution function at grid
+points; bits and precision grow until every comparison is decided. So the cell has exactly the distribution of a perfect
+draw that is then rounded, and rounding a private draw costs no privacy.
 
 How many comparisons that takes, and how long each of them takes, is decided by public facts, but for comparisons so
 close that 64 more bits are drawn; see the threat model.
@@ -34,8 +34,8 @@ _WORD = 64
 _SURE_BITS = 44  # leading bits of a quantile on which floats agree with the truth
 
 
-class GridLaw:
-    """The law of floor(2^grid_bits V) for V with a given law, restricted to the cells first..last.
+class GridDistribution:
+    """The distribution of floor(2^grid_bits V) for V with a given distribution, restricted to the cells first..last.
 
     >>> from discreet.mathematics.distributions import CertifiedBeta
     >>> from discreet.noise.randomness import SeededBits
@@ -44,10 +44,10 @@ class GridLaw:
     """
 
     def __init__(
-        self, law: CertifiedDistribution, grid_bits: int, first: int | None = None, last: int | None = None
+        self, distribution: CertifiedDistribution, grid_bits: int, first: int | None = None, last: int | None = None
     ) -> None:
-        low, high = law.support
-        self._law, self._grid_bits = law, grid_bits
+        low, high = distribution.support
+        self._distribution, self._grid_bits = distribution, grid_bits
         self._first_end, self._last_end = _scaled(low, grid_bits), _scaled(high, grid_bits)
         lowest = -FARTHEST if self._first_end is None else self._first_end
         highest = FARTHEST if self._last_end is None else self._last_end - 1
@@ -85,7 +85,7 @@ class GridLaw:
 
     def _guess(self, probability: float) -> int:
         low, high = self._float_ends
-        guess = self._law.guess(low + probability * (high - low)) * 2.0**self._grid_bits
+        guess = self._distribution.guess(low + probability * (high - low)) * 2.0**self._grid_bits
         return int(min(max(guess, self.first), self.last)) if np.isfinite(guess) else self.first
 
     @cached_property
@@ -98,7 +98,7 @@ class GridLaw:
         if self._outside(edge) is not None:
             return float(self._outside(edge) or 0)
         with ctx.workprec(_WORD):
-            return float(self._law.below(self._place(edge)).mid())
+            return float(self._distribution.below(self._place(edge)).mid())
 
     def _outside(self, edge: int) -> int | None:
         """Return 0 or 1 at an edge of the support, None inside."""
@@ -140,28 +140,32 @@ class GridLaw:
 
     def _below(self, edge: int) -> arb:
         end = self._outside(edge)
-        return self._law.below(self._place(edge)) if end is None else arb(end)
+        return self._distribution.below(self._place(edge)) if end is None else arb(end)
 
     def _above(self, edge: int) -> arb:
         end = self._outside(edge)
-        return self._law.above(self._place(edge)) if end is None else arb(1 - end)
+        return self._distribution.above(self._place(edge)) if end is None else arb(1 - end)
 
 
 _MOST_STICKS = 20  # of more, even two cells for each are too many outputs to list
 
 
 def coarser(grid_bits: int, sticks: int) -> Iterator[Mapping[str, object]]:
-    """Yield grids of few bits, the finest first, as fields of a mechanism; none if so many sticks cannot be listed."""
+    """Yield grids of few bits, the finest first, as fields of a mechanism; none if there are too many sticks."""
     for bits in range(min(6, grid_bits) if sticks <= _MOST_STICKS else 0, 0, -1):
         yield {"grid_bits": bits}
 
 
-def likely_cells(laws: Sequence[CertifiedDistribution], grid_bits: int) -> tuple[int, int]:
+def likely_cells(distributions: Sequence[CertifiedDistribution], grid_bits: int) -> tuple[int, int]:
     """Return the first and the last cell of a grid; of an infinite one, of those that hold all but about 1e-13."""
-    grid, unit = GridLaw(laws[0], grid_bits), 2.0**grid_bits
-    if None not in laws[0].support:
+    grid, unit = GridDistribution(distributions[0], grid_bits), 2.0**grid_bits
+    if None not in distributions[0].support:
         return grid.first, grid.last
-    ends = [int(np.floor(law.guess(chance) * unit)) for law in laws for chance in (1e-13, 1 - 1e-13)]
+    ends = [
+        int(np.floor(distribution.guess(chance) * unit))
+        for distribution in distributions
+        for chance in (1e-13, 1 - 1e-13)
+    ]
     return max(grid.first, min(ends)), min(grid.last, max(ends) + 1)
 
 
@@ -176,12 +180,12 @@ def grid_points(ends: Sequence[tuple[int, int]], most: int) -> Counts | None:
     return np.stack(axes, axis=-1).reshape(number, len(ends))
 
 
-def beyond(law: CertifiedDistribution, reach: Fraction) -> float:
-    """Return about the probability that a law with an infinite support puts beyond -reach and reach."""
-    low, high = law.support
+def beyond(distribution: CertifiedDistribution, reach: Fraction) -> float:
+    """Return about the probability that a distribution with an infinite support puts beyond -reach and reach."""
+    low, high = distribution.support
     with ctx.workprec(_WORD):
-        left = law.below(ball(-reach)) if low is None else arb(0)
-        right = law.above(ball(reach)) if high is None else arb(0)
+        left = distribution.below(ball(-reach)) if low is None else arb(0)
+        right = distribution.above(ball(reach)) if high is None else arb(0)
         return float((left + right).mid())
 
 
@@ -232,8 +236,8 @@ def _scaled(end: int | None, grid_bits: int) -> int | None:
     return None if end is None else end << grid_bits
 
 
-def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[CertifiedBeta, ...]:
-    """Return the laws of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
+def stick_distributions(shapes: Sequence[Fraction], largest: Fraction) -> tuple[CertifiedBeta, ...]:
+    """Return the distributions of the sticks of a Dirichlet draw: v_i ~ Beta(a_i, a_(i+1) + ... + a_m), independent.
 
     `largest` is a public bound on the sum of all shapes. It is what the work of each stick is measured by.
     """
@@ -242,7 +246,7 @@ def stick_laws(shapes: Sequence[Fraction], largest: Fraction) -> tuple[Certified
 
 
 def truncated_range(cells: int, least: Fraction, grid_bits: int) -> tuple[int, int]:
-    """Return the first and last cell of a stick that leaves at least `least` for each of so many cells, its own too."""
+    """Return the first and last cell of a stick that leaves at least `least` for each cell, itself included."""
     unit = 1 << grid_bits
     return ceil(least * unit), floor((1 - (cells - 1) * least) * unit) - 1
 

@@ -44,15 +44,15 @@ class Quantities(ABC):
         """Return changes that stand for all that one replaced record can do; None if there are too many to list.
 
         Every A e_x - A e_y has the numbers of each block of one of these in another order or with other signs, or
-        smaller ones, or none in some blocks. No law of noise has a larger loss for such a change.
+        smaller ones, or none in some blocks. No distribution of noise has a larger loss for such a change.
         """
 
-    def are_kept_by(self, law: Noise) -> bool:
-        """Tell whether no replaced record moves a total that the noise keeps: only then do a law's weights hold."""
-        if not any(preserved(law.structure)):
+    def are_kept_by(self, noise: Noise) -> bool:
+        """Return whether no replaced record changes a total that the noise preserves: only then do its weights hold."""
+        if not any(preserved(noise.structure)):
             return True
         listed = self.changes()
-        return listed is not None and all(law.privacy_loss(change).is_hidden for change in listed)
+        return listed is not None and all(noise.privacy_loss(change).is_hidden for change in listed)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return the largest sum_i w_i |c_i|^power over all changes c, exactly; each of `blocks` has one weight."""
@@ -104,19 +104,19 @@ def unit_moves(blocks: Sequence[int]) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the law of u."""
+    """z = A k + u: `values` are the noisy numbers, `of` what they measure, `noise` the distribution of u."""
 
     of: Quantities
     values: Counts
     noise: Noise
 
-    def log_terms(self, numbers: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, numbers: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return log g(value - number) of single measured numbers, if the noise is a product; see `noise.structure`.
 
         The sum over all numbers, less the noise's `log_normaliser`, is the log likelihood.
         """
-        values = self.values if places is None else self.values[np.asarray(places)]
-        return log_terms(self.noise.structure, values - np.asarray(numbers), places)
+        values = self.values if indices is None else self.values[np.asarray(indices)]
+        return log_terms(self.noise.structure, values - np.asarray(numbers), indices)
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
         """Return log P(values | counts) for rows of counts."""

@@ -42,11 +42,15 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     def __repr__(self) -> str:
         facts = [(field.name, getattr(self, field.name)) for field in dataclass_fields(self)[1:]]
-        texts = [f"{n}={(exact_text(v) if isinstance(v, Fraction) else v)!r}" for n, v in facts if n not in self.unsaid]
+        texts = [
+            f"{n}={(exact_text(v) if isinstance(v, Fraction) else v)!r}"
+            for n, v in facts
+            if n not in self.derived_fields
+        ]
         return f"{type(self).__name__}({', '.join([repr(self.model), *texts])})"
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         """Return the fields that need not be shown, because their values follow from the others."""
         return ()
 
@@ -77,7 +81,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of made-up counts; secret statistics must go through `publish`."""
+        """Draw an output for each row of simulated counts; secret statistics must go through `publish`."""
 
     @abstractmethod
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
@@ -131,7 +135,7 @@ def sized(mechanism: Mechanism[ModelT]) -> Sized[ModelT]:
 
 
 def require_prior(model: Model, kind: str) -> None:
-    """Refuse a model without a declared prior where the law of a draw depends on it for ever."""
+    """Refuse a model without a declared prior where the distribution of a draw depends on it for ever."""
     if not model.is_prior_declared:
         raise DeclarationError(
             f"{kind} publishes part of a posterior, so it needs a prior, and this model declares none. Nothing was "

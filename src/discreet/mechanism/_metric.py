@@ -13,7 +13,7 @@ from discreet.mechanism._model import ModelT
 from discreet.privacy import Guarantee, Metric, MetricGuarantee
 
 
-class PerUnit(Sized[ModelT]):
+class MetricMechanism(Sized[ModelT]):
     """A mechanism with an epsilon for each unit of a metric, which `verify` checks against its likelihood."""
 
     loses_every_distance: bool = True
@@ -30,18 +30,18 @@ class PerUnit(Sized[ModelT]):
         """Return epsilon for each unit of the metric."""
 
     @abstractmethod
-    def records_at(self, places: Sequence[int]) -> Counts:
-        """Return what a record at each of these places of the metric adds to the statistics."""
+    def records_at(self, indices: Sequence[int]) -> Counts:
+        """Return what a record in each of these cells of the metric adds to the statistics."""
 
 
-class UnderMetric(PerUnit[ModelT], Additive[ModelT]):
+class UnderMetric(MetricMechanism[ModelT], Additive[ModelT]):
     """Noise on numbers that move little if records are close; `epsilon` holds for any change besides the metric."""
 
     epsilon: Fraction
 
-    def records_at(self, places: Sequence[int]) -> Counts:
-        """Return what a record at each of these places of the metric adds to the statistics: one to its cell."""
-        return np.asarray(np.eye(self.metric.places, dtype=np.int64)[np.asarray(places)])
+    def records_at(self, indices: Sequence[int]) -> Counts:
+        """Return what a record in each of these cells of the metric adds to the statistics: one to its cell."""
+        return np.asarray(np.eye(self.metric.places, dtype=np.int64)[np.asarray(indices)])
 
     @property
     def guarantee(self) -> Guarantee:

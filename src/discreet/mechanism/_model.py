@@ -1,7 +1,8 @@
 """What every model is: what it counts of the records, what it would expect, and what its parameters answer.
 
-Whoever comes after a model (a study, a plan, a reading, a session) asks it, and never which model it is. What only some
-models have, such as tables or events, is a protocol: who needs it asks for that, and says in words if it is not there.
+Whoever comes after a model (a study, a plan, an inference, a session) asks it, and never which model it is. What only
+some models have, such as tables or events, is a protocol: who needs it asks for that, and says in words if it is not
+there.
 """
 
 from abc import ABC, abstractmethod
@@ -35,7 +36,7 @@ else:
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A made-up study: statistics of records whose parameters came from the prior.
+    """A simulated study: statistics of records whose parameters came from the prior.
 
     `truth` has the true value of every row that a posterior of the model shows.
     """
@@ -57,23 +58,23 @@ class CellsOfNumbers(Protocol):
 
     @property
     def missing(self) -> Fraction | None:
-        """Return what a gap counts as."""
+        """Return what a missing value counts as."""
 
     @property
     def dates(self) -> bool:
         """Tell whether values are read as dates."""
 
 
-class Placed(Protocol):
-    """A metric as models see it: the whole declaration by which a record finds its place."""
+class MetricLike(Protocol):
+    """A metric as models see it: the whole declaration by which a record finds its cell."""
 
     @property
     def levels(self) -> Column | None:
-        """Return the declared column, if its levels are the places."""
+        """Return the declared column, if its levels are the cells."""
 
     @property
     def numbers(self) -> CellsOfNumbers | None:
-        """Return the declared cells of a column of numbers, if these are the places."""
+        """Return the declared cells of a column of numbers, if these are the cells."""
 
 
 class Model(DocumentedModel, ABC, Generic[ReadAs]):
@@ -119,11 +120,11 @@ class Model(DocumentedModel, ABC, Generic[ReadAs]):
 
     @abstractmethod
     def contributions(self, most: int) -> tuple[Counts, bool]:
-        """Return what a record can add to the statistics, at most so many rows, and whether these are all."""
+        """Return what a record can add to the statistics, at most `most` rows, and whether these are all."""
 
     @abstractmethod
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
-        """Draw parameters from the prior and statistics of so many records from these."""
+        """Draw parameters from the prior and statistics of `size` records from these."""
 
     def simulation_cost(self, size: int) -> tuple[float, float]:
         """Return about how many operations `simulate` takes, and how many numbers it holds at a time."""
@@ -173,7 +174,7 @@ def conditionals_of(model: Model) -> tuple[tuple[tuple[str, ...], tuple[float, .
 
 
 @runtime_checkable
-class SaysGaps(Protocol):
+class HasMissingValue(Protocol):
     """A model that may have a declared value stand for missing ones."""
 
     @property
@@ -182,16 +183,16 @@ class SaysGaps(Protocol):
 
 
 @runtime_checkable
-class FollowsPlaces(Protocol):
+class DecidedByMetric(Protocol):
     """A model of which a metric may say all that a record counts as."""
 
-    def is_told_by(self, metric: Placed) -> bool:
-        """Tell whether what a record counts as follows from its place under a metric alone."""
+    def is_decided_by(self, metric: MetricLike) -> bool:
+        """Return whether a record's cell under a metric decides all that it counts as."""
 
 
-def told_by(model: Model) -> Callable[[Placed], bool] | None:
-    """Return what tells whether a place under a metric says all that a record counts as; None if it never does."""
-    return model.is_told_by if isinstance(model, FollowsPlaces) else None
+def decided_by(model: Model) -> Callable[[MetricLike], bool] | None:
+    """Return the test whether a metric's cell decides all that a record counts as; None if it never does."""
+    return model.is_decided_by if isinstance(model, DecidedByMetric) else None
 
 
 @runtime_checkable
@@ -204,7 +205,7 @@ class TakesPrior(Protocol):
 
 @runtime_checkable
 class StrengthensPrior(Protocol):
-    """A model whose prior is worth so many records, and may be worth more or fewer."""
+    """A model whose prior strength, in records, can be changed."""
 
     def strengthened(self, strength: float) -> Model:
         """Return the same model with all parameters of its prior multiplied."""
@@ -267,7 +268,7 @@ class HasMainRows(Protocol):
     """A model of which only some rows of a posterior have the unit that plans are about."""
 
     def main_rows(self, count: int) -> Sequence[int]:
-        """Return over which of so many rows of a posterior a plan's mean is taken."""
+        """Return over which of a posterior's `count` rows a plan's mean is taken."""
 
 
 @runtime_checkable
@@ -295,7 +296,7 @@ class HasParameters(Protocol):
 
 
 @runtime_checkable
-class HasEvents(Protocol):
+class HasEventChances(Protocol):
     """A model under whose parameters events have probabilities."""
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:

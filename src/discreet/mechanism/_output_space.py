@@ -1,4 +1,4 @@
-"""The outputs that a mechanism can give: so many whole numbers, and what else is known of them in advance."""
+"""The outputs that a mechanism can give: how many whole numbers, and what else is known of them in advance."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

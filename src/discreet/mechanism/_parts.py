@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Numbers that belong to one table: `places` says where each stands, with an axis for each of `names`.
+    """Numbers that belong to one table: `places` are their indices, with an axis for each of `names`.
 
     An axis holds the cells of its column (`cells` is True there) or its Helmert contrasts h_1, h_2, ... (see
     `contrasts`). A number is `scale` times a cell or contrast of the table's margin, plus `offset` times the number of
-    records. Of a part that is about one `level` of its first column alone, that axis has one place.
+    records. Of a part that is about one `level` of its first column alone, that axis has length one.
     """
 
     names: tuple[str, ...]

@@ -11,7 +11,7 @@ from discreet._core.arrays import Counts
 class ProofAssumption:
     """A condition on what one record contributes: in words, on which contributions to check it, and whether one holds.
 
-    `probes` are contributions of single records, in rows; `holds` tells exactly whether one of them meets it.
+    `probes` are contributions of single records, in rows; `holds` decides exactly whether one of them meets it.
     """
 
     text: str

@@ -1,8 +1,8 @@
 """A plan: several mechanisms fixed before the first draw, and what they cost together.
 
-Their privacy losses add as independent numbers, so the law of the sum, and with it the exact cost, can be computed. It
-is charged at once and published as one batch. Once charged, a plan may be cut short but its rest cannot be used for
-anything else: that would be a choice made after seeing outputs.
+Their privacy losses add as independent numbers, so the distribution of the sum, and with it the exact cost, can be
+computed. It is charged at once and published as one batch. Once charged, a plan may be cut short but its rest cannot be
+used for anything else: that would be a choice made after seeing outputs.
 """
 
 from collections import Counter

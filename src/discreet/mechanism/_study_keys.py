@@ -22,7 +22,7 @@ DeclaredPrior = float | Sequence[float] | Mapping[str, float | Sequence[float]] 
 
 
 class Numbers(NamedTuple):
-    """A declared column of numbers: its public bounds, what stands for a gap, and whether its numbers are whole."""
+    """A declared column of numbers: public bounds, what stands for missing values, whether its numbers are whole."""
 
     low: Exact
     high: Exact

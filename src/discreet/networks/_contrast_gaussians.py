@@ -94,7 +94,7 @@ class ContrastGaussians(NetworkCounts, kind="ContrastGaussians", version=2):
         return curve_gives(2 / variance, self.epsilon, delta)
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         return ("shares",) if self.shares == best_gaussian_shares(self.model) else ()
 
     @property

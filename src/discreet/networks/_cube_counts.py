@@ -28,7 +28,7 @@ from discreet.mechanism import within_bounds
 from discreet.networks._measured_tables import SignedCounts
 from discreet.networks._model import Network
 from discreet.networks._table_mechanisms import NetworkCounts
-from discreet.noise import Cube, Noise, RadiusLaw, SideBySide, ZeroSumLaplace
+from discreet.noise import Cube, Noise, RadiusDistribution, SideBySide, ZeroSumLaplace
 
 MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian noise is smaller from d = 60 on
 
@@ -101,7 +101,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
         return SideBySide((ZeroSumLaplace((self.class_epsilon / 2,), (self.classes,)), self._cubes))
 
     @property
-    def radius(self) -> RadiusLaw:
+    def radius(self) -> RadiusDistribution:
         """Return the law of the radius of a block: P(r) ~ (2 r + 1)^d e^(-epsilon_f r / 2)."""
         return self._cubes.radius()
 

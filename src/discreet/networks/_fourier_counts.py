@@ -146,7 +146,7 @@ class FourierCounts(ParityCounts, kind="FourierCounts", version=2):
         within_bounds(min(self.rates), "the smallest rate of a block")
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         return ("shares",) if self.shares == best_shares(self.model) else ()
 
     @cached_property

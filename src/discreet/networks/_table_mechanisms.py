@@ -48,7 +48,7 @@ from discreet._core.exact import Exact, exact_text, positive, rounded_up, whole
 from discreet.mechanism import Additive, Quantities, within_bounds
 from discreet.networks._measured_tables import FamilyTables
 from discreet.networks._model import Network
-from discreet.noise import Gaussian, RadiusLaw, SharedRadiusLaplace, ZeroSumLaplace, delta_of_moves, preserved
+from discreet.noise import Gaussian, RadiusDistribution, SharedRadiusLaplace, ZeroSumLaplace, delta_of_moves, preserved
 from discreet.privacy import DIGITS, Evidence, Guarantee, continuous_variance, last_fitting
 from discreet.tables import MOST_CELLS, gaussian_delta
 
@@ -129,7 +129,7 @@ class FamilyHistograms(NetworkCounts, kind="FamilyHistograms", version=2):
             raise DeclarationError(f"A table of {most} cells is too large; at most {MOST_CELLS} are allowed.")
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         return ("shares",) if self.shares == _default_shares(self.model) else ()
 
     @property
@@ -202,7 +202,7 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
         return self.quantities.blocks
 
     @property
-    def radius(self) -> RadiusLaw:
+    def radius(self) -> RadiusDistribution:
         """Return the law of the shared radius: P(r) ~ e^(-epsilon r) prod_f V_f(r)."""
         return self.noise.radius
 

@@ -12,16 +12,16 @@ from discreet.noise._noise import MARGIN as MARGIN
 from discreet.noise._noise import Noise
 from discreet.noise._noise import pieces_of as pieces_of
 from discreet.noise._noise import simulated_noise as simulated_noise
-from discreet.noise._prefix_sums import CutLaw
 from discreet.noise._prefix_sums import HasPrefixSums as HasPrefixSums
-from discreet.noise._radius import RadiusLaw as RadiusLaw
+from discreet.noise._prefix_sums import PrefixSumNoise
+from discreet.noise._radius import RadiusDistribution as RadiusDistribution
 from discreet.noise._rounded_gaussian import RoundedGaussian
 from discreet.noise._shared_radius import SharedRadiusLaplace
-from discreet.noise._star_of_paths import HungPaths
+from discreet.noise._star_of_paths import StarOfPathsLaplace
 from discreet.noise._structure import Generator as Generator
 from discreet.noise._structure import SharedRadius as SharedRadius
 from discreet.noise._structure import TotalPreserving as TotalPreserving
-from discreet.noise._structure import Tree as Tree
+from discreet.noise._structure import TreeStructure as TreeStructure
 from discreet.noise._structure import epsilon_weights as epsilon_weights
 from discreet.noise._structure import generator_of as generator_of
 from discreet.noise._structure import has_density as has_density
@@ -41,15 +41,15 @@ __all__ = [
     "BlockLaplace",
     "Cone",
     "Cube",
-    "CutLaw",
     "Gaussian",
-    "HungPaths",
     "Laplace",
     "MomentBody",
     "Noise",
+    "PrefixSumNoise",
     "RoundedGaussian",
     "SharedRadiusLaplace",
     "SideBySide",
+    "StarOfPathsLaplace",
     "TreeLaplace",
     "ZeroSumBlocks",
     "ZeroSumGaussian",

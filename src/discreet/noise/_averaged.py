@@ -1,4 +1,4 @@
-"""The noise of several releases of the same numbers, averaged: what is left once each is weighed by what it tells.
+"""The noise of several releases of the same numbers, averaged: what is left once each is weighed by its precision.
 
 z_j = k + u_j, j = 1, 2, ..., are averaged with public weights w_j that add up to 1, so that sum_j w_j z_j = k +
 sum_j w_j u_j: the noise of the average does not depend on the records either. Weights are proportional to one over the
@@ -21,24 +21,24 @@ from discreet.noise._noise import Noise, Operations, simulated_noise
 class Averaged:
     """The noise of an average, known through draws of its parts."""
 
-    laws: tuple[Noise, ...]
+    parts: tuple[Noise, ...]
 
     @cached_property
     def weights(self) -> Floats:
         """Return one weight for each release; they add up to 1."""
-        told = np.array([1 / float(law.variance.mean()) for law in self.laws])
+        told = np.array([1 / float(part.variance.mean()) for part in self.parts])
         return np.asarray(told / told.sum())
 
     @property
     def variance(self) -> Floats:
         """Return the variance of each number's noise."""
-        pairs = zip(self.weights, self.laws, strict=True)
-        return np.asarray(sum(weight**2 * law.variance for weight, law in pairs))
+        pairs = zip(self.weights, self.parts, strict=True)
+        return np.asarray(sum(weight**2 * part.variance for weight, part in pairs))
 
     @property
     def operations(self) -> Operations:
         """Return about what drawing one row takes."""
-        return Operations(sum(law.operations.draw for law in self.laws))
+        return Operations(sum(part.operations.draw for part in self.parts))
 
     def of(self, values: Sequence[ArrayLike]) -> Floats:
         """Return the weighted average of what was published."""
@@ -47,7 +47,7 @@ class Averaged:
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of noise, those of each release by itself."""
-        return self.of([simulated_noise(law, rows, generator) for law in self.laws])
+        return self.of([simulated_noise(part, rows, generator) for part in self.parts])
 
     def log_prob(self, noise: ArrayLike) -> Floats:
         """Refuse: several rows of noise have the same average."""

@@ -10,8 +10,8 @@ depends on noise alone.
 
 Sums of noise on blocks and cells: normalisers, single cells, and cuts through the table.
 
-With f_c the c-fold convolution of the law ~ e^(-b |x|), f = f_size e^(-a |s|) for a block and F the convolution of
-such over several blocks, the first blocks and c cells of the next have
+With f_c the c-fold convolution of the distribution ~ e^(-b |x|), f = f_size e^(-a |s|) for a block and F the
+convolution of such over several blocks, the first blocks and c cells of the next have
 
     P(U = v) ~ sum_(t, t') f_c(t) F_left(v - t) f_(size - c)(t') F_right(-v - t') e^(-a |t + t'|),
 
@@ -52,7 +52,7 @@ from discreet.noise._line_sums import (
     width_of,
 )
 from discreet.noise._noise import Noise, Operations
-from discreet.noise._prefix_sums import CutLaw
+from discreet.noise._prefix_sums import PrefixSumNoise
 from discreet.noise._structure import Joint, Structure, TotalPreserving
 from discreet.noise._zero_sum_laplace import balanced_rows, by_block, runs_of_blocks, starts
 from discreet.noise.randomness import RandomBits, any_laplace, bernoulli_exponential
@@ -76,33 +76,33 @@ def tied_log(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
     return log(float(rest @ fitted(last, half))) - sum(sizes) * log(np.tanh(inner / 2))
 
 
-def free_cell_law(outer: float, inner: float, size: int) -> CutLaw:
-    """Return the law of one cell of a free block: its own weight, and that of all others given it."""
+def free_cell_noise(outer: float, inner: float, size: int) -> PrefixSumNoise:
+    """Return the distribution of one cell of a free block: its own weight, and that of all others given it."""
     others = laplace_sums(inner, size - 1)
     half = half_of(others)
     weights = np.exp(-inner * np.abs(steps(half))) * filtered(others, outer)  # both are symmetric
-    return CutLaw(weights / weights.sum())
+    return PrefixSumNoise(weights / weights.sum())
 
 
 @lru_cache(maxsize=64)
-def cell_law(outer: float, inner: float, sizes: tuple[int, ...], size: int) -> CutLaw:
-    """Return the law of one cell of a block of this size: a cut through that block, put first, after one cell."""
+def cell_noise(outer: float, inner: float, sizes: tuple[int, ...], size: int) -> PrefixSumNoise:
+    """Return the noise of one cell of a block of this size: the prefix sum of one cell, with that block put first."""
     others = list(sizes)
     others.remove(size)
-    return cut_law(outer, inner, (size, *others), 1)
+    return prefix_sum_noise(outer, inner, (size, *others), 1)
 
 
-def cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> CutLaw:
-    """Return the law of the noise of the first `place` cells, added up; that of all others has the same."""
-    mirrored = (sizes[::-1], sum(sizes) - place)
-    return _cut_law(outer, inner, *((sizes, place) if 2 * place <= sum(sizes) else mirrored))
+def prefix_sum_noise(outer: float, inner: float, sizes: tuple[int, ...], index: int) -> PrefixSumNoise:
+    """Return the distribution of the noise of the first `index` cells, added up; that of all others has the same."""
+    mirrored = (sizes[::-1], sum(sizes) - index)
+    return _prefix_sum_noise(outer, inner, *((sizes, index) if 2 * index <= sum(sizes) else mirrored))
 
 
 @lru_cache(maxsize=2048)
-def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> CutLaw:
+def _prefix_sum_noise(outer: float, inner: float, sizes: tuple[int, ...], index: int) -> PrefixSumNoise:
     ends = np.cumsum((0, *sizes))
-    block = int(np.searchsorted(ends, place, side="right")) - 1
-    inside = place - int(ends[block])
+    block = int(np.searchsorted(ends, index, side="right")) - 1
+    inside = index - int(ends[block])
     left, right = tuple(sorted(sizes[:block])), tuple(sorted(sizes[block:] if not inside else sizes[block + 1 :]))
     half = width_of(outer, inner, sizes)
     if not inside:
@@ -111,11 +111,11 @@ def _cut_law(outer: float, inner: float, sizes: tuple[int, ...], place: int) -> 
         below = laplace_sums(inner, inside)
         above = laplace_sums(inner, sizes[block] - inside)
         weights = _through(outer, below, above, (left, right), half, inner)
-    return CutLaw(weights / weights.sum())
+    return PrefixSumNoise(weights / weights.sum())
 
 
 def cut_operations(outer: float, inner: float, sizes: tuple[int, ...]) -> float:
-    """Return about how many operations the laws of all cuts take: a few for each value computed and each t."""
+    """Return about how many operations the distributions of all cuts take: a few for each value computed and each t."""
     half, longest = 9 * sqrt(2 * sum(sizes)) / (outer + inner), (6 * sqrt(2 * max(sizes)) + 32) / inner
     return 5.0 * sum(sizes) * (half / _step(outer, inner) + 1) * (2 * longest + 1)
 
@@ -147,30 +147,30 @@ def _through(
     # rows of `left` at v - t, t = -own..own, and of `right` at -v - t', t' = -common..common: both run backwards
     lefts = sliding_window_view(fitted(left, half + own), 2 * own + 1)[:, ::-1]
     rights = sliding_window_view(fitted(right, half + common), 2 * common + 1)[:, ::-1]
-    places = _worked_out(half, _step(outer, inner))
-    values = np.empty(len(places))
-    for first in range(0, len(places), _ROWS):
-        v = places[first : first + _ROWS]
+    indices = _worked_out(half, _step(outer, inner))
+    values = np.empty(len(indices))
+    for first in range(0, len(indices), _ROWS):
+        v = indices[first : first + _ROWS]
         mixed = filtered(padded * rights[half - v], outer)[:, ::-1][:, common - own : common + own + 1]  # at -t
         values[first : first + _ROWS] = np.einsum("t,vt,vt->v", below, lefts[half + v], mixed)
-    upper = _between(places, values)
+    upper = _between(indices, values)
     return np.concatenate([upper[:0:-1], upper])
 
 
-def _between(places: NDArray[np.int64], values: Floats) -> Floats:
-    """Return the weights of 0, 1, ..., from those of some places: splines of order 7 through their logarithms.
+def _between(indices: NDArray[np.int64], values: Floats) -> Floats:
+    """Return the weights of 0, 1, ..., from those at some points: splines of order 7 through their logarithms.
 
     All weights are made of exponentials with kinks at zero alone, so that logarithms are smooth on one side of it.
     """
-    every = np.arange(places[-1] + 1)
-    if len(places) == len(every):
+    every = np.arange(indices[-1] + 1)
+    if len(indices) == len(every):
         return values
     from scipy.interpolate import make_interp_spline  # slow to import
 
     kept = values > 1e-40 * values.max()
     last = int(np.argmin(kept)) if not kept.all() else len(kept)
-    spline = make_interp_spline(places[:last], np.log(values[:last]), k=7)
-    return np.where(every <= places[last - 1], np.exp(spline(np.minimum(every, places[last - 1]))), 0.0)
+    spline = make_interp_spline(indices[:last], np.log(values[:last]), k=7)
+    return np.where(every <= indices[last - 1], np.exp(spline(np.minimum(every, indices[last - 1]))), 0.0)
 
 
 _SLACK = 1e-9  # relative, far above the rounding of these sums; windows leave out less than 1e-12
@@ -285,7 +285,7 @@ class BlockNoise(Noise):
         return np.full(self.length, 1 / self.rates[1])
 
     @property
-    def _law_operations(self) -> float:
+    def _distribution_operations(self) -> float:
         """Return 300 B W log W, as measured, for B convolutions over the W values that sums of blocks take."""
         values = 2 * (9 * sqrt(2 * sum(self.sizes)) + 32) / sum(self.rates)
         return 300.0 * len(self.sizes) * values * log2(2 + values)
@@ -354,7 +354,7 @@ class BlockLaplace(BlockNoise):
     @property
     def operations(self) -> Operations:
         drawn = sum(5e3 * size / kept_share(*self.rates, size) for size in self.sizes)
-        return Operations(drawn, self._law_operations)
+        return Operations(drawn, self._distribution_operations)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of whole numbers by seeded floats, for readers."""
@@ -367,14 +367,14 @@ class BlockLaplace(BlockNoise):
 
     @cached_property
     def variance(self) -> Floats:
-        return np.repeat([free_cell_law(*self.rates, size).sd ** 2 for size in self.sizes], self.sizes)
+        return np.repeat([free_cell_noise(*self.rates, size).sd ** 2 for size in self.sizes], self.sizes)
 
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
         """Return the privacy loss of moving one unit: the losses of two blocks add, because they are independent."""
         return free_loss(self.outer, self.inner, moved)
 
     def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
-        """Return the laws of pieces that do not cut a block."""
+        """Return the distributions of pieces that do not cut a block."""
         runs = runs_of_blocks(lengths, self.sizes)
         return None if runs is None else tuple(BlockLaplace(self.outer, self.inner, self.sizes[run]) for run in runs)
 
@@ -383,8 +383,8 @@ class BlockLaplace(BlockNoise):
 class ZeroSumBlocks(BlockNoise):
     """Laplace noise on blocks that together sum to zero, because the number of records is public.
 
-    >>> law = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
-    >>> law.privacy_loss([1, 0, -1, 0]).epsilon, law.privacy_loss([1, -1, 0, 0]).epsilon
+    >>> noise = ZeroSumBlocks(Fraction(1, 5), Fraction(3, 10), (2, 2))
+    >>> noise.privacy_loss([1, 0, -1, 0]).epsilon, noise.privacy_loss([1, -1, 0, 0]).epsilon
     (Fraction(1, 1), Fraction(3, 5))
     """
 
@@ -431,7 +431,7 @@ class ZeroSumBlocks(BlockNoise):
     @property
     def operations(self) -> Operations:
         cells = sum(size / kept_share(*self.rates, size) for size in self.sizes[:-1]) + self.sizes[-1]
-        return Operations(5e3 * cells / self._balanced_share, self._law_operations)
+        return Operations(5e3 * cells / self._balanced_share, self._distribution_operations)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of whole numbers by seeded floats, for readers: the sum of the last block, then its cells."""
@@ -462,25 +462,25 @@ class ZeroSumBlocks(BlockNoise):
 
     @cached_property
     def variance(self) -> Floats:
-        """Return the variance of each cell, from its exact law."""
-        laws = {size: cell_law(*self.rates, self.sizes, size).sd ** 2 for size in set(self.sizes)}
-        return np.repeat([laws[size] for size in self.sizes], self.sizes)
+        """Return the variance of each cell, from its exact distribution."""
+        variances = {size: cell_noise(*self.rates, self.sizes, size).sd ** 2 for size in set(self.sizes)}
+        return np.repeat([variances[size] for size in self.sizes], self.sizes)
 
     def loss_of_unit(self, moved: tuple[int, ...]) -> PrivacyLoss:
         return tied_loss(self.outer, self.inner, self.sizes, moved)
 
-    def cut(self, place: int) -> CutLaw:
-        """Return the law of the summed noise of the first so many numbers."""
-        return cut_law(*self.rates, self.sizes, place)
+    def cut(self, index: int) -> PrefixSumNoise:
+        """Return the distribution of the summed noise of the first `index` numbers."""
+        return prefix_sum_noise(*self.rates, self.sizes, index)
 
     @cached_property
     def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cuts take."""
+        """Return about how many operations the distributions of all cuts take."""
         return cut_operations(*self.rates, self.sizes)
 
-    def single(self, place: int) -> CutLaw:
-        """Return the law of one number's noise."""
-        return cell_law(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[place]))
+    def single(self, index: int) -> PrefixSumNoise:
+        """Return the distribution of one number's noise."""
+        return cell_noise(*self.rates, self.sizes, int(np.repeat(self.sizes, self.sizes)[index]))
 
 
 def not_too_small(outer: float, inner: float) -> tuple[float, float]:
@@ -497,7 +497,7 @@ def kept_share(outer: float, inner: float, size: int) -> float:
 
 
 def drawn_blocks(rows: int, size: int, draw: Draw, keep: Keep) -> Counts:
-    """Draw so many blocks of cells, each kept by its own sum."""
+    """Draw blocks of cells, each accepted by its sum."""
     found, late = [np.zeros((0, size), dtype=np.int64)], rows
     while late:
         tried = draw((2 * late + 8) * size).reshape(-1, size)

@@ -10,8 +10,8 @@ has the density ~ e^(-epsilon R) on the convex cone {(a, b, R): a, b in R E}, f(
 and adding (t', t, 1), a point of the cone, maps what f(u - t' + t) integrates into what f(u) does, where the density
 is e^-epsilon times as large. QED. `docs/mechanisms/cone-moments.md` writes it out.
 
-f has no closed form, so that this law is a generator: engines that need a density refuse it. What is added is U, in
-the units of the measured numbers, rounded: they are whole numbers, so this is rounding the noisy ones.
+f has no closed form, so that this distribution is a generator: solvers that need a density refuse it. What is added is
+U, in the units of the measured numbers, rounded: they are whole numbers, so this is rounding the noisy ones.
 """
 
 from dataclasses import dataclass

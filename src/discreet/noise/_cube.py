@@ -6,7 +6,7 @@ the same layers, if all D numbers of a block move by h, then with q = e^-r and g
     delta(r c) = 1 - q^(g/2) for even g,   1 - q^((g-1)/2) s for odd g,   s = sum_R q^R (2 R)^D / sum_R q^R (2 R + 1)^D,
 
 because a cube of radius R and the cube of radius R + c moved by h share 2 R + 1 - g numbers on each side. Moving some
-numbers less takes away from it. On a fine grid it is the law of Laplace noise, whatever D is.
+numbers less takes away from it. On a fine grid it is the distribution of Laplace noise, whatever D is.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from scipy.special import ndtr, softmax
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.exact import ball
-from discreet.noise._radius import RadiusLaw, differences
+from discreet.noise._radius import RadiusDistribution, differences
 from discreet.noise._structure import Generator, Independent, Product, SharedRadius, Structure
 from discreet.noise._zero_sum_laplace import RatedBlocks, by_block, starts
 from discreet.noise.randomness import RandomBits, uniform_below
@@ -49,8 +49,8 @@ class Cube(RatedBlocks):
             return Product(self.sizes, self.log_terms, generator=made)
         return Independent(tuple(Cube((r,), (m,)).structure for r, m in zip(self.rates, self.sizes, strict=True)))
 
-    def radius(self, block: int = 0) -> RadiusLaw:
-        """Return the law of the radius of a block."""
+    def radius(self, block: int = 0) -> RadiusDistribution:
+        """Return the distribution of the radius of a block."""
         return cube_radius(self.rates[block], self.sizes[block])
 
     def largest(self, noise: ArrayLike) -> NDArray[np.generic]:
@@ -61,10 +61,10 @@ class Cube(RatedBlocks):
         """Return -sum_b r_b max_i |u_bi|."""
         return np.asarray(self.largest(noise) @ np.array([-float(rate) for rate in self.rates]))
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return -r |u|, where every block is a single number."""
         rates = np.array([float(rate) for rate in self.rates])
-        return np.asarray(np.abs(np.asarray(noise)) * -(rates if places is None else rates[np.asarray(places)]))
+        return np.asarray(np.abs(np.asarray(noise)) * -(rates if indices is None else rates[np.asarray(indices)]))
 
     @cached_property
     def log_normaliser(self) -> float:
@@ -84,7 +84,7 @@ class Cube(RatedBlocks):
         """Yield (rate, numbers, how many blocks) for runs of equal blocks."""
         kinds = list(zip(self.rates, self.sizes, strict=True))
         while kinds:
-            times = next((place for place, kind in enumerate(kinds) if kind != kinds[0]), len(kinds))
+            times = next((index for index, kind in enumerate(kinds) if kind != kinds[0]), len(kinds))
             yield *kinds[0], times
             kinds = kinds[times:]
 
@@ -158,9 +158,9 @@ class Cube(RatedBlocks):
 
 
 @lru_cache(maxsize=16)
-def cube_radius(rate: Fraction, cells: int) -> RadiusLaw:
-    """Return the law of a cube's radius: P(R) ~ (2 R + 1)^D e^(-r R)."""
-    return RadiusLaw(rate, [(2 * r + 1) ** cells for r in range(cells + 1)])
+def cube_radius(rate: Fraction, cells: int) -> RadiusDistribution:
+    """Return the distribution of a cube's radius: P(R) ~ (2 R + 1)^D e^(-r R)."""
+    return RadiusDistribution(rate, [(2 * r + 1) ** cells for r in range(cells + 1)])
 
 
 @lru_cache(maxsize=32)
@@ -177,7 +177,7 @@ def _few_steps(rate: Fraction, cells: int, step: int) -> Atoms:
     """Return the loss where a block moves by `step`: its values are whole multiples of the rate.
 
     delta(r c) = sum over l > c of p_l (1 - e^(r (c - l))) is solved for p from the largest value down, and exchanging
-    both laws gives p_-l = p_l e^(-r l).
+    both distributions gives p_-l = p_l e^(-r l).
     """
     q = (-ball(rate)).exp()
     odd = sum((start * q**j for j, start in enumerate(differences(_even_sides(cells)))), arb(0))
@@ -200,7 +200,7 @@ def _even_sides(cells: int) -> list[int]:
 
 def many_steps(rate: Fraction, step: int) -> PrivacyLoss:
     """Return the loss where a block moves far: delta(r (h - g)) = 1 - e^(-r g / 2) at some even g, chords between."""
-    gaps = sorted({2 * (step * place // (2 * _POINTS)) for place in range(_POINTS)} | {step + step % 2}, reverse=True)
+    gaps = sorted({2 * (step * index // (2 * _POINTS)) for index in range(_POINTS)} | {step + step % 2}, reverse=True)
     epsilons = [max(Fraction(0), rate * (step - gap)) for gap in gaps]
     with ctx.workprec(192):
         deltas = [upper_float(1 - (-ball(rate * gap / 2)).exp()) if gap else 0.0 for gap in gaps]

@@ -5,7 +5,8 @@ one variance v move by one, the loss is (S + N/2) / v with S a sum of N such num
 
     P(S = s) <= e^t e^(-s^2 / (2 N v)) / sqrt(2 pi N v),   t = 4.001 (N - 1) e^(-pi^2 v)
 
-(proved on the page of FamilyGaussians); for N = 2 the law of S is known exactly. All other changes go through zCDP.
+(proved on the page of FamilyGaussians); for N = 2 the distribution of S is known exactly. All other changes go through
+zCDP.
 """
 
 from abc import abstractmethod
@@ -31,8 +32,8 @@ from discreet.privacy import PrivacyLoss, concentrated_loss, gaussian_loss, log_
 
 LEAST_BOUNDED = Fraction(2)
 """The least variance at which the bound on sums of N numbers holds."""
-_TAIL = 80.0  # half the squared standard deviations of S beyond which its law is cut: e^-80 = 2e-35
-_VALUES = 2**14  # at most so many values of the loss are told apart; each block of them takes its largest
+_TAIL = 80.0  # half the squared standard deviations of S beyond which its distribution is cut: e^-80 = 2e-35
+_VALUES = 2**14  # most different values of the loss; each block of them takes its largest
 _ROUNDING = 1e-9  # relative; the float functions here are good to 1e-11
 
 
@@ -77,9 +78,9 @@ class ProductGaussian(Blockwise):
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return rows of real noise, a smooth map of as many standard normal numbers."""
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return -u^2 / (2 v)."""
-        variances = self.number_variances if places is None else self.number_variances[np.asarray(places)]
+        variances = self.number_variances if indices is None else self.number_variances[np.asarray(indices)]
         return np.asarray(np.square(np.asarray(noise, dtype=float)) * (-0.5 / variances))
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
@@ -123,11 +124,11 @@ class Gaussian(ProductGaussian):
         drawn = np.zeros((rows, self.length), dtype=np.int64)
         every = np.repeat(np.arange(len(self.variances)), self.sizes)
         for variance in sorted(set(self.variances)):
-            places = np.flatnonzero(np.array([each == variance for each in self.variances])[every])
+            indices = np.flatnonzero(np.array([each == variance for each in self.variances])[every])
             if variance > LARGEST_PLAIN_VARIANCE:
-                drawn[:, places] = np.column_stack([any_gaussian(variance, rows, bits) for _ in places])
+                drawn[:, indices] = np.column_stack([any_gaussian(variance, rows, bits) for _ in indices])
             else:
-                drawn[:, places] = any_gaussian(variance, rows * len(places), bits).reshape(rows, len(places))
+                drawn[:, indices] = any_gaussian(variance, rows * len(indices), bits).reshape(rows, len(indices))
         return drawn
 
     @cached_property
@@ -150,7 +151,7 @@ class Gaussian(ProductGaussian):
             return gaussian_loss(alike[0], 2, False)
         if alike is not None and alike[0] >= LEAST_BOUNDED:
             variance, moves = alike
-            tops, chances, tail = sum_law(variance, moves)
+            tops, chances, tail = sum_distribution(variance, moves)
             losses = tuple((int(top) + Fraction(moves, 2)) / variance for top in tops)
             return PrivacyLoss(losses, tuple(chances.tolist()), tail)
         return concentrated_loss(self._rho(change))
@@ -179,7 +180,7 @@ def _variance(v: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def sum_law(variance: Fraction, moves: int) -> tuple[IntArray, NDArray[np.float64], float]:
+def sum_distribution(variance: Fraction, moves: int) -> tuple[IntArray, NDArray[np.float64], float]:
     """Return the largest S of each block, an upper bound on the block's probability, and one on all beyond the last.
 
     With w = N v: one value has at most e^(t - s^2/(2 w)) / sqrt(2 pi w), a block of several at most e^(t + 1/(8 w))
@@ -203,7 +204,7 @@ def sum_law(variance: Fraction, moves: int) -> tuple[IntArray, NDArray[np.float6
 
 def delta_of_moves(variance: Fraction, moves: int, epsilon: Fraction) -> float:
     """Return delta(epsilon) where N numbers move by one, the sum of P (1 - e^(epsilon - loss)), rounded up."""
-    tops, chances, tail = sum_law(variance, moves)
+    tops, chances, tail = sum_distribution(variance, moves)
     excess = (tops + float(Fraction(moves, 2) - epsilon * variance)) / float(variance)
     above = excess > 0
     return float(chances[above] @ -np.expm1(-excess[above]) * (1 + _ROUNDING) + tail)

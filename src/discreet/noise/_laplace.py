@@ -21,15 +21,15 @@ from discreet.noise._zero_sum_laplace import ProductLaplace
 from discreet.noise.randomness import RandomBits, any_laplace
 from discreet.privacy import Atoms, PrivacyLoss, added
 
-_STEPS = 4096  # values of a single loss that are told apart; a larger move takes the largest of several
+_STEPS = 4096  # different values of a single loss; a larger move takes the largest of several
 
 
 @dataclass(frozen=True)
 class Laplace(ProductLaplace):
     """Independent discrete Laplace noise, one rate for each block of numbers.
 
-    >>> law = Laplace((Fraction(1, 2),), (3,))
-    >>> law.privacy_loss([1, 0, -1]).epsilon
+    >>> noise = Laplace((Fraction(1, 2),), (3,))
+    >>> noise.privacy_loss([1, 0, -1]).epsilon
     Fraction(1, 1)
     """
 
@@ -38,8 +38,8 @@ class Laplace(ProductLaplace):
         drawn = np.zeros((rows, self.length), dtype=np.int64)
         every = np.repeat(np.arange(len(self.rates)), self.sizes)
         for rate in sorted(set(self.rates)):
-            places = np.flatnonzero(np.array([each == rate for each in self.rates])[every])
-            drawn[:, places] = any_laplace(rate, rows * len(places), bits).reshape(rows, len(places))
+            indices = np.flatnonzero(np.array([each == rate for each in self.rates])[every])
+            drawn[:, indices] = any_laplace(rate, rows * len(indices), bits).reshape(rows, len(indices))
         return drawn
 
     @cached_property

@@ -49,10 +49,10 @@ def spread(table: Floats) -> float:
 
 @lru_cache(maxsize=256)
 def laplace_sums(rate: float, count: int) -> Floats:
-    """Return the c-fold convolution of the law ~ e^(-rate |x|), as far as weights above about e^-32 of the peak go.
+    """Return the c-fold convolution of ~ e^(-rate |x|), as far as weights are above about e^-32 of the peak.
 
-    Laws and not their weights: those of hundreds of cells at a small rate are too large for floats. Of no numbers it is
-    a unit at zero.
+    Distributions and not their weights: those of hundreds of cells at a small rate are too large for floats. Of no
+    numbers it is a unit at zero.
     """
     half = ceil((6 * sqrt(2 * max(count, 1)) + 32) / rate)
     found = np.zeros(2 * half + 1)
@@ -65,14 +65,14 @@ def laplace_sums(rate: float, count: int) -> Floats:
 
 @lru_cache(maxsize=256)
 def block_sums(outer: float, rate: float, count: int) -> Floats:
-    """Return the weights of the sum of a block of so many cells: the law of its cells, times e^(-outer |s|)."""
+    """Return the weights of the sum of a block of `count` cells: their distribution, times e^(-outer |s|)."""
     cells = laplace_sums(rate, count)
     return np.asarray(cells * np.exp(-outer * np.abs(steps(half_of(cells)))))
 
 
 @lru_cache(maxsize=512)
 def sums_of_blocks(outer: float, rate: float, counts: tuple[int, ...], half: int) -> Floats:
-    """Return the weights of the sum of blocks with so many cells each, between -h and h."""
+    """Return the weights of the sum of blocks of these sizes, between -h and h."""
     if not counts:
         return fitted(np.ones(1), half)
     first, others = counts[0], counts[1:]

@@ -11,8 +11,8 @@ linear in each of v_i, v_j, v_k, so least at v = +-1, where they are (1 + p v_i 
 
 A uniform matrix of E is A = S C S: C the correlation matrix of m + 1 standard normal vectors, uniform among all
 correlation matrices, S^2 diagonal with V^(2/(m+1)), V uniform, where it is free; drawn anew until the cuts hold, which
-they do in 29 % of draws or more. (dA = prod_i a_ii^((m-1)/2) da dC, and a Wishart law of m + 1 degrees of freedom has a
-constant density in C.)
+they do in 29 % of draws or more. (dA = prod_i a_ii^((m-1)/2) da dC, and a Wishart distribution of m + 1 degrees of
+freedom has a constant density in C.)
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class MomentBody:
     @cached_property
     def free(self) -> tuple[int, ...]:
         """Return the coordinates whose diagonal entry varies."""
-        return tuple(place for place, fixed in enumerate(self.fixed) if not fixed)
+        return tuple(index for index, fixed in enumerate(self.fixed) if not fixed)
 
     @property
     def dimension(self) -> int:
@@ -120,9 +120,9 @@ class LazyMatrix:
         m, uniforms = self.body.coordinates, self.uniforms.enclosed()
         gaussian = arb_mat(m + 1, m, normals(uniforms[: m * (m + 1)]))
         squares, roots = gaussian.transpose() * gaussian, [arb(1)] * m
-        for place, uniform in zip(self.body.free, uniforms[m * (m + 1) :], strict=True):
-            roots[place] = (uniform.log() / (m + 1)).exp()
-        scales = [root / squares[place, place].sqrt() for place, root in enumerate(roots)]
+        for index, uniform in zip(self.body.free, uniforms[m * (m + 1) :], strict=True):
+            roots[index] = (uniform.log() / (m + 1)).exp()
+        scales = [root / squares[index, index].sqrt() for index, root in enumerate(roots)]
         found = [[squares[i, j] * scales[i] * scales[j] for j in range(i)] for i in range(m)]
         return [[*row, root * root] for row, root in zip(found, roots, strict=True)]
 
@@ -141,8 +141,8 @@ class LazyMatrix:
         values = 1 + _SIGNS @ np.stack([floats[first, second], floats[second, third], floats[first, third]])
         if (values < -_NEAR).any():
             return False
-        for signs, place in np.argwhere(values <= _NEAR).tolist():
-            (i, j, k), (one, two, three) = _triples(m)[place], _SIGNS[signs].tolist()
+        for signs, index in np.argwhere(values <= _NEAR).tolist():
+            (i, j, k), (one, two, three) = _triples(m)[index], _SIGNS[signs].tolist()
             value = 1 + one * entries[j][i] + two * entries[k][j] + three * entries[k][i]
             if not value >= 0:
                 return False if value < 0 else None

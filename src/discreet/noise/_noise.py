@@ -1,12 +1,13 @@
-"""A law of noise: how whole numbers that do not depend on any secret are drawn, and how likely each of them is.
+"""Noise: how whole numbers that do not depend on any secret are drawn, and how likely each of them is.
 
-What is published is z = A k + u: public sums A k of the secret counts, plus noise u. The law of u alone decides how
-much z tells: if the measured numbers move by c, every output changes its probability by
+What is published is z = A k + u: public sums A k of the secret counts, plus noise u. The distribution of u alone
+decides how much z reveals: if the measured numbers move by c, every output changes its probability by
 
     loss(u) = ln P(u) - ln P(u - c),
 
-so guarantee, privacy loss and zCDP parameter are computed from the law and the possible c, sampling and likelihood from
-the law alone. Numbers of one block are alike: exchanging them does not change the law.
+so guarantee, privacy loss and zCDP parameter are computed from the distribution and the possible c, sampling and
+likelihood from the distribution alone. Numbers of one block are alike: exchanging them does not change the
+distribution.
 """
 
 from abc import ABC, abstractmethod
@@ -32,11 +33,11 @@ MARGIN = 45.0
 
 @dataclass(frozen=True)
 class Operations:
-    """About how many operations noise takes; see `reading.Work`."""
+    """About how many operations noise takes; see `inference.CostEstimate`."""
 
     draw: float
     """To draw one row."""
-    law: float = 0.0
+    distribution: float = 0.0
     """To compute the normaliser and the privacy loss, where they are no closed forms."""
 
 
@@ -60,7 +61,7 @@ class Noise(ABC):
 
     @property
     def operations(self) -> Operations:
-        """Return about what drawing one row takes, and the law itself where it is no closed form."""
+        """Return about what drawing one row takes, and the distribution itself where it is no closed form."""
         return Operations(5e3 * self.length)
 
     @abstractmethod
@@ -93,7 +94,7 @@ class Noise(ABC):
     def decay_length(self) -> Floats:
         """Return for each number a length such that within `MARGIN` of it the log kernel falls by that or more.
 
-        For a law with a shared radius it is at least the mean radius for small rates.
+        For a distribution with a shared radius it is at least the mean radius for small rates.
         """
 
     @abstractmethod
@@ -122,7 +123,7 @@ class Noise(ABC):
         """Return `ChangeLoss.curve` of a change that moves no total that is kept."""
 
     def marginal(self, groups: Sequence[int]) -> "Noise | None":
-        """Return the law of the noise of sums, or None if it has no simple form.
+        """Return the distribution of the noise of sums, or None if it has no simple form.
 
         `groups` gives, for each number, the sum that it belongs to: 0, 1, ...
         """
@@ -160,7 +161,7 @@ class ChangeLoss:
 
     @cached_property
     def curve(self) -> PrivacyLoss:
-        """Return the law of the loss: exact, or an upper bound where stated.
+        """Return the distribution of the loss: exact, or an upper bound where stated.
 
         It is unchanged if numbers of a block are exchanged, or signs are changed where the noise has no constraint, and
         it does not grow if numbers move less or whole blocks do not move.
@@ -182,27 +183,27 @@ class Divisible(Protocol):
     """Noise whose blocks are independent, so that consecutive blocks have noise of their own."""
 
     def pieces(self, lengths: Sequence[int], /) -> tuple[Noise, ...] | None:
-        """Return the noise of consecutive pieces of so many numbers, if these are independent; else None."""
+        """Return the noise of consecutive pieces of these lengths, if they are independent; else None."""
 
 
 def pieces_of(noise: Noise, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
-    """Return the noise of consecutive pieces of so many numbers, if these are independent; else None."""
+    """Return the noise of consecutive pieces of these lengths, if they are independent; else None."""
     if isinstance(noise, Divisible):
         return noise.pieces(lengths)
     return (noise,) if tuple(lengths) == (noise.length,) else None
 
 
 @runtime_checkable
-class Simulated(Protocol):
+class SimulatesNoise(Protocol):
     """Noise that draws itself by seeded floats."""
 
     def simulate(self, rows: int, generator: np.random.Generator, /) -> Floats:
         """Draw rows of real numbers with about the kernel as density: for a reader's sampler, never for publishing."""
 
 
-def simulated_noise(noise: Noise | Simulated, rows: int, generator: np.random.Generator) -> Floats:
+def simulated_noise(noise: Noise | SimulatesNoise, rows: int, generator: np.random.Generator) -> Floats:
     """Draw rows of noise by seeded floats, by itself or by its generator: for readers, never for publishing."""
-    if isinstance(noise, Simulated):
+    if isinstance(noise, SimulatesNoise):
         return noise.simulate(rows, generator)
     if (made := generator_of(noise.structure)) is not None:
         return made.from_normals(made.draw_normals(rows, generator))

@@ -1,4 +1,4 @@
-"""The law of a cut: the noise of all cells below an edge, added up."""
+"""Prefix sums: the distribution of the summed noise of all cells below an edge."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +11,8 @@ from discreet._core.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class CutLaw:
-    """The law of summed noise, P(U = v) for v = -h, ..., h; the probability beyond is less than 1e-12."""
+class PrefixSumNoise:
+    """The distribution of summed noise, P(U = v) for v = -h, ..., h; the probability beyond is less than 1e-12."""
 
     chances: Floats
 
@@ -33,17 +33,17 @@ class CutLaw:
 
     def at(self, values: ArrayLike) -> Floats:
         """Return P(U = v)."""
-        places = np.asarray(values, dtype=np.int64) + self.half
-        inside = (places >= 0) & (places < len(self.chances))
-        return np.where(inside, self.chances[np.clip(places, 0, len(self.chances) - 1)], 0.0)
+        indices = np.asarray(values, dtype=np.int64) + self.half
+        inside = (indices >= 0) & (indices < len(self.chances))
+        return np.where(inside, self.chances[np.clip(indices, 0, len(self.chances) - 1)], 0.0)
 
     def at_most(self, values: ArrayLike) -> Floats:
         """Return P(U <= v)."""
-        places = np.clip(np.asarray(values, dtype=np.int64) + self.half + 1, 0, len(self.chances))
-        return np.asarray(np.minimum(1.0, self._sums[places]))
+        indices = np.clip(np.asarray(values, dtype=np.int64) + self.half + 1, 0, len(self.chances))
+        return np.asarray(np.minimum(1.0, self._sums[indices]))
 
     def at_least(self, values: ArrayLike) -> Floats:
-        """Return P(U >= v): laws of noise are symmetric."""
+        """Return P(U >= v): distributions of noise are symmetric."""
         return self.at_most(-np.asarray(values, dtype=np.int64))
 
     def quantile(self, share: float) -> int:
@@ -53,14 +53,14 @@ class CutLaw:
 
 @runtime_checkable
 class HasPrefixSums(Protocol):
-    """Noise whose prefix sums (cuts) have laws that can be computed."""
+    """Noise whose prefix sums (cuts) have distributions that can be computed."""
 
-    def cut(self, place: int, /) -> CutLaw | None:
-        """Return the law of the summed noise of the first so many numbers; None if it is not computed."""
+    def cut(self, index: int, /) -> PrefixSumNoise | None:
+        """Return the distribution of the summed noise of the first `index` numbers; None if it is not computed."""
 
-    def single(self, place: int, /) -> CutLaw | None:
-        """Return the law of one number's noise, where that of cuts is known too; else None."""
+    def single(self, index: int, /) -> PrefixSumNoise | None:
+        """Return the distribution of one number's noise, where that of cuts is known too; else None."""
 
     @property
     def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cuts take, where they are computed."""
+        """Return about how many operations the distributions of all cuts take, where they are computed."""

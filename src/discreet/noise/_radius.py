@@ -1,4 +1,4 @@
-"""The law of a radius: how far a ball of lattice points reaches, when the norm of noise decides its probability.
+"""The distribution of a radius: how far a ball of lattice points reaches, for noise with a density in its norm.
 
 P(u) ~ e^(-rate |u|) is drawn by its radius first and then uniformly among the lattice points within it.
 """
@@ -11,10 +11,10 @@ from flint import arb, ctx, fmpz_poly
 
 from discreet._core.arrays import Counts
 from discreet._core.exact import ball
-from discreet.noise.randomness import FiniteLaw, RandomBits, any_geometric
+from discreet.noise.randomness import FiniteDistribution, RandomBits, any_geometric
 
 
-class RadiusLaw:
+class RadiusDistribution:
     """P(r) ~ N(r) e^(-rate r) on r = 0, 1, 2, ..., where N is a polynomial that counts lattice points within r.
 
     If N has degree M, sum_r N(r) x^r = h(x) / (1 - x)^(M+1) with a polynomial h of degree <= M and coefficients >= 0,
@@ -27,7 +27,7 @@ class RadiusLaw:
         self.starts = differences(within)
         if any(start < 0 for start in self.starts):
             raise ArithmeticError("the differences of a count of lattice points are never below zero")
-        self._law = FiniteLaw(self._weights)
+        self._law = FiniteDistribution(self._weights)
 
     def _weights(self) -> list[arb]:
         q = (-ball(self.rate)).exp()

@@ -53,12 +53,12 @@ class RoundedGaussian(ProductGaussian):
         """Return v + 1/12."""
         return self.number_variances + 1 / 12
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return ln(Phi((u + 1/2) / sd) - Phi((u - 1/2) / sd)); of wide noise by the density in the middle of the cell.
 
         The mean of the density over a cell is phi(x) (1 + (x^2 - 1) / (24 v) + ...), x = u / sd.
         """
-        variances = self.number_variances if places is None else self.number_variances[np.asarray(places)]
+        variances = self.number_variances if indices is None else self.number_variances[np.asarray(indices)]
         far, sd = np.broadcast_arrays(np.abs(np.asarray(noise, dtype=float)), np.sqrt(variances))
         squares = np.square(far / sd)
         term = np.where(sd > _WIDE, (squares - 1) / (24 * sd**2), 0.0)

@@ -25,7 +25,7 @@ from scipy.special import softmax
 from discreet._core.arrays import Counts, Floats
 from discreet._core.exact import ball
 from discreet.noise._noise import Noise
-from discreet.noise._radius import RadiusLaw, differences
+from discreet.noise._radius import RadiusDistribution, differences
 from discreet.noise._structure import SharedRadius, Structure, TotalPreserving
 from discreet.noise._zero_sum_laplace import balanced_rows, by_block, starts
 from discreet.noise.randomness import RandomBits, composition, subset, uniform_below
@@ -54,8 +54,8 @@ class SharedRadiusLaplace(Noise):
         return TotalPreserving(SharedRadius(self.sizes, float(self.rate)))
 
     @property
-    def radius(self) -> RadiusLaw:
-        """Return the law of the shared radius: P(R) ~ e^(-r R) prod_f V_f(R)."""
+    def radius(self) -> RadiusDistribution:
+        """Return the distribution of the shared radius: P(R) ~ e^(-r R) prod_f V_f(R)."""
         return _radius(self.rate, tuple(sorted(self.sizes)))
 
     def distances(self, noise: ArrayLike) -> Floats:
@@ -224,7 +224,7 @@ def sum_of_squares_within(radius: int, cells: int) -> int:
 
 
 @lru_cache(maxsize=8)
-def _radius(rate: Fraction, tables: tuple[int, ...]) -> RadiusLaw:
+def _radius(rate: Fraction, tables: tuple[int, ...]) -> RadiusDistribution:
     degree = sum(tables) - len(tables)
     kinds = Counter(tables)
-    return RadiusLaw(rate, [prod(within(r, m) ** n for m, n in kinds.items()) for r in range(degree + 1)])
+    return RadiusDistribution(rate, [prod(within(r, m) ** n for m, n in kinds.items()) for r in range(degree + 1)])

@@ -1,4 +1,4 @@
-"""Noise of transport along rows of cells that hang together: each group's row on its middle cell, all on one hub.
+"""Laplace noise on a star of paths: each group is a path of cells, joined by its middle cell to one hub.
 
 A unit is carried from cell to cell of its row, over steps with the rates r_i; to another group it goes over the middle
 of both rows and the hub between them, where nothing is counted. With U_i the noise in all cells from an end of the row
@@ -29,19 +29,19 @@ from discreet.privacy import PrivacyLoss
 
 
 @dataclass(frozen=True)
-class HungPaths(Noise):
-    """Linked rows of cells: rates `steps` between neighbours, and `hung` between each middle cell and a common hub.
+class StarOfPathsLaplace(Noise):
+    """Linked rows of cells: rates `steps` between neighbours, and `spokes` between each middle cell and a common hub.
 
     >>> HungPaths((Fraction(1), Fraction(1)), Fraction(3), 2).privacy_loss([1, 0, 0, 0, 0, -1]).epsilon
     Fraction(8, 1)
     """
 
     steps: tuple[Fraction, ...]
-    hung: Fraction
+    spokes: Fraction
     groups: int
 
     def __post_init__(self) -> None:
-        if not self.steps or min(*self.steps, self.hung) <= 0 or self.groups < 2:
+        if not self.steps or min(*self.steps, self.spokes) <= 0 or self.groups < 2:
             raise DeclarationError(
                 "Linked rows must be two or more in number, with two or more cells each and rates above 0."
             )
@@ -62,8 +62,8 @@ class HungPaths(Noise):
 
     @cached_property
     def edges(self) -> Laplace:
-        """Return the law of the flow: from each cell towards the middle, and from there to the hub."""
-        own = (*self.steps[: self.middle], self.hung, *self.steps[self.middle :])
+        """Return the distribution of the flow: from each cell towards the middle, and from there to the hub."""
+        own = (*self.steps[: self.middle], self.spokes, *self.steps[self.middle :])
         return Laplace(own * self.groups, (1,) * (self.groups * self.cells))
 
     def _rows(self, values: NumbersT) -> NumbersT:

@@ -25,9 +25,9 @@ from discreet._core.errors import DeclarationError
 
 
 class LogTerms(Protocol):
-    """The log kernel of single numbers: `places` says which number each entry is; left out, the last axis holds all."""
+    """The log kernel of single numbers: `indices` says which number each entry is; by default all, in order."""
 
-    def __call__(self, noise: ArrayLike, places: ArrayLike | None = None, /) -> Floats: ...
+    def __call__(self, noise: ArrayLike, indices: ArrayLike | None = None, /) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class SharedRadius:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class TreeStructure:
     """Noise along a tree: the flow `carried` from cell i to the later cell parents[i] is Laplace noise."""
 
     blocks: tuple[int, ...]
@@ -94,7 +94,7 @@ class Joint:
 class TotalPreserving:
     """Noise conditioned on every block summing to zero, so that totals are published exactly; `free` is it before."""
 
-    free: Product | SharedRadius | Tree | Joint
+    free: Product | SharedRadius | TreeStructure | Joint
     generator: Generator | None = None
 
     @property
@@ -121,16 +121,16 @@ class Independent:
         return Product(self.blocks, _SideBySideTerms(tuple(known))) if len(known) == len(found) else None
 
 
-Structure = Product | SharedRadius | Tree | Joint | Generator | TotalPreserving | Independent
+Structure = Product | SharedRadius | TreeStructure | Joint | Generator | TotalPreserving | Independent
 
 
 @dataclass(frozen=True, eq=False)
 class _SideBySideTerms:
     products: tuple[Product, ...]
 
-    def __call__(self, noise: ArrayLike, places: ArrayLike | None = None, /) -> Floats:
+    def __call__(self, noise: ArrayLike, indices: ArrayLike | None = None, /) -> Floats:
         values = np.asarray(noise)
-        wanted = np.arange(values.shape[-1]) if places is None else np.asarray(places)
+        wanted = np.arange(values.shape[-1]) if indices is None else np.asarray(indices)
         wanted, values = np.broadcast_arrays(wanted, values)
         found, first = np.zeros(values.shape), 0
         for product in self.products:
@@ -182,16 +182,16 @@ def product_of(structure: Structure) -> Product | None:
 class _Exponential:
     rate: float
 
-    def __call__(self, noise: ArrayLike, places: ArrayLike | None = None, /) -> Floats:
+    def __call__(self, noise: ArrayLike, indices: ArrayLike | None = None, /) -> Floats:
         return np.asarray(np.abs(np.asarray(noise)) * -self.rate)
 
 
-def log_terms(structure: Structure, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+def log_terms(structure: Structure, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
     """Return the log kernel of single numbers of noise whose kernel is a product."""
     product = product_of(structure)
     if product is None:
         raise DeclarationError("The kernel of this noise does not factor into one term for each number.")
-    return product.log_terms(noise, places)
+    return product.log_terms(noise, indices)
 
 
 def generator_of(structure: Structure) -> Generator | None:
@@ -241,12 +241,12 @@ def rho_weights(structure: Structure) -> tuple[Fraction, ...] | None:
             return None
 
 
-def tree_of(structure: Structure) -> Tree | None:
+def tree_of(structure: Structure) -> TreeStructure | None:
     """Return the tree along which noise was carried, if there is one."""
     match structure:
-        case Tree():
+        case TreeStructure():
             return structure
-        case TotalPreserving(Tree() as tree):
+        case TotalPreserving(TreeStructure() as tree):
             return tree
         case _:
             return None

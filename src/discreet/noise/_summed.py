@@ -1,7 +1,8 @@
-"""The laws of summed noise: a question that is read from its own sum of noisy numbers has noise of one of these.
+"""Distributions of summed noise, for inference from a sum of noisy numbers.
 
-If independent numbers, or numbers conditioned on summing to zero, are added up in parts, the sums have a product law
-again, conditioned in the same way: summing the product over all rows with the same sums leaves a product of
+If independent numbers, or numbers conditioned on summing to zero, are added up in parts, the sums have a product
+distribution again, conditioned in the same way: summing the product over all rows with the same sums leaves a product
+of
 
     G_c(x) = c-fold convolution of the kernel.
 
@@ -29,7 +30,7 @@ from discreet.noise._zero_sum_laplace import balanced_rows, by_block
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import PrivacyLoss, log_sum_of_gaussians
 
-_LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no law here
+_LONGEST = 4_000_000  # steps of the recurrence; sums of so little or so much noise have no distribution here
 _WIDE = Fraction(5)  # from this variance on the factor of x mod c is 1 to c e^(-49)
 _LEAST = 25.0  # a factor that lies below e^-25 of the largest cannot be found by Fourier sums of floats
 
@@ -65,19 +66,19 @@ class Summed(Noise):
 
     @abstractmethod
     def tabled(self, block: int, count: int, largest: int) -> Floats:
-        """Return log G_c(x) for x = 0, ..., `largest`, of sums of so many numbers of a block."""
+        """Return log G_c(x) for x = 0, ..., `largest`, of sums of `count` numbers of a block."""
 
     def _places(self) -> list[tuple[int, int]]:
         return [(block, count) for block, own in enumerate(self.counts) for count in own]
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return log G_c(x) of single sums; between whole numbers it is interpolated."""
         values = np.abs(np.asarray(noise))
-        wanted = np.arange(self.length) if places is None else np.asarray(places)
+        wanted = np.arange(self.length) if indices is None else np.asarray(indices)
         values, wanted = np.broadcast_arrays(values, wanted)
         found = np.zeros(values.shape)
-        for place, (block, count) in enumerate(self._places()):
-            own = wanted == place
+        for index, (block, count) in enumerate(self._places()):
+            own = wanted == index
             if own.any():
                 logs = self.tabled(block, count, int(np.ceil(values[own].max())) + 1)
                 low = np.floor(values[own]).astype(np.int64)
@@ -159,14 +160,14 @@ class SummedLaplace(Summed):
 
 
 def summed_laplace(base: Noise, rates: tuple[Fraction, ...], counts: Sequence[Sequence[int]]) -> SummedLaplace | None:
-    """Return the law of sums of Laplace noise; None if their noise is too wide for a table."""
+    """Return the distribution of sums of Laplace noise; None if their noise is too wide for a table."""
     if any(_width(rate, max(own)) > _LONGEST for rate, own in zip(rates, counts, strict=True)):
         return None
     return SummedLaplace(base, tuple(tuple(own) for own in counts), rates)
 
 
 def _width(rate: Fraction, count: int) -> int:
-    """Return how far a table goes: beyond lies less than e^-45 of a sum of so many numbers."""
+    """Return how far a table goes: beyond lies less than e^-45 of a sum of `count` numbers."""
     return ceil((12 * sqrt(2 * count) + 60) / float(rate)) + 60
 
 
@@ -193,7 +194,7 @@ _FINE = Fraction(1, 64)  # the rate of whole numbers that stand for real ones
 
 
 def laplace_density(*counts: int) -> tuple[Floats, ...]:
-    """Return real numbers, and for each count about the density there of the sum of so many Laplace numbers of rate 1.
+    """Return real numbers, and for each count about the density there of the sum of that many Laplace(1) numbers.
 
     The tables of whole numbers with a small rate serve for it, cut to the shortest.
     """
@@ -220,7 +221,7 @@ class SummedGaussian(Summed):
 def summed_gaussian(
     base: Noise, variances: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
 ) -> SummedGaussian | None:
-    """Return the law of sums of Gaussian noise; None if it is so narrow that floats cannot tell it."""
+    """Return the distribution of sums of Gaussian noise; None if it is too narrow for floats."""
     pairs = [(variance, max(own)) for variance, own in zip(variances, counts, strict=True)]
     if any(variance < _WIDE and count / (8 * float(variance)) > _LEAST for variance, count in pairs):
         return None
@@ -236,10 +237,10 @@ def _gaussian_factors(variance: Fraction, count: int) -> Floats:
     v = float(variance)
     half = ceil(14 * sqrt(count * v)) + count
     steps = np.arange(-half, half + 1)
-    law = np.exp(steps**2 / (-2 * v))
-    sums = np.fft.irfft(np.fft.rfft(np.roll(law / law.sum(), -half)) ** count, len(steps))
+    weights = np.exp(steps**2 / (-2 * v))
+    sums = np.fft.irfft(np.fft.rfft(np.roll(weights / weights.sum(), -half)) ** count, len(steps))
     near = np.minimum(np.arange(count), count - np.arange(count))
-    return np.asarray(np.log(sums[near]) + near**2 / (2 * count * v) + count * log(law.sum()))
+    return np.asarray(np.log(sums[near]) + near**2 / (2 * count * v) + count * log(weights.sum()))
 
 
 def sizes_of_sums(parts: Sequence[int], blocks: Sequence[int]) -> list[list[int]] | None:

@@ -10,16 +10,16 @@ differences are taken. A record that moves from a to b moves every U_e on the pa
 is the sum of independent randomised responses, at most the sum of the rates on the path: the distance of a and b. The
 zCDP parameter is sum r_e tanh(r_e/2), exactly: for one number D_alpha / alpha is a difference quotient of a function
 that is concave in (alpha - 1/2)^2, so that it is largest at alpha = 1, where it is the divergence. A path, for cells in
-an order, is the tree in which each cell hangs on the next.
+an order, is the tree in which the parent of each cell is the next.
 
 The noise of some cells of a tree, added up, beside that of all others.
 
 What a part of the cells has more or less came over the edges that lead out of it: with U_e carried over the edge e from
-a cell to the one on which it hangs, and S the part,
+a cell to its parent, and S the part,
 
     V = sum_(i in S) u_i = sum_e c_e U_e,   c_e = [cell in S] - [parent in S],
 
-independent Laplace numbers. Their law is made by one filter for each edge along a line of weights: a sum with
+independent Laplace numbers. Their distribution is made by one filter for each edge along a line of weights: a sum with
 e^(-r |x - y|) is a pass forward and one back, of positive numbers, so that tails keep their digits. All other cells
 have -V: the two sums are a table of two cells that keeps its total.
 """
@@ -40,8 +40,8 @@ from discreet._core.exact import ball, rounded_up
 from discreet.noise._laplace import Laplace
 from discreet.noise._line_sums import filtered
 from discreet.noise._noise import Noise
-from discreet.noise._prefix_sums import CutLaw
-from discreet.noise._structure import Product, Structure, TotalPreserving, Tree
+from discreet.noise._prefix_sums import PrefixSumNoise
+from discreet.noise._structure import Product, Structure, TotalPreserving, TreeStructure
 from discreet.noise._zero_sum_laplace import balanced_rows
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import PrivacyLoss
@@ -74,9 +74,9 @@ class TreeSum(Noise):
         drawn = self._edges.sample(rows, bits).sum(axis=1)
         return np.stack([drawn, -drawn], axis=1)
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return log P(V = v) of the first sum, and 0 of the second, which is then known."""
-        values, wanted = np.broadcast_arrays(np.abs(np.asarray(noise)), np.arange(2) if places is None else places)
+        values, wanted = np.broadcast_arrays(np.abs(np.asarray(noise)), np.arange(2) if indices is None else indices)
         logs, slowest = tabled(tuple(map(float, self.rates))), float(min(self.rates))
         last = len(logs) - 1
         own = np.interp(values, np.arange(len(logs)), logs) - slowest * np.maximum(values - last, 0)
@@ -89,7 +89,7 @@ class TreeSum(Noise):
 
     @property
     def log_normaliser(self) -> float:
-        """Return 0: the kernel is a law."""
+        """Return 0: the kernel is a distribution."""
         return 0.0
 
     @property
@@ -98,7 +98,7 @@ class TreeSum(Noise):
 
     @property
     def decay_length(self) -> Floats:
-        """Return one over the smallest rate, or what so many numbers together reach if that is more."""
+        """Return one over the smallest rate, or the reach of all these numbers together if that is more."""
         rates = np.array([float(rate) for rate in self.rates])
         return np.full(2, max(1 / rates.min(), float(np.sqrt((1 / rates**2).sum()))))
 
@@ -123,7 +123,7 @@ class TreeSum(Noise):
 
 
 def tree_sum(rates: tuple[Fraction, ...]) -> TreeSum | None:
-    """Return the law of a sum of edges; None if its table would be too long."""
+    """Return the distribution of a sum of edges; None if its table would be too long."""
     return TreeSum(tuple(sorted(rates))) if _FAR / float(min(rates)) <= _LONGEST else None
 
 
@@ -131,16 +131,16 @@ def tree_sum(rates: tuple[Fraction, ...]) -> TreeSum | None:
 def tabled(rates: tuple[float, ...]) -> Floats:
     """Return log P(V = v) for v = 0, 1, ..., as far as the slowest edge falls by a factor of e^110."""
     half = ceil(_FAR / min(rates)) + 60
-    law = np.zeros(2 * half + 1)
-    law[half] = 1.0
+    line = np.zeros(2 * half + 1)
+    line[half] = 1.0
     for rate in rates:
-        law = filtered(law, rate) * np.tanh(rate / 2)
-    return np.log(np.maximum(law[half:], 1e-300))
+        line = filtered(line, rate) * np.tanh(rate / 2)
+    return np.log(np.maximum(line[half:], 1e-300))
 
 
 @dataclass(frozen=True)
 class TreeLaplace(Noise):
-    """Laplace noise carried along a tree: cell i hangs on the later cell `parents[i]` by an edge of rate `rates[i]`.
+    """Laplace noise along a tree: an edge of `rates[i]` joins cell i to its parent, the later cell `parents[i]`.
 
     The last cell is the root.
 
@@ -154,8 +154,8 @@ class TreeLaplace(Noise):
     def __post_init__(self) -> None:
         if len(self.rates) != len(self.parents) or not self.rates or min(self.rates) <= 0:
             raise DeclarationError("A tree needs at least one edge, and every edge a rate above 0.")
-        if any(not place < parent <= len(self.parents) for place, parent in enumerate(self.parents)):
-            raise DeclarationError("Every cell of a tree must hang on a later one; the last is the root.")
+        if any(not index < parent <= len(self.parents) for index, parent in enumerate(self.parents)):
+            raise DeclarationError("The parent of every cell of a tree must be a later cell; the last is the root.")
 
     @classmethod
     def path(cls, rates: Sequence[Fraction]) -> "TreeLaplace":
@@ -169,7 +169,7 @@ class TreeLaplace(Noise):
 
     @cached_property
     def structure(self) -> Structure:
-        return TotalPreserving(Tree(self.blocks, self.parents, self.edges.number_rates, self.carried))
+        return TotalPreserving(TreeStructure(self.blocks, self.parents, self.edges.number_rates, self.carried))
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -178,21 +178,21 @@ class TreeLaplace(Noise):
 
     @cached_property
     def edges(self) -> Laplace:
-        """Return the law of the flow over the edges."""
+        """Return the distribution of the flow over the edges."""
         return Laplace(self.rates, (1,) * len(self.rates))
 
     def carried(self, noise: NumbersT) -> NumbersT:
         """Return U: for every edge the sum over all cells behind it."""
         sums = np.array(noise)
-        for place, parent in enumerate(self.parents):
-            sums[..., parent] += sums[..., place]
+        for index, parent in enumerate(self.parents):
+            sums[..., parent] += sums[..., index]
         return sums[..., :-1]
 
     def delivered(self, carried: NumbersT) -> NumbersT:
         """Return u: the noise in each cell after these flows over the edges."""
         found = np.concatenate([carried, np.zeros_like(carried[..., :1])], axis=-1)
-        for place, parent in enumerate(self.parents):
-            found[..., parent] -= carried[..., place]
+        for index, parent in enumerate(self.parents):
+            found[..., parent] -= carried[..., index]
         return found
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
@@ -241,8 +241,8 @@ class TreeLaplace(Noise):
         """Return for each cell the slopes of all edges on its way to the root, added up."""
         slopes = self.edges.slope(self.carried(np.asarray(noise, dtype=float)))
         found = np.concatenate([slopes, np.zeros_like(slopes[..., :1])], axis=-1)
-        for place in range(len(self.parents) - 1, -1, -1):
-            found[..., place] += found[..., self.parents[place]]
+        for index in range(len(self.parents) - 1, -1, -1):
+            found[..., index] += found[..., self.parents[index]]
         return found
 
     def _epsilon(self, change: Counts) -> Fraction:
@@ -258,35 +258,35 @@ class TreeLaplace(Noise):
         return self.edges.privacy_loss(self.carried(change)).curve
 
     def marginal(self, groups: Sequence[int]) -> "TreeSum | None":
-        """Return the law of the noise of some cells and of all others: that of the edges between them."""
+        """Return the distribution of the noise of some cells and of all others: that of the edges between them."""
         if set(groups) != {0, 1}:
             return None
         hangs = zip(groups, self.parents, self.rates, strict=False)
         return tree_sum(tuple(rate for own, parent, rate in hangs if own != groups[parent]))
 
-    def cut(self, place: int) -> CutLaw | None:
-        """Return the law of the noise of the first cells of a path: that of the edge behind them.
+    def cut(self, index: int) -> PrefixSumNoise | None:
+        """Return the distribution of the noise of the first cells of a path: that of the edge behind them.
 
-        All cuts go as far as the widest one, so that each tells how far noise may go at any of them.
+        All cuts go as far as the widest one, so that each shows how far noise may go at any of them.
         """
         if not self.is_path:
             return None
-        weights = _laplace_line(float(self.rates[place - 1]), float(min(self.rates)))
-        return CutLaw(weights / weights.sum())
+        weights = _laplace_line(float(self.rates[index - 1]), float(min(self.rates)))
+        return PrefixSumNoise(weights / weights.sum())
 
     @cached_property
     def cut_operations(self) -> float:
-        """Return about how many operations the laws of all cuts take, where cells form a path."""
+        """Return about how many operations the distributions of all cuts take, where cells form a path."""
         return float(np.sum((64 / self.edges.number_rates) ** 2)) if self.is_path else 0.0
 
-    def single(self, place: int) -> CutLaw | None:
-        """Return the law of the noise of one cell of a path: the difference of its two edges."""
+    def single(self, index: int) -> PrefixSumNoise | None:
+        """Return the distribution of the noise of one cell of a path: the difference of its two edges."""
         if not self.is_path:
             return None
-        beside = [float(self.rates[edge]) for edge in (place - 1, place) if 0 <= edge < len(self.rates)]
+        beside = [float(self.rates[edge]) for edge in (index - 1, index) if 0 <= edge < len(self.rates)]
         lines = [_laplace_line(rate) for rate in beside]
         weights = lines[0] if len(lines) == 1 else np.convolve(lines[0], lines[1])
-        return CutLaw(weights / weights.sum())
+        return PrefixSumNoise(weights / weights.sum())
 
 
 def rho_of_moves(edges: Laplace, carried: Counts) -> Fraction:

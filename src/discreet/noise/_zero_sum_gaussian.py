@@ -129,7 +129,7 @@ def _kept(variance: Fraction, cells: int, odd: Mapping[int, Counts], bits: Rando
 
 
 def acceptance(variance: Fraction, odd: Mapping[int, int]) -> arb:
-    """Return an enclosure of the probability of keeping a row with so many odd nodes of each size."""
+    """Return an enclosure of the probability of keeping a row with these numbers of odd nodes of each size."""
     found = arb(1)
     for size, count in odd.items():
         if count:
@@ -196,9 +196,9 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
         moved = [np.abs(own).sum() for own in by_block(change, self.sizes)]
         if not any(moved):
             return PrivacyLoss((Fraction(0),), (1.0,))
-        place = int(np.argmax(moved))
+        index = int(np.argmax(moved))
         if sum(moved) == 2:
-            return gaussian_loss(self.variances[place], self.sizes[place], True)
+            return gaussian_loss(self.variances[index], self.sizes[index], True)
         return concentrated_loss(self._rho(change))
 
     def from_normals(self, normals: ArrayLike) -> Floats:
@@ -207,7 +207,7 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
         return np.concatenate([own - own.mean(axis=-1, keepdims=True) for own in by_block(free, self.sizes)], axis=-1)
 
     def marginal(self, groups: Sequence[int]) -> Noise | None:
-        """Return the law of sums inside blocks: it is the product of the sums' laws, conditioned in the same way."""
+        """Return the distribution of sums inside blocks: a product, conditioned in the same way."""
         from discreet.noise._summed import summed_gaussian
 
         sizes = sizes_of_sums(groups, self.sizes)
@@ -215,7 +215,7 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
 
 
 def _cell_variance(v: float, cells: int) -> float:
-    """Return sum_u u^2 g(u) g^(m-1)(-u) over the same without u^2, g^(m-1) being the law of m - 1 cells' sum."""
+    """Return sum_u u^2 g(u) g^(m-1)(-u) over the same without u^2, g^(m-1) for the sum of m - 1 cells."""
     if v > _WIDE:
         return v * (1 - 1 / cells)
     half = int(np.ceil(12 * np.sqrt(v * cells))) + 12

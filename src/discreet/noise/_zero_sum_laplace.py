@@ -8,7 +8,7 @@ summing to zero, so that totals are published as they are. With the rate epsilon
 noise in the shape of one person's influence on a histogram, as moving a unit between two cells has d = 1. `Blockwise`
 and `ZeroSum` are noise of any shape that goes by blocks, and is tied.
 
-The law of Laplace noise that sums to zero: its normaliser, its variance, and the loss where units move.
+The distribution of Laplace noise that sums to zero: its normaliser, its variance, and the loss where units move.
 
 Noise that sums to zero in many cells: its distance first, then a uniform lattice point at that distance.
 """
@@ -30,7 +30,7 @@ from discreet._core.exact import ball
 from discreet.noise._noise import Noise, Operations
 from discreet.noise._structure import Product, Structure, TotalPreserving
 from discreet.noise.randomness import (
-    FiniteLaw,
+    FiniteDistribution,
     RandomBits,
     bernoulli_exponential,
     composition,
@@ -110,7 +110,7 @@ def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:
     drawn = np.zeros(cells, dtype=np.int64)
     if distance == 0:
         return drawn
-    positive = 1 + int(FiniteLaw(lambda: _weights_of_positive(distance, cells)).sample(1, bits)[0])
+    positive = 1 + int(FiniteDistribution(lambda: _weights_of_positive(distance, cells)).sample(1, bits)[0])
     rises = np.zeros(cells, dtype=np.bool_)
     rises[subset(positive, cells, bits)] = True
     drawn[rises] = 1 + composition(distance - positive, positive, bits)
@@ -119,8 +119,8 @@ def radial_noise(epsilon: Fraction, cells: int, bits: RandomBits) -> Counts:
 
 
 @lru_cache(maxsize=16)
-def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteLaw:
-    return FiniteLaw(lambda: squared_binomials(epsilon, cells))
+def _start_of_distance(epsilon: Fraction, cells: int) -> FiniteDistribution:
+    return FiniteDistribution(lambda: squared_binomials(epsilon, cells))
 
 
 def _weights_of_positive(distance: int, cells: int) -> list[arb]:
@@ -152,13 +152,13 @@ def balanced_rows(noise: Counts | Floats, blocks: Sequence[int]) -> NDArray[np.b
 
 
 def runs_of_blocks(lengths: Sequence[int], blocks: Sequence[int]) -> list[slice] | None:
-    """Return which blocks make up consecutive pieces of so many numbers; None if a block is cut."""
+    """Return which blocks make up consecutive pieces of these lengths; None if a block is cut."""
     edges = np.cumsum([0, *blocks]).tolist()
     ends = np.cumsum([0, *lengths]).tolist()
     if ends[-1] != edges[-1] or not set(ends) <= set(edges):
         return None
-    places = [edges.index(end) for end in ends]
-    return [slice(first, last) for first, last in pairwise(places)]
+    indices = [edges.index(end) for end in ends]
+    return [slice(first, last) for first, last in pairwise(indices)]
 
 
 class Blockwise(Noise):
@@ -176,7 +176,7 @@ class Blockwise(Noise):
         return self.sizes
 
     def pieces(self, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
-        """Return the laws of pieces that do not cut a block."""
+        """Return the distributions of pieces that do not cut a block."""
         make: Callable[..., Noise] = type(self)
         runs = runs_of_blocks(lengths, self.sizes)
         return None if runs is None else tuple(make(self.parameters[run], self.sizes[run]) for run in runs)
@@ -215,9 +215,9 @@ class ProductLaplace(RatedBlocks):
     def structure(self) -> Structure:
         return Product(self.sizes, self.log_terms, self.rates)
 
-    def log_terms(self, noise: ArrayLike, places: ArrayLike | None = None) -> Floats:
+    def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return -r |u|."""
-        rates = self.number_rates if places is None else self.number_rates[np.asarray(places)]
+        rates = self.number_rates if indices is None else self.number_rates[np.asarray(indices)]
         return np.asarray(np.abs(np.asarray(noise)) * -rates)
 
     @property
@@ -247,7 +247,7 @@ class ProductLaplace(RatedBlocks):
         return sum((rate * step * times for (rate, step), times in self.moves(change).items()), Fraction(0))
 
     def marginal(self, groups: Sequence[int]) -> Noise | None:
-        """Return the law of sums inside blocks: it is the product of the sums' laws, tied or free as these numbers."""
+        """Return the distribution of sums inside blocks: a product, tied or free as these numbers."""
         from discreet.noise._summed import (
             sizes_of_sums,
             summed_laplace,  # it builds on this module
@@ -268,9 +268,9 @@ class ZeroSum(Blockwise):
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw each block's noise, blocks of one kind together."""
         drawn = np.zeros((rows, self.length), dtype=np.int64)
-        for (parameter, cells), places in places_by_kind(self.parameters, self.sizes).items():
-            many = self.block_noise(parameter, cells, rows * len(places), bits)
-            drawn[:, places] = many.reshape(rows, len(places), cells)
+        for (parameter, cells), indices in places_by_kind(self.parameters, self.sizes).items():
+            many = self.block_noise(parameter, cells, rows * len(indices), bits)
+            drawn[:, indices] = many.reshape(rows, len(indices), cells)
         return drawn
 
 
@@ -329,13 +329,13 @@ def block_steps(change: Counts, sizes: Sequence[int]) -> list[Counter[int]]:
     """Return how far the numbers of each block move, and how many by so much."""
     ends = np.cumsum(sizes)
     found: list[Counter[int]] = [Counter() for _ in sizes]
-    for place in np.flatnonzero(change):
-        found[int(np.searchsorted(ends, place, side="right"))][abs(int(change[place]))] += 1
+    for index in np.flatnonzero(change):
+        found[int(np.searchsorted(ends, index, side="right"))][abs(int(change[index]))] += 1
     return found
 
 
 def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tuple[Fraction, int], Counts]:
-    """Return for each kind of block, (rate, cells), the places of the cells of all such blocks, one row for each."""
+    """Return for each type of block, (rate, cells), the indices of the cells of all such blocks, one row for each."""
     begins: dict[tuple[Fraction, int], list[int]] = {}
     for kind, start in zip(zip(rates, sizes, strict=True), np.cumsum((0, *sizes))[:-1], strict=True):
         begins.setdefault(kind, []).append(int(start))

@@ -22,7 +22,7 @@ from scipy.special import bdtr
 from discreet._core.arrays import Counts, Floats
 from discreet.inference import PairNoise, Quantiles, Ratio
 from discreet.mathematics.distributions import ROUNDED, Share, tails
-from discreet.noise import CutLaw
+from discreet.noise import PrefixSumNoise
 
 _MARGIN = 1e-12  # probability of tails beyond which laws are cut off
 _TRIM = 1e-13  # counts of smaller probabilities have no say in the share of a population
@@ -89,8 +89,8 @@ class ExactTests(EdgeTests):
 
     values: Counts
     size: int
-    cut: Callable[[int], CutLaw]
-    single: Callable[[int], CutLaw]
+    cut: Callable[[int], PrefixSumNoise]
+    single: Callable[[int], PrefixSumNoise]
 
     def __post_init__(self) -> None:
         self.below = np.cumsum(self.values)[:-1].astype(float)
@@ -134,14 +134,14 @@ class BinomialSums:
         inside = bdtr(np.clip(counts, 0, size).astype(float), size, float(share))
         self._below = np.where(counts < 0, 0.0, inside)
 
-    def tails(self, law: CutLaw, noisy: int) -> tuple[float, float]:
+    def tails(self, law: PrefixSumNoise, noisy: int) -> tuple[float, float]:
         """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z) for U of this law, which is symmetric."""
         start = noisy - law.half - self._first
         below = self._below[start - 1 : start + len(law.chances)]
         return float(law.chances @ below[1:]), float(law.chances @ (1 - below[:-1]))
 
 
-def own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
+def own_share(law: PrefixSumNoise, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
     """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))
@@ -153,7 +153,7 @@ def own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -
     return Ratio(min(max(point, found.low), found.high), found.low, found.high, share.numerical_error(level))
 
 
-def population_share(law: CutLaw, noisy: int, size: int) -> Share:
+def population_share(law: PrefixSumNoise, noisy: int, size: int) -> Share:
     """Return the law of a share of the population under a uniform prior, given its own noisy sum."""
     first, last = max(0, noisy - law.half), min(size, noisy + law.half)
     counts = np.arange(first, last + 1) if first <= last else np.array([0 if noisy < 0 else size])

@@ -13,18 +13,18 @@ import numpy as np
 
 from discreet._core.arrays import Floats
 from discreet.inference import Ratio
-from discreet.noise import CutLaw
+from discreet.noise import PrefixSumNoise
 from discreet.numbers._edge_tests import BinomialSums, EdgeTests, Tails, own_share
 
 OF_TABLE = 0.8
 """s, the share of the error probability that goes to claims by the table."""
 
 
-def laplace_cut(rate: float) -> CutLaw:
+def laplace_cut(rate: float) -> PrefixSumNoise:
     """Return the law of one number with discrete Laplace noise."""
     half = int(30 / rate) + 2
     chances = np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-half, half + 1)))
-    return CutLaw(np.asarray(chances))
+    return PrefixSumNoise(np.asarray(chances))
 
 
 @dataclass(eq=False)
@@ -37,7 +37,7 @@ class StepTests(EdgeTests):
     """The standard deviation of the table's noise below the edge."""
     edge: int
     noisy: int
-    law: CutLaw
+    law: PrefixSumNoise
 
     def __post_init__(self) -> None:
         """Move the numbers below all edges towards y: as the noise of a bridge goes, most near the edge."""
@@ -71,7 +71,7 @@ class StepTests(EdgeTests):
         return self.table.share_of(cell, level, sampled)
 
 
-def weights_of(below: Floats, noisy: int, law: CutLaw) -> Floats:
+def weights_of(below: Floats, noisy: int, law: PrefixSumNoise) -> Floats:
     """Return how likely y makes numbers of records below its edge."""
     found = law.at(noisy - np.rint(below)) + 1e-300
     return np.asarray(found / found.sum())

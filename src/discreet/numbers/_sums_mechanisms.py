@@ -157,7 +157,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         return model.squares_share
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         return ("squares",) if self.squares == self.usual_squares(self.model) else ()
 
     @property
@@ -206,8 +206,8 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         """Return made-up sums as an array; they must add up to the public size."""
         return self.model.checked(counts, self.size)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield no alternatives: a twin has the same share."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield no alternatives: a small instance has the same share."""
         yield {}
 
 

@@ -52,7 +52,7 @@ class NumberTableReading:
         """Say how it was read."""
         how = "exact tests" if self.is_exact else f"tests by rank among {self.draws:,} draws of noise"
         several = (
-            f", applied to the average of {len(self.noise.laws)} releases" if isinstance(self.noise, Averaged) else ""
+            f", applied to the average of {len(self.noise.parts)} releases" if isinstance(self.noise, Averaged) else ""
         )
         return f"read by {how} at every edge{several}, which are valid for any records"
 

@@ -49,7 +49,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
 from discreet._core.fields import Checked, Converted, Number, Whole, computed, converted, frozen
 from discreet.mechanism import Additive, Model, Quantities, UnderMetric, accepted, noise_epsilon
-from discreet.noise import BlockLaplace, HungPaths, TreeLaplace, ZeroSumBlocks, starts
+from discreet.noise import BlockLaplace, StarOfPathsLaplace, TreeLaplace, ZeroSumBlocks, starts
 from discreet.numbers._table_model import NumberTable
 from discreet.privacy import GroupLines, Line
 
@@ -123,7 +123,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
     blocks: Converted[int | None, int] = computed(_blocks, default=None)
 
     @property
-    def unsaid(self) -> Collection[str]:
+    def derived_fields(self) -> Collection[str]:
         """Leave out what was not chosen explicitly."""
         usual = {"share": usual_share(self.model.count), "blocks": usual_blocks(self.model.count)}
         return [name for name, value in usual.items() if getattr(self, name) == value]
@@ -154,7 +154,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         """Return made-up counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         yield {} if model == self.model else {"blocks": 2}
 
 
@@ -243,18 +243,18 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         return HungCells(self.model, (len(self.model.cells),))
 
     @cached_property
-    def noise(self) -> HungPaths:
+    def noise(self) -> StarOfPathsLaplace:
         """Return one rate for each step from a cell to the next, and half of that between groups for each row."""
         steps = np.diff(np.array(self.model.edges[:-1], dtype=object))
         rates = tuple(self.epsilon_per_unit * step for step in steps)
-        return HungPaths(rates, self.epsilon_per_unit * self.between / 2, len(self.model.groups))
+        return StarOfPathsLaplace(rates, self.epsilon_per_unit * self.between / 2, len(self.model.groups))
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return made-up counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin with the same distance between groups."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield a small instance with the same distance between groups."""
         yield {}
 
 

@@ -22,8 +22,8 @@ from scipy.special import bdtr, ndtri
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, whole
-from discreet.mathematics.distributions import MixtureBatch, Part, ends_of, tails
-from discreet.mechanism import Asked, Placed, Simulated, one_for_each
+from discreet.mathematics.distributions import BetaRows, MixtureBatch, ends_of, tails
+from discreet.mechanism import Asked, MetricLike, Simulated, one_for_each
 from discreet.numbers._bounded_number import BoundedNumber, asked_of, exact_shares
 from discreet.numbers._persons import Persons
 from discreet.records import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, Bounds, Column, Statistics, day_text
@@ -71,7 +71,9 @@ def _share_width(model: "NumberTable", count: float, total: float, level: float)
     Where all records count it is that of Beta(1 + k, 1 + n - k), opened to 0 and 1; else by the normal law.
     """
     if model.by is None and not model.leaves_gaps_out:
-        low, high = ends_of(MixtureBatch([Part.of(np.ones((1, 1)), np.array([1.0 + count]), total + 2.0)]), level, True)
+        low, high = ends_of(
+            MixtureBatch([BetaRows.of(np.ones((1, 1)), np.array([1.0 + count]), total + 2.0)]), level, True
+        )
         return float(high[0] - low[0])
     part = count / total
     return 2 * float(ndtri(tails(level)[1])) * float(np.sqrt(part * (1 - part) / total))
@@ -275,7 +277,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def contributions(self, most: int) -> tuple[Counts, bool]:
         return one_for_each(len(self.cells), most)
 
-    def is_told_by(self, metric: Placed) -> bool:
+    def is_decided_by(self, metric: MetricLike) -> bool:
         """Tell whether every edge is one of the metric's, and values and gaps are read alike."""
         plain = self.by is None and self.persons is None and not self.leaves_gaps_out
         own, cells = self.bounds, metric.numbers

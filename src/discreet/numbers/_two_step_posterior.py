@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet._core.arrays import Floats
 from discreet.inference import PosteriorSample, Problem
-from discreet.noise import CutLaw, epsilon_weights
+from discreet.noise import PrefixSumNoise, epsilon_weights
 from discreet.numbers._edge_tests import EdgeTests
 from discreet.numbers._step_tests import StepTests, laplace_cut, weights_of
 from discreet.numbers._table_inference import NumberTableReading
@@ -31,7 +31,7 @@ class TwoStepReading(NumberTableReading):
         return f"{super().method}; below {at} by the second step as well"
 
     @cached_property
-    def law(self) -> CutLaw:
+    def law(self) -> PrefixSumNoise:
         """Return the law of the noise of the second number."""
         return laplace_cut(self.rate)
 

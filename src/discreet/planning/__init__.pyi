@@ -6,7 +6,7 @@ from discreet.planning._accuracy import largest_size as largest_size
 from discreet.planning._accuracy import rehearsal as rehearsal
 from discreet.planning._accuracy import require_quick as require_quick
 from discreet.planning._accuracy import studies_for as studies_for
-from discreet.planning._candidates import HasCompetitors as HasCompetitors
+from discreet.planning._candidates import HasCandidates as HasCandidates
 from discreet.planning._cell_variances import cell_variances, mean_cell_variance
 from discreet.planning._compare import Ranked, Ranking, compare
 from discreet.planning._spending import ledger_totals

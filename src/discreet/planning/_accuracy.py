@@ -54,7 +54,7 @@ from discreet.inference import (
 from discreet.mathematics.distributions import tails
 from discreet.mechanism import (
     HasConditionals,
-    HasEvents,
+    HasEventChances,
     HasMainRows,
     HasProgram,
     HasRowScales,
@@ -72,11 +72,11 @@ from discreet.verification import drawing, numbers_of, planning
 MOST_STUDIES, LEAST_STUDIES = 60, 4
 """How many studies are simulated at one epsilon, at most and at least."""
 POINT = 4e9
-"""Operations that take about a second: at most so many at one epsilon, or twice as many for a few studies."""
+"""Operations that take about a second: the most at one epsilon; twice as many for a few studies."""
 CURVE = 5 * POINT
 """Operations of a curve: further points are left out."""
 _FEW = 20  # studies, from which on the Monte Carlo error of a mean width is usually below 2 %
-_SLACK = 1.6  # so many times the operations of a curve may be counted where a few studies are read: they take less
+_SLACK = 1.6  # factor on the operations of a curve where a few studies are read: they take less
 _SHARE = 0.4  # of the operations of a point, for more than a few studies
 _STUDY, _NUMBER = 5e7, 2e6  # operations that every study takes, whatever is read, and every number of it
 _SAMPLED = 2.0  # how much longer chains and importance sampling take than their counted operations
@@ -124,7 +124,7 @@ class Accuracy(NotebookRepr):
     """The accuracy to expect of a release: one row for each quantity, and the mean over them.
 
     Means over rows are in `unit`: rows of other units are scaled to it. `log_score` is the mean log density of the
-    posterior at the truth, where densities are known (larger is better). `method` says how studies were made up and
+    posterior at the truth, where densities are known (larger is better). `method` says how studies were simulated and
     read, `facts` holds what else is known at once, such as the standard deviation of the noise of a count.
     """
 
@@ -293,7 +293,7 @@ def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int)
 
 
 def require_quick(mechanism: Sized, patience: float) -> None:
-    """Refuse a plan that takes much longer than seconds, as readings by chains do."""
+    """Refuse a plan that takes much longer than seconds, as inference by chains does."""
     work = studies_for(mechanism) * work_of_study(mechanism)
     if work > patience * _QUICK:
         raise DeclarationError(
@@ -309,7 +309,7 @@ def rehearsal(mechanism: Sized, label: str, seed: int) -> tuple[Posterior, tuple
 
 
 def main_rows_of(model: Model, count: int) -> Sequence[int]:
-    """Return over which of so many rows of a posterior a mean is taken: all, if they have one unit."""
+    """Return over which of a posterior's `count` rows a mean is taken: all, if they have one unit."""
     return model.main_rows(count) if isinstance(model, HasMainRows) else range(count)
 
 
@@ -334,7 +334,7 @@ class _Studies:
         self._read: dict[Sized, _Read] = {}
 
     def made(self, count: int) -> list[Simulated]:
-        """Return the first so many."""
+        """Return the first `count`."""
         for number in range(len(self._made), count):
             generator = np.random.default_rng([self.seed, number])
             self._made.append(self.model.simulate(self.size, generator))
@@ -369,7 +369,7 @@ class _Studies:
         return np.array(self.model.row_scales, dtype=float)[self.places]
 
     def read(self, mechanism: Sized, count: int) -> "_Read":
-        """Return what was read of the first so many studies, or more; what is missing is drawn and read."""
+        """Return the posteriors of the first `count` studies, or more; what is missing is drawn and read."""
         found = self._read.setdefault(mechanism, _Read())
         together, is_own = max(1, _AT_ONCE // numbers_of(mechanism.model)), self.model is mechanism.model
         places: Sequence[int] = self.places.tolist()
@@ -506,10 +506,10 @@ def _error(values: Floats) -> Floats:
 
 
 def _method(model: Model, number: int, read: str, is_rough: bool) -> str:
-    """Say from which law studies were made up, and how they were read."""
-    law = "drawn from the prior" if model.is_prior_declared else "drawn from the default prior"
+    """Say from which distribution studies were simulated, and how they were read."""
+    source = "drawn from the prior" if model.is_prior_declared else "drawn from the default prior"
     how = ", by fewer draws than `infer` makes" if is_rough else ""
-    return f"Means over {number} simulated studies {law}, {read}{how}."
+    return f"Means over {number} simulated studies {source}, {read}{how}."
 
 
 Vary = Literal["epsilon", "size"]
@@ -588,7 +588,7 @@ def solve_for_width(
 
 def _are_rows_shares(model: Model) -> bool:
     """Tell whether the rows of a posterior are probabilities: of a table's cells, or in a graph."""
-    return isinstance(model, HasEvents) and not isinstance(model, HasProgram)
+    return isinstance(model, HasEventChances) and not isinstance(model, HasProgram)
 
 
 def check_width(mechanism: Sized, width: float) -> None:
@@ -600,7 +600,7 @@ def check_width(mechanism: Sized, width: float) -> None:
 
 
 def largest_size(mechanism: Sized) -> float:
-    """Return up to how many records a search goes: ten million, or what can be made up in good time."""
+    """Return up to how many records a search goes: ten million, or what can be simulated in good time."""
     one, two = (float(mechanism.model.simulation_cost(size)[0]) for size in (1_000_000, 2_000_000))
     each = (two - one) / 1e6
     return min(1e7, max(2.0 * mechanism.size, _MOST_MAKING / max(each, 1e-9)))
@@ -615,7 +615,7 @@ def _crossing(
     through the last two points, or through both ends of a bracket, says where to try next: a little beyond the
     crossing, at most a factor of 10 away, and every third time half-way.
     """
-    low, high, slope = (0.0, inf), (inf, -inf), 0.0  # (place, excess) on both sides, and -d excess / d log place
+    low, high, slope = (0.0, inf), (inf, -inf), 0.0  # (point, excess) on both sides, and -d excess / d log point
     aimed, last = starts[0], (nan, nan)
     for step in range(_MOST_STEPS):
         aimed = starts[step] if step < len(starts) else aimed

@@ -9,11 +9,11 @@ from discreet.mechanism import Model, Sized
 
 
 @runtime_checkable
-class HasCompetitors(Protocol):
+class HasCandidates(Protocol):
     """A kind that says itself which of its mechanisms compete: several, others than its constructor makes, or none."""
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield the mechanisms of this kind that compete in a ranking under (epsilon, delta)."""
 
 
@@ -24,13 +24,15 @@ class HasFreeParameter(Protocol):
     free_parameter: ClassVar[str]
 
 
-def competitors(kind: type[Sized], model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+def candidate_mechanisms(
+    kind: type[Sized], model: Model, size: int, epsilon: Fraction, delta: Fraction
+) -> Iterator[Sized]:
     """Return the mechanisms of a kind that compete in a ranking under (epsilon, delta).
 
     That is what the constructor makes, if it needs nothing more, unless the kind says otherwise.
     """
     asked = model, size, epsilon, delta
-    return kind.competitors(*asked) if issubclass(kind, HasCompetitors) else _made(kind, *asked)
+    return kind.candidate_mechanisms(*asked) if issubclass(kind, HasCandidates) else _made(kind, *asked)
 
 
 def _made(kind: type[Sized], model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:

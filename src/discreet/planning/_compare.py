@@ -18,7 +18,7 @@ from discreet._core.notebook import NotebookRepr, with_picture
 from discreet._core.progress import shown
 from discreet.mechanism import Model, Sized
 from discreet.planning._accuracy import POINT, Accuracy, accuracy, work_of_study
-from discreet.planning._candidates import competitors, free_parameter
+from discreet.planning._candidates import candidate_mechanisms, free_parameter
 from discreet.privacy import Evidence, percent_text
 from discreet.programs import ModelledTable
 from discreet.programs.families import ReadableFamily
@@ -135,7 +135,7 @@ def compare(
         if not made.accepts_model(own):
             continue
         try:
-            rivals = list(competitors(made, own, number, *asked))
+            rivals = list(candidate_mechanisms(made, own, number, *asked))
             for rival in rivals:
                 _check_publishable(rival, *asked)
             if rivals:  # else it needs more settings than these
@@ -150,7 +150,7 @@ def compare(
 
 
 def _best(rivals: Sequence[Sized], level: float, seed: int) -> Sized:
-    """Return the mechanism of one kind whose release tells most, where a parameter is free and that is quickly found.
+    """Return the mechanism of one kind whose release is most informative, where a parameter is free and quickly found.
 
     Else it is the first.
     """

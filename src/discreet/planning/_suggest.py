@@ -40,7 +40,7 @@ from discreet.numbers import (
     suitable_cells,
     suitable_path_cells,
 )
-from discreet.planning._candidates import competitors, free_parameter
+from discreet.planning._candidates import candidate_mechanisms, free_parameter
 from discreet.programs import Program
 from discreet.regression import BoxMoments, ConeMoments, GaussianMoments, LinearRegression, NoisyMoments
 from discreet.tables import Categories, GeometricHistogram, TreeLevels
@@ -133,7 +133,9 @@ def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Sugge
     refusals = []
     for kind in kinds:
         try:
-            made = next(competitors(kind, model, whole(size, "size"), positive(epsilon, "epsilon"), delta), None)
+            made = next(
+                candidate_mechanisms(kind, model, whole(size, "size"), positive(epsilon, "epsilon"), delta), None
+            )
         except DeclarationError as problem:
             refusals.append(str(problem))
             continue
@@ -169,7 +171,7 @@ def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
         f"values get {values} of epsilon, and their spread {spread}",
     )
     both = "" if sum(made.parts) == made.epsilon else f", because no {who} can change both fully at once"
-    why = f"every {who} is one unit, divided between the two bounds, so groups and gaps cost nothing extra"
+    why = f"every {who} is one unit, divided between the two bounds, so groups and missing values cost nothing extra"
     why += f"; {share}{both}"
     return Suggestion(made, f"{why}; no delta is needed" if delta else why)
 

@@ -1,4 +1,4 @@
-"""Calibration: the one search for a parameter that meets a guarantee, and the one place where it is rounded.
+"""Calibration: the one search for a parameter that meets a guarantee, and the one function that rounds it.
 
 A guarantee decides whether a number (a scale, a variance, a power, an epsilon) fits. Numbers on one side fit, those on
 the other fail. A search keeps one of each and halves what lies between; what it returns was seen to fit. Then it is
@@ -17,7 +17,7 @@ from discreet._core.exact import rounded_up
 from discreet.mathematics import root
 
 DIGITS = 6
-"""Calibrated numbers have so many digits."""
+"""Significant digits of calibrated numbers."""
 _STEEP = 100.0
 _HALVINGS = 120
 
@@ -44,7 +44,7 @@ def last_fitting(
     while abs(failing - fitting) > near * max(fitting, failing):
         between = middle(fitting, failing)
         if not min(fitting, failing) < between < max(fitting, failing):
-            break  # nothing lies between, in so many digits
+            break  # no decimal of this many digits lies between
         fitting, failing = (between, failing) if fits(between) else (fitting, between)
     return fitting
 
@@ -88,8 +88,8 @@ def last_that_fits(excess: Callable[[float], float], fitting: float, failing: fl
     if found == failing:
         return failing
 
-    def finite(place: float) -> float:
-        return min(max(excess(exp(place)), -_STEEP), _STEEP)
+    def finite(index: float) -> float:
+        return min(max(excess(exp(index)), -_STEEP), _STEEP)
 
     found = exp(root(finite, *sorted((log(found), log(before))), absolute=1e-13, relative=1e-15))
     shift = 1e-13

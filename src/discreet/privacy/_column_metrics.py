@@ -12,7 +12,7 @@ from discreet._core.documents import Document, plain_fields
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, whole
 from discreet._core.fields import Checked, Converted, Number, OptionalNumber, Whole, converted, frozen, optional
-from discreet.privacy._metric import Metric, NumberCells
+from discreet.privacy._metric import ColumnBins, Metric
 from discreet.records import Column, Level
 
 MOST_PLACES = 100_000
@@ -52,8 +52,8 @@ class Line(Metric):
         return (self.column,)
 
     @property
-    def numbers(self) -> NumberCells:
-        return NumberCells(self.column, self.positions, self.missing, self.dates)
+    def numbers(self) -> ColumnBins:
+        return ColumnBins(self.column, self.positions, self.missing, self.dates)
 
     @property
     def places(self) -> int:
@@ -81,7 +81,7 @@ class Line(Metric):
         return max(0, sum(position <= number for position in self.positions) - 1)
 
     def facts(self) -> Document:
-        """Return the column, its positions, what a gap counts as, and whether it is read as dates."""
+        """Return the column, its positions, what a missing value counts as, and whether it is read as dates."""
         positions = [exact_text(each) for each in self.positions]
         return {"column": self.column, "positions": positions, **_read_as(self.missing, self.dates)}
 
@@ -134,7 +134,7 @@ class Steps(Metric):
         return floor((number - self.low) / self.nearest + Fraction(1, 2))
 
     def facts(self) -> Document:
-        """Return the column, its bounds and the number of steps, what a gap counts as, and whether it is dates."""
+        """Return the column, its bounds, the number of steps, what stands for missing values, whether it is dates."""
         ends = {"low": exact_text(self.low), "high": exact_text(self.high)}
         return {"column": self.column, **ends, "steps": self.steps, **_read_as(self.missing, self.dates)}
 
@@ -167,10 +167,10 @@ class Tree(Metric):
         own = () if declared is None else declared.levels
         order = tuple(own if names is None else names)
         if declared is not None and not declared.edges and sorted(map(repr, order)) == sorted(map(repr, own)):
-            declared = Column(declared.name, order, declared.outside)  # without bands, order tells nothing of records
+            declared = Column(declared.name, order, declared.outside)  # without bands, order reveals nothing of records
         column = column.name if isinstance(column, Column) else column
         found = tuple(exact(each, "a length") for each in lengths)
-        hung = all(place < parent <= len(parents) for place, parent in enumerate(parents))
+        hung = all(index < parent <= len(parents) for index, parent in enumerate(parents))
         if not _is_name(column) or not parents or not hung or len(found) != len(parents):
             raise DeclarationError(
                 "In a Tree every cell needs a parent that comes later and an edge with a length; the last cell is "
@@ -196,12 +196,12 @@ class Tree(Metric):
     def places(self) -> int:
         return len(self.parents) + 1
 
-    def _way(self, place: int) -> list[int]:
+    def _way(self, index: int) -> list[int]:
         """Return the edges from a cell up to the root."""
         way = []
-        while place < len(self.parents):
-            way.append(place)
-            place = self.parents[place]
+        while index < len(self.parents):
+            way.append(index)
+            index = self.parents[index]
         return way
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -213,8 +213,8 @@ class Tree(Metric):
     def diameter(self) -> Fraction:
         """Return the length of the longest path."""
         depths, longest = [Fraction(0)] * (len(self.parents) + 1), Fraction(0)
-        for place, parent in enumerate(self.parents):
-            reach = depths[place] + self.lengths[place]
+        for index, parent in enumerate(self.parents):
+            reach = depths[index] + self.lengths[index]
             longest = max(longest, depths[parent] + reach)
             depths[parent] = max(depths[parent], reach)
         return longest
@@ -263,7 +263,7 @@ def declared_in(facts: Document, usual: Callable[[], Declared]) -> Column | Decl
 
 
 def _read_as(missing: Fraction | None, dates: bool) -> Document:
-    """Return what a gap counts as, and that numbers are dates where they are."""
+    """Return what a missing value counts as, and that numbers are dates where they are."""
     return {"missing": None if missing is None else exact_text(missing)} | ({"dates": True} if dates else {})
 
 

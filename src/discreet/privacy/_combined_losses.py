@@ -37,7 +37,7 @@ def atoms_of(loss: PrivacyLoss) -> Atoms:
 
 
 def added(parts: Sequence[tuple[Atoms, int]], beyond: float = 0.0) -> PrivacyLoss:
-    """Return the loss of independent parts, each so many times: losses add, and their law is a product of polynomials.
+    """Return the loss of independent parts, each repeated: losses add, their distribution is a product of polynomials.
 
     All values are multiples of a common unit, counted down from the largest; if there were too many of them, the unit
     is made coarser and values are rounded up to it. The largest loss stays exact.
@@ -59,7 +59,7 @@ def added(parts: Sequence[tuple[Atoms, int]], beyond: float = 0.0) -> PrivacyLos
                 coefficients[int(gap / unit)] += chance
             product *= arb_poly(coefficients) ** times
         top = sum((high * times for high, (_, times) in zip(tops, used, strict=True)), Fraction(0))
-        found = [(top - place * unit, chance) for place, chance in enumerate(product.coeffs()) if not chance.is_zero()]
+        found = [(top - index * unit, chance) for index, chance in enumerate(product.coeffs()) if not chance.is_zero()]
         return stated(found[::-1], beyond)
 
 
@@ -82,14 +82,14 @@ def envelope(losses: Sequence[PrivacyLoss]) -> PrivacyLoss:
     different = list(dict.fromkeys(losses))
     if len(different) == 1:
         return different[0]
-    places = sorted({value for loss in different for value in loss.losses})
-    curves = [[loss.delta_at(place) for loss in different] for place in places]
-    for place, loss in enumerate(different):
-        if all(heights[place] == max(heights) for heights in curves):
+    indices = sorted({value for loss in different for value in loss.losses})
+    curves = [[loss.delta_at(index) for loss in different] for index in indices]
+    for index, loss in enumerate(different):
+        if all(heights[index] == max(heights) for heights in curves):
             return loss
     leaders = [heights.index(max(heights)) for heights in curves]
     steps = [Fraction(step, _BETWEEN) for step in range(1, _BETWEEN)]
-    pairs = zip(pairwise(places), pairwise(leaders), strict=True)
+    pairs = zip(pairwise(indices), pairwise(leaders), strict=True)
     extra = [low + (high - low) * step for (low, high), (one, two) in pairs if one != two for step in steps]
-    looked = sorted([*places, *extra])
-    return PrivacyLoss.from_curve(looked, [max(loss.delta_at(place) for loss in different) for place in looked])
+    looked = sorted([*indices, *extra])
+    return PrivacyLoss.from_curve(looked, [max(loss.delta_at(index) for loss in different) for index in looked])

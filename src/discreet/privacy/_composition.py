@@ -2,7 +2,8 @@
 
 - Basic: epsilons add and deltas add, even if each question depends on earlier answers.
 - zCDP (Bun and Steinke 2016): each release has a parameter rho; these add, adaptively too, and the sum is converted.
-- Numerical: privacy losses of releases that are *fixed in advance* add as independent numbers. Their law is convolved
+- Numerical: privacy losses of releases that are *fixed in advance* add as independent numbers. Their distribution is
+convolved
   by the library dp-accounting on a grid, each loss rounded up. This is the least, but it is no rule for refusing
   adaptively chosen questions.
 """

@@ -9,7 +9,7 @@ from discreet.privacy._zcdp import reached_delta
 
 SLACK = Fraction(10**9 - 1, 10**9)
 """What is used of a delta: the rest leaves room for the rounding of floats that read the guarantee."""
-_POINTS, _FARTHEST = 256, 12.0  # of the curve of a zCDP parameter, up to so many standard deviations
+_POINTS, _FARTHEST = 256, 12.0  # of the curve of a zCDP parameter, and its end in standard deviations
 
 
 @lru_cache(maxsize=64)
@@ -18,6 +18,6 @@ def concentrated_loss(rho: Fraction) -> PrivacyLoss:
     if rho == 0:
         return PrivacyLoss((Fraction(0),), (1.0,))
     farthest = float(rho) + _FARTHEST * sqrt(2 * float(rho))
-    epsilons = [Fraction(farthest) * place / _POINTS for place in range(_POINTS + 1)]
+    epsilons = [Fraction(farthest) * index / _POINTS for index in range(_POINTS + 1)]
     deltas = [min(1.0, nextafter(float(reached_delta(rho, epsilon).upper()), inf)) for epsilon in epsilons]
     return PrivacyLoss.from_symmetric_curve(epsilons, deltas)

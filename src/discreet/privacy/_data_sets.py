@@ -16,7 +16,7 @@ from discreet._core.arrays import Counts
 class DataSets:
     """Statistics of data sets (`tables`, one row each) and pairs of neighbours among them, each pair once.
 
-    `complete` tells whether these are all pairs; otherwise the other records were chosen, see `neighbouring`.
+    `complete` says whether these are all pairs; otherwise the other records were chosen, see `neighbouring`.
     """
 
     tables: Counts
@@ -46,9 +46,9 @@ def neighbouring(contributions: Counts, size: int, most: int) -> DataSets:
     complete = number_of_pairs(rows, size, most) <= most
     others = _sums(contributions, size - 1) if complete else _alike(contributions, size - 1, most)
     tables = np.unique((others[:, None] + contributions).reshape(-1, contributions.shape[1]), axis=0)
-    place = {row.tobytes(): number for number, row in enumerate(tables)}
+    index = {row.tobytes(): number for number, row in enumerate(tables)}
     first, second = np.triu_indices(rows, 1)
-    numbers = np.array([[place[row.tobytes()] for row in other + contributions] for other in others])
+    numbers = np.array([[index[row.tobytes()] for row in other + contributions] for other in others])
     pairs = np.sort(np.stack([numbers[:, first], numbers[:, second]], axis=-1).reshape(-1, 2), axis=1)
     return DataSets(tables, np.unique(pairs, axis=0), complete)
 

@@ -28,7 +28,7 @@ class Enumeration:
     """
 
     data_sets: DataSets
-    log_laws: Floats
+    log_probs: Floats
 
     @property
     def pairs(self) -> int:
@@ -38,22 +38,22 @@ class Enumeration:
     @property
     def outputs(self) -> int:
         """Return the number of outputs on which they were compared."""
-        return int(self.log_laws.shape[1])
+        return int(self.log_probs.shape[1])
 
     @cached_property
     def missing(self) -> float:
         """Return the largest probability, over data sets, that the listed outputs leave out."""
-        return float(max(0.0, (1 - self._laws.sum(axis=1)).max()))
+        return float(max(0.0, (1 - self._probs.sum(axis=1)).max()))
 
     @cached_property
-    def _laws(self) -> Floats:
-        return np.exp(self.log_laws)
+    def _probs(self) -> Floats:
+        return np.exp(self.log_probs)
 
     @cached_property
     def _losses(self) -> Floats:
         """Return the largest |ln P/Q| of each pair; infinite if an output is possible for only one of the two."""
         found = []
-        for first, second in self._both(self.log_laws):
+        for first, second in self._both(self.log_probs):
             with np.errstate(invalid="ignore"):
                 gaps = np.abs(np.where(first == second, 0.0, first - second))
             found.append(gaps.max(axis=1, initial=0.0))
@@ -79,7 +79,7 @@ class Enumeration:
 
     def _excesses(self, epsilon: float) -> Iterator[float]:
         """Yield the largest such sum of some pairs at a time, in logarithms where e^epsilon is large."""
-        for first, second in self._both(self._laws if epsilon <= _LARGE else self.log_laws):
+        for first, second in self._both(self._probs if epsilon <= _LARGE else self.log_probs):
             for p, q in ((first, second), (second, first)):
                 if epsilon <= _LARGE:
                     lost = np.maximum(p - np.exp(epsilon) * q, 0.0)
@@ -98,7 +98,7 @@ class Enumeration:
         D_a = ln sum P^a Q^(1-a) / (a - 1); each term left out would add to the sum.
         """
         largest = 0.0
-        for first, second in self._both(self.log_laws):
+        for first, second in self._both(self.log_probs):
             for p, q in ((first, second), (second, first)):
                 with np.errstate(invalid="ignore"):
                     terms = np.where(np.isneginf(p), -np.inf, order * p + (1 - order) * q)
@@ -109,18 +109,18 @@ class Enumeration:
                 largest = max(largest, float(sums.max()) / (order - 1))
         return largest
 
-    def _both(self, laws: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the laws of both sides, many pairs at a time."""
+    def _both(self, rows: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the distributions of both sides, many pairs at a time."""
         pairs, step = self.data_sets.pairs, max(1, _CHUNK // max(1, self.outputs))
         for start in range(0, len(pairs), step):
             part = pairs[start : start + step]
-            yield laws[part[:, 0]], laws[part[:, 1]]
+            yield rows[part[:, 0]], rows[part[:, 1]]
 
 
 def compare(log_prob: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
     """Compare neighbours on the given outputs (rows)."""
-    laws = [np.asarray(log_prob(outputs, table), dtype=float) for table in data_sets.tables]
-    return Enumeration(data_sets, np.stack(laws))
+    rows = [np.asarray(log_prob(outputs, table), dtype=float) for table in data_sets.tables]
+    return Enumeration(data_sets, np.stack(rows))
 
 
 def enumerate_neighbours(log_prob: Likelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
@@ -144,7 +144,7 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def all_tables(size: int, cells: int) -> Counts:
-    """Return every table of so many records, in the order of `compositions`."""
+    """Return every table of `size` records, in the order of `compositions`."""
     if cells == 2:
         return np.column_stack([np.arange(size + 1), size - np.arange(size + 1)])
     return np.array(list(compositions(size, cells)))

@@ -66,7 +66,7 @@ def curve_loss(squared: Fraction, epsilon: Fraction) -> PrivacyLoss:
     """Return a loss whose delta is nowhere below the curve, and that of the curve at the stated epsilon."""
     shift = sqrt(float(squared))
     farthest = Fraction(shift * (shift / 2 + _FARTHEST))
-    steps = {farthest * place / _POINTS for place in range(_POINTS + 1)}
+    steps = {farthest * index / _POINTS for index in range(_POINTS + 1)}
     epsilons = sorted(steps | {epsilon})
     deltas = [min(1.0, max(0.0, nextafter(float(curve_delta(squared, each).upper()), inf))) for each in epsilons]
     return PrivacyLoss.from_symmetric_curve(epsilons, deltas)

@@ -21,7 +21,7 @@ from discreet._core.exact import ball, exact_text, rounded_up
 from discreet.privacy._calibration import DIGITS, continuous_variance, last_fitting, raised_to_fit
 from discreet.privacy._loss import PrivacyLoss
 
-_TAIL = 80.0  # squared standard deviations of D over two, beyond which its law is cut: e^-80 = 2e-35
+_TAIL = 80.0  # squared standard deviations of D over two, beyond which its distribution is cut: e^-80 = 2e-35
 LARGEST_VARIANCE = Fraction(10**8)
 _FLOAT_ERROR = 1e-10  # of the chance that D is even; it comes from positive sums of floats
 _CLEAR = 1e-9  # of delta: sums of positive floats are right to twelve digits

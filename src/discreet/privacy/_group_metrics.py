@@ -35,7 +35,7 @@ class InGroups(Metric, has_kind=False):
 
     @abstractmethod
     def across(self, first: int, second: int) -> Fraction:
-        """Return the distance of two places of different groups."""
+        """Return the distance of two cells of different groups."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class InGroups(Metric, has_kind=False):
 
     def distance(self, first: int, second: int) -> Fraction:
         """Return the distance inside a group, or across two."""
-        (one, start), (two, end) = (divmod(place, self.inside.places) for place in (first, second))
+        (one, start), (two, end) = (divmod(index, self.inside.places) for index in (first, second))
         return self.inside.distance(start, end) if one == two else self.across(start, end)
 
     @property
@@ -55,7 +55,7 @@ class InGroups(Metric, has_kind=False):
         return min(self.inside.nearest, self.between)
 
     def place(self, value: Any) -> int:
-        """Return the place of a pair: a group, and a value."""
+        """Return the cell of a pair: a group, and a value."""
         group, number = value
         if group not in self.groups:
             raise DeclarationError(f"{group!r} is not one of the groups {', '.join(map(repr, self.groups))}.")
@@ -127,7 +127,7 @@ class GroupLines(InGroups):
 
     @property
     def _from_middle(self) -> tuple[Fraction, ...]:
-        return tuple(self.inside.distance(place, self.inside.places // 2) for place in range(self.inside.places))
+        return tuple(self.inside.distance(index, self.inside.places // 2) for index in range(self.inside.places))
 
     def across(self, first: int, second: int) -> Fraction:
         """Return both ways to the middle, and the distance between groups."""

@@ -1,7 +1,7 @@
 """A guarantee: what is promised, to whom, why one may believe it, and the amount of privacy that it costs.
 
-(epsilon, delta)-differential privacy: for all neighbouring data sets with output laws P and Q and every set S of
-outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
+(epsilon, delta)-differential privacy: for all neighbouring data sets with output distributions P and Q and every set S
+of outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
 
 Amounts are in the currency of an accountant, fixed when a ledger is created. BASIC counts epsilon and delta. ZCDP
 counts rho and the deltas up to which rho is known; its limit, stated as epsilon and delta, is converted once. Both are

@@ -1,8 +1,9 @@
 """The privacy loss of a mechanism: how much one output can tell two neighbouring data sets apart.
 
-For output laws P and Q the loss of an output is L = ln P/Q. The law of L under P says all there is to say about a pair:
-the pure epsilon is max L, delta(epsilon) = E[(1 - e^(epsilon - L))^+] is the hockey-stick divergence, and losses of
-independent releases add. A mechanism states the law of a pair that dominates all of its neighbours, both ways.
+For output distributions P and Q the loss of an output is L = ln P/Q. The distribution of L under P says all there is to
+say about a pair: the pure epsilon is max L, delta(epsilon) = E[(1 - e^(epsilon - L))^+] is the hockey-stick divergence,
+and losses of independent releases add. A mechanism states the distribution of a pair that dominates all of its
+neighbours, both ways.
 """
 
 from collections.abc import Sequence
@@ -46,20 +47,20 @@ class PrivacyLoss:
         """Return a loss whose delta(epsilon) is nowhere below a privacy curve known at some points, from above.
 
         As a function of x = e^epsilon any such curve is convex and falls from 1 at x = 0, so the chords through its
-        points lie above it, and so do chords that leave points out. The chords are the curve of the law with Q-mass
-        (change of slope) at each x; these masses are enclosed by balls and rounded up, so that at a given point no more
-        than a few units in the last place are added to what was given there.
+        points lie above it, and so do chords that leave points out. The chords are the curve of the distribution with
+        Q-mass (change of slope) at each x; these masses are enclosed by balls and rounded up, so that at a given point
+        no more than a few units in the last place are added to what was given there.
         """
         heights = np.maximum.accumulate(np.asarray(deltas, dtype=float)[::-1])[::-1].tolist()
         losses = [Fraction(epsilon) for epsilon in epsilons]
         if len(losses) != len(heights) or any(one >= two for one, two in pairwise(losses)):
             raise DeclarationError("A privacy curve needs several increasing epsilons, and one delta for each.")
         with ctx.workprec(192):
-            places = [arb(0), *(ball(loss).exp() for loss in losses)]
-            corners = _lower_hull(places, [arb(1), *(arb(height) for height in heights)])
-            slopes = [(h1 - h0) / (places[j] - places[i]) for (i, h0), (j, h1) in pairwise(corners)] + [arb(0)]
+            indices = [arb(0), *(ball(loss).exp() for loss in losses)]
+            corners = _lower_hull(indices, [arb(1), *(arb(height) for height in heights)])
+            slopes = [(h1 - h0) / (indices[j] - indices[i]) for (i, h0), (j, h1) in pairwise(corners)] + [arb(0)]
             kinks = zip(corners[1:], pairwise(slopes), strict=True)
-            masses = {losses[i - 1]: (after - before) * places[i] for (i, _), (before, after) in kinks}
+            masses = {losses[i - 1]: (after - before) * indices[i] for (i, _), (before, after) in kinks}
             chances = tuple(max(0.0, nextafter(float(mass.upper()), inf)) for mass in masses.values())
         return cls(tuple(masses), chances, heights[-1])
 
@@ -67,7 +68,8 @@ class PrivacyLoss:
     def from_symmetric_curve(cls, epsilons: Sequence[Fraction], deltas: Sequence[float]) -> "PrivacyLoss":
         """Return a loss nowhere below a curve that is given for epsilon >= 0 and holds in both directions.
 
-        Exchanging both laws of a pair turns delta(epsilon) into delta(-epsilon) = 1 - (1 - delta(epsilon)) e^-epsilon.
+        Exchanging both distributions of a pair turns delta(epsilon) into delta(-epsilon) = 1 - (1 - delta(epsilon))
+        e^-epsilon.
         """
         with ctx.workprec(128):
             pairs = list(zip(epsilons, deltas, strict=True))[:0:-1]
@@ -174,7 +176,7 @@ def _growth(exponents: Floats, chances: Floats) -> Floats:
     return np.where(peaks < 1, small, peaks + np.log(np.exp(exponents - peaks[:, None]) @ chances))
 
 
-def _lower_hull(places: Sequence[arb], heights: Sequence[arb]) -> list[tuple[int, arb]]:
+def _lower_hull(indices: Sequence[arb], heights: Sequence[arb]) -> list[tuple[int, arb]]:
     """Return the corners of the lower convex hull: numbers of points, and their heights.
 
     A chord between two points above a convex curve lies above the curve, so nothing is lost with the other points.
@@ -183,7 +185,7 @@ def _lower_hull(places: Sequence[arb], heights: Sequence[arb]) -> list[tuple[int
     for third, height in enumerate(heights):
         while len(kept) >= 2:
             (first, low), (second, middle) = kept[-2:]
-            left, right = places[second] - places[first], places[third] - places[second]
+            left, right = indices[second] - indices[first], indices[third] - indices[second]
             if not (middle - low) * right > (height - middle) * left:
                 break
             kept.pop()

@@ -2,13 +2,13 @@
 
 The distance of data sets is the sum of the distances of their records, in the order that makes it smallest: what it
 costs to carry the units of one histogram to where the other has them. A metric is public, is written into a release,
-and has a digest, by which ledgers tell one metric from another. It states all that decides at which place a record is
+and has a digest, by which ledgers distinguish metrics. It states all that decides in which cell a record is
 (levels, bands, dates, cells, what is outside or missing): under another declaration of the same column, records at no
 distance are told apart.
 
     Line      cells in a row at positions of a column     |x_i - x_j|
     Steps     the same, evenly between two bounds         |i - j| (high - low) / steps
-    Tree      levels that hang on each other by edges     length of the path
+    Tree      levels on a tree, joined by edges           length of the path
     GroupSteps, GroupLines   the same inside groups       and a way of its own to another group
     Sum       several columns at once                     the sum of their distances
     Records   records that differ, whatever they say      1
@@ -31,8 +31,8 @@ from discreet._core.on_demand import load_kind
 from discreet.records import Column
 
 
-class NumberCells(NamedTuple):
-    """How a record's number finds its cell: where cells begin, what a gap counts as, and whether values are dates."""
+class ColumnBins(NamedTuple):
+    """How a record's number finds its cell: where cells begin, what stands for missing values, whether it is dates."""
 
     column: str
     starts: tuple[Fraction, ...]
@@ -66,12 +66,12 @@ class Metric(ABC):
 
     @property
     def levels(self) -> Column | None:
-        """Return the declared column whose levels are its places, if they are levels: how a record finds its own."""
+        """Return the declared column whose levels are its cells, if they are levels: how a record finds its cell."""
         return None
 
     @property
-    def numbers(self) -> NumberCells | None:
-        """Return the declared cells of numbers that are its places, if they are cells: how a record finds its own."""
+    def numbers(self) -> ColumnBins | None:
+        """Return the declared cells of numbers that are its cells, if it has any: how a record finds its cell."""
         return None
 
     @property
@@ -158,10 +158,10 @@ class Sum(Metric):
     def places(self) -> int:
         return prod(each.places for each in self.metrics)
 
-    def _split(self, place: int) -> list[int]:
+    def _split(self, index: int) -> list[int]:
         found = []
         for each in reversed(self.metrics):
-            place, own = divmod(place, each.places)
+            index, own = divmod(index, each.places)
             found.append(own)
         return found[::-1]
 

@@ -1,7 +1,7 @@
 """Privacy under a pseudo-metric: data sets that are close must look alike, data sets that are far need not.
 
-Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), definition 2: a law P(. | x) is (epsilon, delta)-private under
-rho if for all data sets x, y and all events B
+Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), definition 2: a distribution P(. | x) is (epsilon,
+delta)-private under rho if for all data sets x, y and all events B
 
     P(B | x) <= e^(epsilon rho(x, y)) P(B | y) + delta rho(x, y).
 

@@ -18,14 +18,14 @@ def window(centres: Counts, widest: int, most: int, tied: Sequence[slice] = ()) 
     have in the first centre: all but the last of them are free.
     """
     low, high = centres.min(axis=0), centres.max(axis=0)
-    free = [place for place in range(centres.shape[1]) if place not in {tie.stop - 1 for tie in tied}]
+    free = [index for index in range(centres.shape[1]) if index not in {tie.stop - 1 for tie in tied}]
     if not free:
         return None
-    spans = [int(high[place] - low[place]) + 1 for place in free]
+    spans = [int(high[index] - low[index]) + 1 for index in free]
     margin = _largest_margin(spans, widest, most)
     if margin < min(SIGNS, widest):
         return None
-    axes = [np.arange(low[place] - margin, high[place] + margin + 1) for place in free]
+    axes = [np.arange(low[index] - margin, high[index] + margin + 1) for index in free]
     rows = np.empty((prod(map(len, axes)), centres.shape[1]), dtype=np.int64)
     rows[:, free] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(len(rows), len(free))
     for tie in tied:

@@ -67,7 +67,7 @@ class ModelReading:
     def _laws(self) -> list[WeightedDraws]:
         if self.chains:
             return [WeightedDraws(column, self.grouped) for column in self.values.T]
-        return self.found.laws(self.cells.natural)
+        return self.found.distributions(self.cells.natural)
 
     @property
     def is_exact(self) -> bool:

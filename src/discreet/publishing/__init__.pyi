@@ -12,7 +12,7 @@ from discreet.publishing._session import (
     QueryError,
     QuerySession,
 )
-from discreet.publishing._session import Draw as Draw
+from discreet.publishing._session import PublishedDraw as PublishedDraw
 from discreet.publishing._session import check_query as check_query
 from discreet.publishing._simulate import simulate
 

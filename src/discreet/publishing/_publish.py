@@ -18,8 +18,8 @@ import numpy as np
 
 from discreet._core.documents import Document, DocumentedMechanism
 from discreet._core.errors import DocumentError, LedgerError, PublishError
-from discreet.ledger import Ledger, Receipt, Told, reached
-from discreet.mechanism import Mechanism, ModelT, Sized, told_by
+from discreet.ledger import Decides, Ledger, Receipt, reached
+from discreet.mechanism import Mechanism, ModelT, Sized, decided_by
 from discreet.noise.randomness import SystemBits
 from discreet.privacy import ONE_RECORD, RECORD, Concentrated, Guarantee, Unit, zcdp_cost
 from discreet.publishing._refused import why_no_posterior, why_only_claimed
@@ -53,7 +53,7 @@ def protected(protects: Collection[str], unit: Unit, label: str) -> Unit:
 
 
 def recorded(
-    texts: Sequence[str], parts: Sequence["Part[ModelT]"], label: str, ledger: Ledger
+    texts: Sequence[str], parts: Sequence["PublishedPart[ModelT]"], label: str, ledger: Ledger
 ) -> list[Release[ModelT]]:
     """Return the releases that were paid for before; refuse a ledger that records others for the same request."""
     releases = [Release.from_json(text) for text in texts]
@@ -66,7 +66,7 @@ def recorded(
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Generic[ModelT]):
+class PublishedPart(Generic[ModelT]):
     """One output to be drawn."""
 
     mechanism: Mechanism[ModelT]
@@ -83,7 +83,7 @@ class Charge:
     guarantee: Guarantee
     concentrated: Concentrated
     document: Document
-    told: Told | None = None
+    decides: Decides | None = None
 
 
 def publish(
@@ -107,21 +107,21 @@ def publish(
     of the ledger that the records belong to, `data` the data set. Only the system's secure random bits are accepted.
 
     A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
-    `reading="none"` to publish it anyway: the release then tells its readers that there is no posterior.
+    `reading="none"` to publish it anyway: the release then says that there is no posterior.
     """
     bits = SystemBits() if bits is None else bits
-    part = Part(mechanism, secret, label, reading)
+    part = PublishedPart(mechanism, secret, label, reading)
     check_parts([part], ledger, unit, request, group, data, bits)
     if mechanism.model.protects != ONE_RECORD.description:
         unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
     concentrated = Concentrated(*zcdp_cost(mechanism, unit.rows))
-    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), told_by(mechanism.model))
+    charge = Charge(label, guarantee, concentrated, mechanism_document(mechanism), decided_by(mechanism.model))
     return publish_parts([part], charge, ledger, unit, request, group, data, bits)[0]
 
 
 def publish_parts(
-    parts: Sequence[Part[ModelT]],
+    parts: Sequence[PublishedPart[ModelT]],
     charge: Charge,
     ledger: Ledger,
     unit: Unit,
@@ -134,7 +134,7 @@ def publish_parts(
     with nullcontext() if request is None else ledger.answering(request):
         receipt = ledger.charge(
             charge.guarantee, charge.label, charge.document, request, unit.description, unit.rows,
-            concentrated=charge.concentrated, group=group, data=data, told=charge.told,
+            concentrated=charge.concentrated, group=group, data=data, decides=charge.decides,
         )  # fmt: skip
         if isinstance(receipt, list):
             return recorded(receipt, parts, charge.label, ledger)
@@ -166,7 +166,13 @@ def _record(ledger: Ledger, receipt: Receipt, releases: Sequence[Release], label
 
 
 def check_parts(
-    parts: Sequence[Part], ledger: object, unit: object, request: object, group: object, data: object, bits: object
+    parts: Sequence[PublishedPart],
+    ledger: object,
+    unit: object,
+    request: object,
+    group: object,
+    data: object,
+    bits: object,
 ) -> None:
     """Refuse what public facts alone show to be wrong."""
     for part in parts:
@@ -194,7 +200,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
     if not isinstance(mechanism, Mechanism):
         raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
-        wanted = "statistics must come from model.statistics(data); use discreet.simulate for made-up counts"
+        wanted = "statistics must come from model.statistics(data); use discreet.simulate for simulated counts"
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
         raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))
@@ -207,7 +213,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
         raise PublishError(_nothing(label, why))
 
 
-def _check_reading(part: Part, is_paid: bool) -> None:
+def _check_reading(part: PublishedPart, is_paid: bool) -> None:
     """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
     if part.reading not in (None, NO_READING):
         raise PublishError(_nothing(part.label, f"reading must be {NO_READING!r} or left out; got {part.reading!r}"))
@@ -228,7 +234,7 @@ def _can_be_read_back(mechanism: Mechanism, label: str) -> bool:
     raise PublishError(_nothing(label, words))
 
 
-def _draw(parts: Sequence[Part], bits: SystemBits) -> list[tuple[int, ...]] | None:
+def _draw(parts: Sequence[PublishedPart], bits: SystemBits) -> list[tuple[int, ...]] | None:
     try:
         drawn = [part.mechanism.sample(part.secret.open_for_publishing(), bits) for part in parts]
         return [tuple(int(value) for value in np.asarray(output)) for output in drawn]

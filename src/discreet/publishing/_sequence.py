@@ -9,7 +9,7 @@ from discreet.ledger import Ledger
 from discreet.mechanism import Plan
 from discreet.noise.randomness import SystemBits
 from discreet.privacy import ONE_RECORD, Unit
-from discreet.publishing._publish import Charge, Part, check_parts, protected, publish_parts
+from discreet.publishing._publish import Charge, PublishedPart, check_parts, protected, publish_parts
 from discreet.records import Statistics
 from discreet.release import LONGEST_LABEL, Release, mechanism_document
 
@@ -44,7 +44,7 @@ def publish_plan(
             f"A plan of {len(plan)} mechanisms takes one value of reading for all, or {len(plan)} values. Nothing "
             "was published and nothing was charged."
         )
-    parts = [Part(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
+    parts = [PublishedPart(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     check_parts(parts, ledger, unit, request, None, data, bits)
     unit = protected({mechanism.model.protects for mechanism in plan.mechanisms}, unit, labels[0])
     title = f"plan of {len(plan)}: {', '.join(labels)}"

@@ -22,7 +22,7 @@ from discreet._core.exact import whole
 from discreet.inference import Observed, why_unreadable
 from discreet.ledger import Ledger
 from discreet.mathematics.distributions import CountDistribution
-from discreet.mechanism import HasEvents, HasExpectations, HasParameters, Mechanism, Model, Parameters
+from discreet.mechanism import HasEventChances, HasExpectations, HasParameters, Mechanism, Model, Parameters
 from discreet.privacy import ONE_RECORD, Unit
 from discreet.publishing._publish import publish
 from discreet.records import Statistics
@@ -109,7 +109,7 @@ Query = Mean | Probability | ConditionalProbability | Expectation | ConditionalE
 
 
 @dataclass(frozen=True, repr=False)
-class Draw:
+class PublishedDraw:
     """One published draw. Public: whatever is computed from it costs nothing more."""
 
     release: Release
@@ -159,7 +159,7 @@ class QuerySession:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SecretError("A session holds secret statistics, so it cannot be stored or sent. Open a new one instead.")
 
-    def draw(self, request: str | None = None) -> Draw:
+    def draw(self, request: str | None = None) -> PublishedDraw:
         """Charge the ledger and return a fresh draw; refused, and not charged, when the budget is gone.
 
         With a `request`, a name of the caller's choice, a repeated call returns the same draw and charges once.
@@ -168,7 +168,7 @@ class QuerySession:
         release = publish(
             self.mechanism, self._secret, self.ledger, self.label, unit=self.unit, request=request, reading=reading
         )
-        return Draw(release)
+        return PublishedDraw(release)
 
     def ask(self, query: Query, request: str | None = None) -> Any:
         """Answer one declared question from a fresh draw. A question that makes no sense is refused and not charged."""
@@ -189,8 +189,8 @@ def _with_parameters(model: Model) -> HasParameters:
     return model
 
 
-def _with_events(model: Model) -> HasEvents:
-    if not isinstance(model, HasEvents):
+def _with_events(model: Model) -> HasEventChances:
+    if not isinstance(model, HasEventChances):
         raise _without_events(model)
     return model
 
@@ -219,7 +219,7 @@ def _answered(query: object, model: Model, theta: Parameters) -> object:
         problem = "its answer is not made of finite numbers"
     except DeclarationError as refusal:
         problem = str(refusal)
-    except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is told
+    except Exception as failure:  # noqa: BLE001 - a question may fail in any way; only the kind of failure is shown
         problem = f"it failed with {type(failure).__name__}"
     raise QueryError(f"The question {_named(query)} cannot be answered: {problem.rstrip('.')}.")
 

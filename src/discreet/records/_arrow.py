@@ -71,9 +71,9 @@ class ArrowBatch(Batch):
     def numbers(self, name: str, dates: bool) -> Floats:
         return arrow_numbers(self._columns[name], dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
         array = _plain(self._columns[name])
-        return [_python(array[place]) for place in places.tolist()]
+        return [_python(array[index]) for index in indices.tolist()]
 
 
 def _python(scalar: "pyarrow.Scalar") -> object:
@@ -99,8 +99,8 @@ def arrow_codes(array: "pyarrow.Array", column: Column) -> Codes:
     pa = _pyarrow()
     spellings = pa.array(list(column.codes), type=array.type)
     found = pa.compute.index_in(array, value_set=spellings)
-    places = np.append(np.array(list(column.codes.values())), column.home).astype(code_kind(column))
-    return np.asarray(places[found.fill_null(len(places) - 1).to_numpy(zero_copy_only=False)])
+    indices = np.append(np.array(list(column.codes.values())), column.home).astype(code_kind(column))
+    return np.asarray(indices[found.fill_null(len(indices) - 1).to_numpy(zero_copy_only=False)])
 
 
 def arrow_numbers(array: "pyarrow.Array", dates: bool) -> Floats:

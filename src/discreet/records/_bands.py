@@ -96,10 +96,10 @@ class Banded(ABC):
         >>> Column.banded("admitted", ("2026-01-01", "2026-07-01", "2026-12-31"), names=("first", "second")).levels
         ('first', 'second', 'other')
         """
-        places, are_days = edges_of(name, edges)
+        positions, are_days = edges_of(name, edges)
         make: Callable[..., Self] = cls
-        column = make(name, names_of(name, places, are_days, names), outside)
-        object.__setattr__(column, "edges", places)
+        column = make(name, names_of(name, positions, are_days, names), outside)
+        object.__setattr__(column, "edges", positions)
         object.__setattr__(column, "dates", are_days)
         return column
 
@@ -126,8 +126,8 @@ class Banded(ABC):
 
     def code(self, value: object) -> int:
         """Return the index of the level to which a value belongs. Every value belongs to one."""
-        place = self.declares(value)
-        return self.home if place is None else place
+        position = self.declares(value)
+        return self.home if position is None else position
 
     def meant(self, value: object) -> int:
         """Return the index of the level that a reader means: by a number or day in a band, or by the band's name.

@@ -1,6 +1,6 @@
-"""Records in batches: counted, summed, and searched for values that no level declares, the same way for every engine.
+"""Records in batches: counted, summed, and searched for values that no level declares, the same way for every backend.
 
-An engine only has to say how a batch of one column becomes codes or numbers.
+A backend only has to say how a batch of one column becomes codes or numbers.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from discreet.records._persons import IdPlan, IdRows, id_rows
 from discreet.records._source import Batch
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import clusters, count_codes, margins
-from discreet.records._undeclared_values import strangers_in
+from discreet.records._undeclared_values import undeclared_in
 from discreet.records._weights import WeightPlan, weighted_sums
 
 
@@ -77,4 +77,4 @@ class BatchSource(ABC):
     def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         self.require([column.name])
-        return answered(lambda: strangers_in(self.batches([column.name]), column, most), "look for undeclared values")
+        return answered(lambda: undeclared_in(self.batches([column.name]), column, most), "look for undeclared values")

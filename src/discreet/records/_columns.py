@@ -1,8 +1,8 @@
 """Declared columns: the small whole number that each record's value becomes.
 
-Levels are declared, never read from the data, and the map from a record's value to the place of its level is total:
+Levels are declared, never read from the data, and the map from a record's value to the index of its level is total:
 what is not declared, or missing, goes to the level named `outside`. So no record can make a run fail, and none can be
-noticed by it. Every engine makes these codes first, by comparing bytes or numbers; nothing else is ever grouped.
+noticed by it. Every backend makes these codes first, by comparing bytes or numbers; nothing else is ever grouped.
 """
 
 import re
@@ -103,7 +103,7 @@ class Column(Banded):
 
     @cached_property
     def codes(self) -> dict[str, int]:
-        return {text: place for place, level in enumerate(self.levels) for text in spellings(level)}
+        return {text: index for index, level in enumerate(self.levels) for text in spellings(level)}
 
 
 def _check_levels(name: str, levels: tuple[object, ...]) -> None:

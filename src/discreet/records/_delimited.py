@@ -3,13 +3,14 @@
 A record ends at a line feed outside quotes (a carriage return just before it belongs to the line's end, anywhere else
 it is data), a field at a separator outside quotes. A quote opens only as the first byte of a field; inside, two quotes
 mean one. Nothing else matters: not how long a field is, which bytes it holds, or how many fields a record has. Missing
-fields are gaps, extra fields are ignored, and anything between a closing quote and the next boundary makes the field a
-value that no level declares. The only file refused for what its records hold is one whose last quote is never closed.
+fields are missing values, extra fields are ignored, and anything between a closing quote and the next boundary makes
+the field a value that no level declares. The only file refused for what its records hold is one whose last quote is
+never closed.
 
 The last line may lack its line feed, except in a file with a single column: there, an empty last record would have no
 bytes at all and look like one record less. So such files are refused whatever they hold.
 
-Bytes are processed in blocks, by NumPy. If quotes only open, close or double, counting them tells what lies inside. If
+Bytes are processed in blocks, by NumPy. If quotes only open, close or double, counting them shows what lies inside. If
 there are others, a block is split field by field, with the same result. Each field then becomes a code, many at once
 and eight bytes at a time; what is found by a hash is compared byte by byte with what is declared.
 
@@ -65,7 +66,7 @@ def are_tidy(block: NDArray[np.uint8], quotes: Places, separator: int) -> bool:
 
 
 def cut_by_hand(data: bytes, separator: int) -> Places:
-    """Cut one field after the other: the slow way, for quotes in odd places."""
+    """Cut one field after the other: the slow way, for quotes inside fields."""
     boundary = re.compile(b"[" + re.escape(bytes([separator])) + b"\n]")
     ends, start = [], 0
     while start < len(data):
@@ -126,8 +127,8 @@ def _days_to_utc(letters: NDArray[np.uint8], digits: NDArray[np.int64]) -> NDArr
     zone = 16 + np.isin(np.pad(letters, ((0, 0), (0, 24)))[:, 16:], list(b"Z+-")).argmax(axis=1)
     rows = np.arange(len(wide))
 
-    def after(place: int | NDArray[np.int64]) -> NDArray[np.int64]:
-        pair = 10 * wide[rows, zone + place] + wide[rows, zone + place + 1]
+    def after(position: int | NDArray[np.int64]) -> NDArray[np.int64]:
+        pair = 10 * wide[rows, zone + position] + wide[rows, zone + position + 1]
         return np.where((pair >= 0) & (pair <= 99), pair, 0)  # nothing stands there
 
     sign = np.where(wide[rows, zone] == ord("-") - ord("0"), -1, 1)
@@ -151,8 +152,8 @@ def _accepted(
     """Tell which rows a finite machine accepts: one step for each letter, all rows at once. State 0 is failure."""
     longest = min(int(lengths.max(initial=0)), letters.shape[1])
     state = np.ones(len(letters), dtype=np.uint8)
-    for place in range(longest):
-        state = np.where(lengths > place, steps[state, letters[:, place]], state)
+    for position in range(longest):
+        state = np.where(lengths > position, steps[state, letters[:, position]], state)
     return np.asarray(accepting[state] & (lengths <= letters.shape[1]) & (lengths > 0))
 
 
@@ -172,7 +173,7 @@ def _machine(rules: list[tuple[int, bytes, int]], accepting: list[int]) -> tuple
 @cache
 def _number_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the machine of `values.NUMBER`: sign, 1 to 16 digits, a point with up to 30 digits, an exponent."""
-    whole, point = list(range(3, 19)), list(range(19, 50))  # states after so many digits
+    whole, point = list(range(3, 19)), list(range(19, 50))  # states after each number of digits
     exponent, plus, minus, first, second = 50, 51, 52, 53, 54
     small, smaller, smallest = 55, 56, 57  # digits after a minus
     rules = [(1, b"+-", 2), (1, _DIGITS, 3), (2, _DIGITS, 3)]
@@ -189,7 +190,7 @@ def _day_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the machine of `values.DAY`: a date, and perhaps a time of the day."""
     shape = "dddd-dd-ddTdd:dd:dd.ddddddddd"
     kinds = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":", ".": b"."}
-    rules = [(place + 1, kinds[letter], place + 2) for place, letter in enumerate(shape)]
+    rules = [(position + 1, kinds[letter], position + 2) for position, letter in enumerate(shape)]
     return _machine(rules, [11, 17, 20, *range(22, 31)])
 
 
@@ -197,7 +198,7 @@ def _day_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
 def _moment_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the machine of `values.MOMENT`: a date, hours below 24 and minutes, perhaps seconds, and a zone."""
     kinds = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":"}
-    rules = [(place + 1, kinds[letter], place + 2) for place, letter in enumerate("dddd-dd-ddT")]
+    rules = [(position + 1, kinds[letter], position + 2) for position, letter in enumerate("dddd-dd-ddT")]
     start, minutes, seconds, ended, zone, ahead, done = 12, 16, 20, 35, 36, 40, 43
 
     def below_a_day(first: int, then: int) -> list[tuple[int, bytes, int]]:
@@ -209,7 +210,7 @@ def _moment_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
 
     rules += [*below_a_day(start, 14), (14, b":", minutes), *below_an_hour(minutes, 18)]
     rules += [(18, b":", seconds), *below_an_hour(seconds, 23), (seconds, b"6", 22), (22, b"0", 23), (23, b".", 24)]
-    rules += [(24 + place, _DIGITS, 25 + place) for place in range(9)]
+    rules += [(24 + position, _DIGITS, 25 + position) for position in range(9)]
     rules += [(state, b"Z", ended) for state in (18, 23, *range(25, 34))]
     rules += [(state, b"+-", zone) for state in (18, 23, *range(25, 34))]
     rules += [*below_a_day(zone, 39), (39, b":", ahead), (39, b"012345", ahead + 1), *below_an_hour(ahead, done)]
@@ -236,9 +237,9 @@ class DelimitedSource(BatchSource):
         return list(self._names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
-        places = {name: self._names.index(name) for name in names}
+        positions = {name: self._names.index(name) for name in names}
         for number, (block, ends) in enumerate(self._blocks()):
-            yield _Lines(block, ends, places, skip=int(number == 0))
+            yield _Lines(block, ends, positions, skip=int(number == 0))
 
     def open_quote(self) -> str | None:
         """Say in which record a quote is never closed, if there is one: for the data holder only."""
@@ -250,7 +251,7 @@ class DelimitedSource(BatchSource):
             block, ends = next(blocks)
             fields = int(np.flatnonzero(block[ends] == LINE_FEED)[0]) + 1
             first = _Lines(block, ends, {}, skip=0)
-            names = [first.text(place) for place in range(fields)]
+            names = [first.text(position) for position in range(fields)]
         if not names or len(set(names)) < len(names) or not all(name.strip() for name in names):
             raise SourceError(
                 f"The first line of {self._name!r} is not a header that names each column once in UTF-8. It is not "
@@ -302,22 +303,22 @@ def boundaries(data: bytes, block: NDArray[np.uint8], separator: int) -> Places:
 
 @dataclass(frozen=True)
 class Fields:
-    """Where fields lie in a block of bytes that ends with padding; a length of -1 is a gap."""
+    """Where fields lie in a block of bytes that ends with padding; a length of -1 is a missing value."""
 
     block: NDArray[np.uint8]
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     quoted: NDArray[np.bool_]
 
-    def content(self, place: int) -> bytes:
+    def content(self, position: int) -> bytes:
         """Return one field without its quotes."""
-        start = int(self.starts[place])
-        raw = self.block[start : start + max(0, int(self.lengths[place]))].tobytes()
-        return raw.replace(b'""', b'"') if self.quoted[place] else raw
+        start = int(self.starts[position])
+        raw = self.block[start : start + max(0, int(self.lengths[position]))].tobytes()
+        return raw.replace(b'""', b'"') if self.quoted[position] else raw
 
-    def at(self, places: NDArray[np.intp]) -> "Fields":
+    def at(self, positions: NDArray[np.intp]) -> "Fields":
         """Return some of the fields."""
-        return Fields(self.block, self.starts[places], self.lengths[places], self.quoted[places])
+        return Fields(self.block, self.starts[positions], self.lengths[positions], self.quoted[positions])
 
     def word(self, number: int) -> Words:
         """Return eight bytes of every field, zeros after its end."""
@@ -330,8 +331,8 @@ class Fields:
 class _Lines(Batch):
     """The records of a block."""
 
-    def __init__(self, block: NDArray[np.uint8], ends: Places, places: dict[str, int], skip: int) -> None:
-        self._block, self._ends, self._places = block, ends, places
+    def __init__(self, block: NDArray[np.uint8], ends: Places, positions: dict[str, int], skip: int) -> None:
+        self._block, self._ends, self._places = block, ends, positions
         lines = np.flatnonzero(block[ends] == LINE_FEED)
         self._first = np.append(0, lines[:-1] + 1)[skip:]  # the index of each record's first field among the ends
         self._last = lines[skip:]
@@ -339,9 +340,9 @@ class _Lines(Batch):
     def __len__(self) -> int:
         return len(self._last)
 
-    def _fields(self, place: int) -> Fields:
-        """Return where the field of every record begins and how long it is, without its quotes; -1 for gaps."""
-        own = np.minimum(self._first + place, self._last)
+    def _fields(self, position: int) -> Fields:
+        """Return where the field of every record begins and its length, without its quotes; -1 for missing values."""
+        own = np.minimum(self._first + position, self._last)
         stops = self._ends[own]
         starts = np.where(own > 0, self._ends[own - 1] + 1, 0)
         is_last = own == self._last
@@ -349,7 +350,7 @@ class _Lines(Batch):
         quoted = (stops > starts) & (self._block[starts] == QUOTE)
         starts, stops = starts + quoted, stops - quoted
         cut = quoted & ((stops < starts) | (self._block[stops] != QUOTE))  # something after the closing quote
-        lengths = np.where((self._first + place > self._last) | cut, -1, stops - starts)
+        lengths = np.where((self._first + position > self._last) | cut, -1, stops - starts)
         return Fields(self._block, starts, lengths, quoted)
 
     def codes(self, column: Column) -> Codes:
@@ -367,14 +368,14 @@ class _Lines(Batch):
         fields = self._fields(self._places[name])
         return numbers_of_values(days_of_bytes(fields), True) if dates else numbers_of_bytes(fields)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
+    def values(self, name: str, positions: NDArray[np.intp]) -> Sequence[object]:
         fields = self._fields(self._places[name])
-        texts = [fields.content(place).decode("utf-8", "replace") for place in places.tolist()]
+        texts = [fields.content(position).decode("utf-8", "replace") for position in positions.tolist()]
         return [text or None for text in texts]
 
-    def text(self, place: int) -> str:
+    def text(self, position: int) -> str:
         """Return a field of the first record."""
-        return self._fields(place).content(0).decode("utf-8")
+        return self._fields(position).content(0).decode("utf-8")
 
 
 def looked_up(fields: Fields, codes: Mapping[bytes, int], home: int) -> NDArray[np.intp]:
@@ -384,19 +385,19 @@ def looked_up(fields: Fields, codes: Mapping[bytes, int], home: int) -> NDArray[
     words = [fields.word(number) for number in range(needed)]
     multipliers, order, hashes = _hashed(declared[:, :needed], lengths)
     found = np.searchsorted(hashes, _hash(words, fields.lengths, multipliers))
-    places = order[np.minimum(found, len(order) - 1)]
-    same = fields.lengths == lengths[places]
+    positions = order[np.minimum(found, len(order) - 1)]
+    same = fields.lengths == lengths[positions]
     for number, word in enumerate(words):
-        same &= declared[places, number] == word
+        same &= declared[positions, number] == word
     left = np.flatnonzero(same & (fields.lengths > 8 * needed))
     for number in range(needed, declared.shape[1]):  # only those that agree so far and are longer
         left = left[fields.lengths[left] > 8 * number]
         if not len(left):
             break
-        agrees = declared[places[left], number] == fields.at(left).word(number)
+        agrees = declared[positions[left], number] == fields.at(left).word(number)
         same[left[~agrees]] = False
         left = left[agrees]
-    return np.where(same, np.array(list(codes.values()))[places], home)
+    return np.where(same, np.array(list(codes.values()))[positions], home)
 
 
 def _declared(texts: list[bytes]) -> tuple[Words, NDArray[np.int64]]:

@@ -1,14 +1,14 @@
-"""Tables that DuckDB holds: one table is counted inside the engine, by groups of codes; many by a stream of codes.
+"""Tables that DuckDB holds: one table is counted inside the backend, by groups of codes; many by a stream of codes.
 
 SQL turns each value of a declared column into a whole number by looking at this value alone, and only such numbers are
 grouped. Texts become numbers by a cast to a declared enumeration, which compares bytes whatever the column's collation
 and gives null for undeclared values; numbers by their position in a declared range. No expression can fail on a value.
 Which expression is used depends on the column's type alone, never on a record.
 
-Columns of numbers from an engine's Arrow stream, taken over as NumPy arrays without any further package.
+Columns of numbers from a backend's Arrow stream, taken over as NumPy arrays without any further package.
 
-The layout is that of the Arrow C data interface: an array has a length, an offset and buffers, the first of which tells
-gaps (one bit for each value), the second holds the values.
+The layout is that of the Arrow C data interface: an array has a length, an offset and buffers, the first of which marks
+missing values (one bit for each value), the second holds the values.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ from discreet.records._columns import Column
 from discreet.records._duckdb_sql import (
     GIVEN,
     UNHELD,
-    Coding,
+    CodeExpression,
     coded,
     id_bytes,
     identifier,
@@ -45,7 +45,7 @@ from discreet.records._persons import IdPlan, IdRows
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import Cluster, clusters, count_codes, margins
 from discreet.records._typed_arrays import Array
-from discreet.records._undeclared_values import is_stranger, shown
+from discreet.records._undeclared_values import is_undeclared, shown
 from discreet.records._weights import WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Streams(Protocol):
 
 
 def streamed(exporter: Streams, kinds: Sequence[np.dtype[np.number]], gaps: Sequence[float]) -> Iterator[list[Numbers]]:
-    """Yield the columns of every batch of a stream whose columns have these types, with these numbers for gaps.
+    """Yield the columns of every batch of a stream of columns of these types, with these numbers for missing values.
 
     The arrays of a batch may be used until the next one is asked for.
     """
@@ -95,12 +95,12 @@ def streamed(exporter: Streams, kinds: Sequence[np.dtype[np.number]], gaps: Sequ
     while True:
         batch = _Array()
         if stream.contents.get_next(stream, ctypes.byref(batch)):
-            raise RuntimeError  # whoever called drops this, and the engine's words with it
+            raise RuntimeError  # whoever called drops this, and the backend's words with it
         if not batch.release:
             return
         try:
             start, size = batch.offset, batch.length
-            children = [batch.children[place].contents for place in range(batch.n_children)]
+            children = [batch.children[index].contents for index in range(batch.n_children)]
             yield [_column(*each, start, size) for each in zip(children, kinds, gaps, strict=True)]
         finally:
             batch.release(ctypes.byref(batch))
@@ -127,14 +127,14 @@ _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
 _MOST_STRANGERS = 1_000
 _NO_VALUE = -1  # in place of a code, which is never below 0
-_FEW = 3  # most columns of a table that the engine itself groups by
+_FEW = 3  # most columns of a table that the backend itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
 
 _Raw = Column | tuple[str, bool]
 """What a factor needs of a record: the code of a column, or the number (or day) under a name."""
 
 
-class EngineSource:
+class DuckdbSource:
     """Records in a relation of DuckDB, or in a table of one of its connections."""
 
     def __init__(
@@ -156,7 +156,7 @@ class EngineSource:
         self._lock = Lock()  # one connection answers one question at a time
 
     @classmethod
-    def of_table(cls, connection: "DuckDBPyConnection", table: str) -> "EngineSource":
+    def of_table(cls, connection: "DuckDBPyConnection", table: str) -> "DuckdbSource":
         """Return the records of a table, or of a table function, through a separate connection."""
         return cls(connection.sql(f"FROM {table}"), connection, table)
 
@@ -180,23 +180,23 @@ class EngineSource:
         tables = [self._grouped(together[0], codings)] if is_one else self._streamed(together, codings)
         return margins(families, together, tables)
 
-    def _grouped(self, cluster: Cluster, codings: dict[Column, Coding]) -> Counts:
-        """Count one table of few columns: the engine groups by their codes."""
+    def _grouped(self, cluster: Cluster, codings: dict[Column, CodeExpression]) -> Counts:
+        """Count one table of few columns: the backend groups by their codes."""
         table, prepared = self._prepared(codings)
         own = [prepared[column] for column in cluster.columns]
         names = [f"code_{number}" for number in range(len(own))]
-        widened = "::INTEGER" if len(own) == 1 else ""  # the engine groups one column of small numbers the slow way
+        widened = "::INTEGER" if len(own) == 1 else ""  # the backend groups one column of small numbers the slow way
         codes = ", ".join(f"({coding.sql}){widened} AS {name}" for coding, name in zip(own, names, strict=True))
         with self._lock:
             groups = self._ask(f"SELECT {codes}, count(*) AS records FROM {table} GROUP BY ALL").fetchnumpy()
         pairs = zip(own, names, strict=True)
-        places = [c.placed(np.ma.filled(groups[name], c.gap).astype(np.intp)) for c, name in pairs]
+        indices = [c.placed(np.ma.filled(groups[name], c.gap).astype(np.intp)) for c, name in pairs]
         found = np.zeros(prod(cluster.shape), dtype=np.int64)
-        np.add.at(found, np.ravel_multi_index(places, cluster.shape), np.ma.getdata(groups["records"]))
+        np.add.at(found, np.ravel_multi_index(indices, cluster.shape), np.ma.getdata(groups["records"]))
         return found
 
-    def _streamed(self, together: list[Cluster], codings: dict[Column, Coding]) -> list[Counts]:
-        """Count many tables: the engine makes the codes, in one pass, and NumPy counts them."""
+    def _streamed(self, together: list[Cluster], codings: dict[Column, CodeExpression]) -> list[Counts]:
+        """Count many tables: the backend makes the codes, in one pass, and NumPy counts them."""
         table, prepared = self._prepared(codings)
         kinds, gaps = [c.kind for c in prepared.values()], [c.gap for c in prepared.values()]
         query = f"SELECT {', '.join(coding.small for coding in prepared.values())} FROM {table}"
@@ -214,12 +214,12 @@ class EngineSource:
                         counts += count_codes(codes, cluster)
         return found
 
-    def _coding(self, column: Column) -> Coding:
+    def _coding(self, column: Column) -> CodeExpression:
         return coded(column, self._types[column.name])
 
-    def _prepared(self, codings: dict[Column, Coding]) -> tuple[str, dict[Column, Coding]]:
+    def _prepared(self, codings: dict[Column, CodeExpression]) -> tuple[str, dict[Column, CodeExpression]]:
         """Return a table in which what the codings need is computed once for each record, and the codings."""
-        unused = (name for name in (f"discreet_{place}" for place in count()) if name not in self._plain)
+        unused = (name for name in (f"discreet_{index}" for index in count()) if name not in self._plain)
         made, prepared = ["*"], {}
         for column, coding in codings.items():
             name = next(unused) if coding.given else ""
@@ -261,7 +261,7 @@ class EngineSource:
 
     @cached_property
     def _scans(self) -> str:
-        """Return the engine's plan of reading the relation, in which it names frames of other libraries."""
+        """Return the backend's plan of reading the relation, in which it names frames of other libraries."""
         if self._holds_moments:
             return ""
         with self._lock:
@@ -277,21 +277,21 @@ class EngineSource:
             return moments_of(self._batches(plan), plan)
 
     def sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
-        """Return the sums of a number in every group, and the number of records: the engine groups by codes."""
+        """Return the sums of a number in every group, and the number of records: the backend groups by codes."""
         self._asked(plan.names)
         return answered(lambda: self._sum_groups(plan), "sum them")
 
     def _sum_groups(self, plan: GroupPlan) -> tuple[Wholes, int]:
         measure, unit = plan.measure, plan.unit
         table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
-        names = [f"code_{place}" for place in range(len(codings))]
+        names = [f"code_{index}" for index in range(len(codings))]
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
-        place = placed("v", (measure.low, measure.high), missing, unit)
+        index = placed("v", (measure.low, measure.high), missing, unit)
         own, known = "".join(f"{name}, " for name in names), "count(a)" if plan.leaves_gaps_out else "count(*)"
         inner = (
-            f"SELECT {own}{place} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+            f"SELECT {own}{index} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
         )
         if names and plan.leaves_gaps_out:  # a group of their own for records without a value: quicker than two counts
             marked = f"CASE WHEN a IS NULL THEN {_NO_VALUE} ELSE {names[0]} END AS {own}a"
@@ -305,9 +305,9 @@ class EngineSource:
         pairs = zip(codings.values(), names, strict=True)
         numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in pairs]
         has_value = numbers[0] != _NO_VALUE if names else np.ones(len(found["a"]), dtype=bool)
-        places = [c.placed(own[has_value]) for c, own in zip(codings.values(), numbers, strict=True)]
+        indices = [c.placed(own[has_value]) for c, own in zip(codings.values(), numbers, strict=True)]
         shape = tuple(len(column.levels) for column in plan.groups)
-        cells = np.ravel_multi_index(places, shape) if places else np.zeros(len(found["a"]), dtype=np.intp)
+        cells = np.ravel_multi_index(indices, shape) if indices else np.zeros(len(found["a"]), dtype=np.intp)
         totals = np.zeros((plan.cells, 3), dtype=np.int64)
         parts = [np.ma.getdata(found[name])[has_value].astype(np.int64) for name in ("a", "b", "known")]
         np.add.at(totals, cells, np.column_stack(parts))
@@ -323,14 +323,14 @@ class EngineSource:
             return weighted_sums(self._batches(plan.factors), plan)
 
     def id_rows(self, plan: IdPlan) -> IdRows:
-        """Return what the rows of each id add up to: the engine groups by the bytes of ids and by codes."""
+        """Return what the rows of each id add up to: the backend groups by the bytes of ids and by codes."""
         self._asked(plan.names)
         return answered(lambda: self._id_rows(plan), "add up the rows of each id")
 
     def _id_rows(self, plan: IdPlan) -> IdRows:
         measure = plan.measure
         table, codings = self._prepared({column: self._coding(column) for column in plan.groups})
-        names = [f"code_{place}" for place in range(len(codings))]
+        names = [f"code_{index}" for index in range(len(codings))]
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
         value = number(measure.column, measure.dates, self._types[measure.column])
         own = f"{codes}{id_bytes(plan.ids, self._types[plan.ids])} AS id, "
@@ -353,7 +353,7 @@ class EngineSource:
         return IdRows.together([IdRows(key, cells, *parts)])
 
     def _batches(self, plan: MomentPlan) -> Iterator["_Numbers"]:
-        """Yield the codes and numbers that the factors are made of, as the engine streams them."""
+        """Yield the codes and numbers that the factors are made of, as the backend streams them."""
         columns = dict.fromkeys(f.declared for f in plan.bases if isinstance(f, Indicator))
         measured = dict.fromkeys((f.column, f.dates) for f in plan.bases if isinstance(f, Measure))
         table, codings = self._prepared({column: self._coding(column) for column in columns})
@@ -387,7 +387,7 @@ class EngineSource:
                 rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
                 found += [
-                    (shown(value), records) for value, records in plain if is_unheld or is_stranger(column, value)
+                    (shown(value), records) for value, records in plain if is_unheld or is_undeclared(column, value)
                 ]
                 if not rows or len(found) >= most:
                     break

@@ -35,7 +35,7 @@ _MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 ZONED = "TIMESTAMP WITH TIME ZONE"
 _ZONED_NS = "TIMESTAMPTZ_NS"
 UNHELD = ("WITH TIME ZONE", _ZONED_NS)
-"""Words in the names of types that the engine's package for Python does not hand out as they are."""
+"""Words in the names of types that the backend's package for Python does not hand out as they are."""
 _DAY_NS = 86_400_000_000_000
 _HELD = (
     "VARCHAR",
@@ -56,7 +56,7 @@ GIVEN = "\x01"  # no declared name or level has control characters
 
 
 @dataclass(frozen=True)
-class Coding:
+class CodeExpression:
     """An expression for a whole number in 0 .. len(levels) - 1, or null, and the index of the level of each number.
 
     `given` is an expression that is computed first, once for each record; GIVEN stands for it.
@@ -93,11 +93,11 @@ class Coding:
 
     @cached_property
     def _places(self) -> NDArray[np.integer]:
-        """Return the places of the levels, and that of the level for outside values at the end, for null."""
+        """Return the indices of the levels, and that of the level for outside values at the end, for null."""
         return np.append(self.levels, self.home).astype(np.min_scalar_type(max(self.home, *self.levels, 1)))
 
 
-def coded(column: Column, kind: str) -> Coding:
+def coded(column: Column, kind: str) -> CodeExpression:
     """Return how a column of a type of DuckDB becomes codes."""
     if column.edges:
         return _banded(column, kind)
@@ -106,29 +106,29 @@ def coded(column: Column, kind: str) -> Coding:
         return _looked_up(column, value, column.codes)
     if kind == "truth":
         truths = [column.codes.get(text, column.home) for text in ("false", "true")]
-        return Coding(f"{value}::UTINYINT", np.array(truths), column.home)
+        return CodeExpression(f"{value}::UTINYINT", np.array(truths), column.home)
     if kind in ("whole", "day"):
-        meant = {whole: place for text, place in column.codes.items() if (whole := _whole(text, kind)) is not None}
+        meant = {whole: index for text, index in column.codes.items() if (whole := _whole(text, kind)) is not None}
         return _ranged(column, value, meant)
     if kind == "number":
-        numbers = {n: place for text, place in column.codes.items() if (n := number_text(text)) is not None}
+        numbers = {n: index for text, index in column.codes.items() if (n := number_text(text)) is not None}
         return _numbered(column, value, numbers)
-    return Coding(value, np.zeros(0, dtype=np.intp), column.home)
+    return CodeExpression(value, np.zeros(0, dtype=np.intp), column.home)
 
 
 def is_held(kind: str) -> bool:
-    """Tell whether the engine holds every value of a type as another library's frame hands it over.
+    """Return whether the backend holds every value of a type as another library's frame hands it over.
 
     A moment with a zone, or a duration, is counted in microseconds from then on, and one that is too far stops the
-    engine; so does one inside a list.
+    backend; so does one inside a list.
     """
     return kind in _HELD or (kind.startswith(("ENUM(", "DECIMAL(")) and not kind.endswith("]"))
 
 
 def _nothing_of(value: str, kind: str) -> str:
-    """Return an expression that is null for every value, and reads it all the same if the engine holds all of them.
+    """Return an expression that is null for every value, and still reads it if the backend holds all of them.
 
-    If a query needs no column, the engine reads the first one of the frame, which nobody has looked at.
+    If a query needs no column, the backend reads the first one of the frame, which nobody has looked at.
     """
     if not is_held(kind):
         return "NULL::INTEGER"
@@ -168,11 +168,12 @@ def steps(value: str, bounds: tuple[float, float], step: float) -> str:
 
 
 def placed(value: str, bounds: tuple[float, float], missing: float | None, unit: int) -> str:
-    """Return an expression for the place of a number between its bounds, 0 to `unit`, by the steps of `moments`.
+    """Return an expression for the position of a number between its bounds, 0 to `unit`, by the steps of `moments`.
 
-    It is a whole number held in a float. Anything but a number has the place of `missing`, or is null if that is None.
-    Every step increases with the number, so a number between the bounds has a place between theirs, and one beyond them
-    has that of its bound. Engines compare faster than they take a minimum, so most records are only compared.
+    It is a whole number held in a float. Anything but a number has the position of `missing`, or is null if that is
+    None. Every step increases with the number, so a number between the bounds has a position between theirs, and one
+    beyond them has that of its bound. Backends compare faster than they take a minimum, so most records are only
+    compared.
     """
     low, high = bounds
     scale = float(np.float64(unit) / (high - low))
@@ -242,7 +243,7 @@ def _days_to_utc(text: str) -> str:
     """Return how many days later, -1 to 1, a text that is a time with a zone is in UTC; null for any other text."""
     zone = f"rpad(replace(regexp_replace(substr({text}, 17), '{BEFORE_ZONE}', ''), ':', ''), 5, '0')"
     parts = ((text, 12, 60), (text, 15, 1), (zone, 2, 60), (zone, 4, 1))
-    hours, minutes, *ahead = (f"TRY_CAST(substr({own}, {place}, 2) AS BIGINT) * {n}" for own, place, n in parts)
+    hours, minutes, *ahead = (f"TRY_CAST(substr({own}, {index}, 2) AS BIGINT) * {n}" for own, index, n in parts)
     sign = f"CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END"
     return f"floor(({hours} + {minutes} - {sign} * ({ahead[0]} + {ahead[1]})) / {MINUTES}::DOUBLE)::BIGINT"
 
@@ -281,12 +282,12 @@ def _any_day(value: str, kind: str) -> str:
     return _nothing_of(value, kind)
 
 
-def _banded(column: Column, kind: str) -> Coding:
+def _banded(column: Column, kind: str) -> CodeExpression:
     """Return the band of a number, by bisection of the edges."""
     low, high = max(column.edges[0], -float(LARGEST_WHOLE)), min(column.edges[-1], float(LARGEST_WHOLE))
     search = _search(column.edges[1:-1], 0)
     sql = f"CASE WHEN {GIVEN} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {search} END"
-    return Coding(sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, kind))
+    return CodeExpression(sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, kind))
 
 
 def _search(edges: tuple[float, ...], below: int) -> str:
@@ -297,36 +298,36 @@ def _search(edges: tuple[float, ...], below: int) -> str:
     return f"CASE WHEN {GIVEN} < {edges[middle]!r}::DOUBLE THEN {left} ELSE {right} END"
 
 
-def _looked_up(column: Column, value: str, codes: dict[str, int]) -> Coding:
+def _looked_up(column: Column, value: str, codes: dict[str, int]) -> CodeExpression:
     """Return the index of a text in a declared enumeration."""
     texts = ", ".join(map(literal, codes))
     sql = f"enum_code(TRY_CAST({value} AS ENUM({texts})))"
-    return Coding(sql, np.array(list(codes.values()), dtype=np.intp), column.home)
+    return CodeExpression(sql, np.array(list(codes.values()), dtype=np.intp), column.home)
 
 
-def _ranged(column: Column, value: str, meant: dict[int, int]) -> Coding:
+def _ranged(column: Column, value: str, meant: dict[int, int]) -> CodeExpression:
     """Return the index of a whole number in a declared range, with one more at both ends."""
     if not meant:
-        return Coding(_nothing_of(value, "BIGINT"), np.zeros(0, dtype=np.intp), column.home)
+        return CodeExpression(_nothing_of(value, "BIGINT"), np.zeros(0, dtype=np.intp), column.home)
     low, high = min(meant) - 1, max(meant) + 1
     if high - low > _WIDEST + 4 * len(meant):
-        return _looked_up(column, f"({value})::VARCHAR", {str(whole): place for whole, place in meant.items()})
+        return _looked_up(column, f"({value})::VARCHAR", {str(whole): index for whole, index in meant.items()})
     levels = np.full(high - low + 1, column.home, dtype=np.intp)
     levels[np.array(list(meant)) - low] = list(meant.values())
-    return Coding(f"greatest({low}, least({value}, {high})) - ({low})", levels, column.home)
+    return CodeExpression(f"greatest({low}, least({value}, {high})) - ({low})", levels, column.home)
 
 
-def _numbered(column: Column, value: str, meant: dict[float, int]) -> Coding:
+def _numbered(column: Column, value: str, meant: dict[float, int]) -> CodeExpression:
     """Return the index of a number that may have a fraction: between two neighbouring declared ones."""
     if all(declared.is_integer() for declared in meant):
         inside = f"abs({value}) <= {LARGEST_WHOLE} AND {value} = floor({value})"
         whole = f"CASE WHEN {inside} THEN TRY_CAST({value} AS BIGINT) END"
-        return _ranged(column, whole, {int(declared): place for declared, place in meant.items()})
+        return _ranged(column, whole, {int(declared): index for declared, index in meant.items()})
     rising = tuple(sorted(meant))
     below = f"CASE WHEN {GIVEN} >= {rising[0]!r}::DOUBLE THEN {_search(rising[1:], 0)} END"
     matches = f"[{', '.join(f'{declared!r}::DOUBLE' for declared in rising)}]"
     sql = f"CASE WHEN list_contains({matches}, {GIVEN}) THEN {below} END"
-    return Coding(sql, np.array([meant[declared] for declared in rising], dtype=np.intp), column.home, value)
+    return CodeExpression(sql, np.array([meant[declared] for declared in rising], dtype=np.intp), column.home, value)
 
 
 def _whole(text: str, kind: str) -> int | None:

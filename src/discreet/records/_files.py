@@ -6,7 +6,7 @@ means. The first line of a CSV file is never shown: in a file without a header, 
 
 Several tables of the same columns, counted one after the other as if they were one.
 
-Files read by an engine: Parquet, Arrow and DuckDB, opened without guessing and without the engine's messages.
+Files read by a backend: Parquet, Arrow and DuckDB, opened without guessing and without the backend's messages.
 """
 
 import gzip
@@ -23,7 +23,7 @@ from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowSource
 from discreet.records._columns import Column
 from discreet.records._delimited import DelimitedSource
-from discreet.records._duckdb import EngineSource
+from discreet.records._duckdb import DuckdbSource
 from discreet.records._duckdb_sql import identifier, literal
 from discreet.records._grouped_sums import GroupPlan, added
 from discreet.records._moments import MomentPlan, Wholes
@@ -93,40 +93,40 @@ class SeveralSource:
 _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"
 
 
-def parquet_file(place: Path, _: str | None, __: str | None) -> EngineSource:
+def parquet_file(path: Path, _: str | None, __: str | None) -> DuckdbSource:
     """Open a Parquet file, whatever characters its name contains."""
-    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(place))
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in _literal(path))
     table = _PARQUET.format(literal(plain))
-    return opened_in_silence(place, lambda: EngineSource.of_table(_quiet(_database().cursor()), table))
+    return opened_in_silence(path, lambda: DuckdbSource.of_table(_quiet(_database().cursor()), table))
 
 
-def _literal(place: Path) -> str:
+def _literal(path: Path) -> str:
     """Return the full path; refuse one that DuckDB would misread, because it treats a backslash as a separator."""
-    if os.sep != "\\" and "\\" in str(place.absolute()):
+    if os.sep != "\\" and "\\" in str(path.absolute()):
         raise SourceError(
-            f"DuckDB cannot open {str(place)!r}, because its path contains a backslash. Nothing was read. Rename or "
+            f"DuckDB cannot open {str(path)!r}, because its path contains a backslash. Nothing was read. Rename or "
             "move the file."
         )
-    return str(place.absolute())
+    return str(path.absolute())
 
 
-def arrow_file(place: Path, _: str | None, __: str | None) -> ArrowSource:
+def arrow_file(path: Path, _: str | None, __: str | None) -> ArrowSource:
     """Open an Arrow file."""
     try:
         from pyarrow import dataset
     except ImportError:
         raise SourceError("Arrow files need the package pyarrow: pip install pyarrow.") from None
     return ArrowSource(
-        opened_in_silence(place, lambda: dataset.dataset([str(place.absolute())], format="ipc", partitioning=None))
+        opened_in_silence(path, lambda: dataset.dataset([str(path.absolute())], format="ipc", partitioning=None))
     )
 
 
-def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
+def duckdb_file(path: Path, table: str | None, _: str | None) -> DuckdbSource:
     """Open a table of a DuckDB file."""
     import duckdb  # slow to import
 
-    path = _literal(place)
-    connection = opened_in_silence(place, lambda: _quiet(duckdb.connect(path, read_only=True)))
+    literal = _literal(path)
+    connection = opened_in_silence(path, lambda: _quiet(duckdb.connect(literal, read_only=True)))
     tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
     tables += [
         name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
@@ -134,9 +134,9 @@ def duckdb_file(place: Path, table: str | None, _: str | None) -> EngineSource:
     chosen = table or (tables[0] if len(tables) == 1 else "")
     if chosen not in tables:
         raise SourceError(
-            f"State which table of {place.name!r} to read; its tables are: {', '.join(map(repr, tables)) or 'none'}."
+            f"State which table of {path.name!r} to read; its tables are: {', '.join(map(repr, tables)) or 'none'}."
         )
-    return opened_in_silence(place, lambda: EngineSource.of_table(connection, identifier(chosen)))
+    return opened_in_silence(path, lambda: DuckdbSource.of_table(connection, identifier(chosen)))
 
 
 @cache
@@ -161,9 +161,9 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
         return _one(Path(path), table, separator)
     if not isinstance(path, Sequence) or not path or not all(isinstance(each, str | Path) for each in path):
         raise SourceError("Records are read from the path of a file, or from a list of paths. Nothing was read.")
-    places = [Path(each) for each in path]
-    sources = [_one(place, table, separator) for place in places]
-    if len({(found.st_dev, found.st_ino) for found in map(os.stat, places)}) < len(places):
+    paths = [Path(each) for each in path]
+    sources = [_one(path, table, separator) for path in paths]
+    if len({(found.st_dev, found.st_ino) for found in map(os.stat, paths)}) < len(paths):
         raise SourceError(
             "The list of files contains the same file twice, perhaps under two names (a link), so its records would "
             "be counted twice. Nothing was counted. List each file once."
@@ -171,34 +171,34 @@ def read(path: str | Path | Sequence[str | Path], table: str | None = None, sepa
     return SeveralSource(sources)
 
 
-def _one(place: Path, table: str | None, separator: str | None) -> Source:
+def _one(path: Path, table: str | None, separator: str | None) -> Source:
     is_there = False
     with suppress(OSError):  # a name may be too long for the system
-        is_there = place.is_file()
+        is_there = path.is_file()
     if not is_there:
-        raise SourceError(f"There is no file {str(place)!r}. Nothing was read.")
-    name = place.name.lower().removesuffix(".gz")
+        raise SourceError(f"There is no file {str(path)!r}. Nothing was read.")
+    name = path.name.lower().removesuffix(".gz")
     opener = next((opener for endings, opener in _OPENERS.items() if name.endswith(endings)), None)
     if opener is None:
         known = ", ".join(ending for endings in _OPENERS for ending in endings)
-        raise SourceError(f"{place.name!r} was not read: its name must end with one of {known}.")
-    return opener(place, table, separator)
+        raise SourceError(f"{path.name!r} was not read: its name must end with one of {known}.")
+    return opener(path, table, separator)
 
 
-def _delimited(place: Path, _: str | None, separator: str | None) -> DelimitedSource:
-    is_zipped = place.name.lower().endswith(".gz")
-    mark = separator or ("\t" if place.name.lower().removesuffix(".gz").endswith(".tsv") else ",")
+def _delimited(path: Path, _: str | None, separator: str | None) -> DelimitedSource:
+    is_zipped = path.name.lower().endswith(".gz")
+    mark = separator or ("\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",")
     if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
         raise SourceError(f"The separator of a CSV file must be one character, not a quote or line end; got {mark!r}.")
-    if not place.stat().st_size:
-        raise SourceError(f"{place.name!r} is empty: it needs at least a header with the names of the columns.")
-    opened = partial(_bytes_of, place, is_zipped)
-    opened_in_silence(place, lambda: _first_byte(opened))
-    return DelimitedSource(opened, mark, place.name)
+    if not path.stat().st_size:
+        raise SourceError(f"{path.name!r} is empty: it needs at least a header with the names of the columns.")
+    opened = partial(_bytes_of, path, is_zipped)
+    opened_in_silence(path, lambda: _first_byte(opened))
+    return DelimitedSource(opened, mark, path.name)
 
 
-def _bytes_of(place: Path, is_zipped: bool) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(place, "rb")) if is_zipped else place.open("rb")
+def _bytes_of(path: Path, is_zipped: bool) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if is_zipped else path.open("rb")
 
 
 def _first_byte(opened: Callable[[], BinaryIO]) -> bytes:

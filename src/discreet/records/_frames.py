@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowBatch, ArrowSource
-from discreet.records._duckdb import EngineSource
+from discreet.records._duckdb import DuckdbSource
 from discreet.records._lists import ListSource
 from discreet.records._pandas import PandasSource
 from discreet.records._polars import PolarsSource
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def source_of(data: object) -> Source:
-    """Return a source for a frame of any engine, or for a mapping from names to lists."""
+    """Return a source for a frame of any backend, or for a mapping from names to lists."""
     if isinstance(data, Mapping):
         return ListSource(data)
     source: Source | None = None
@@ -40,7 +40,7 @@ def _of_frame(data: object) -> Source | None:
     source: Source | None = None
     if package in ("duckdb", "_duckdb"):
         is_table = hasattr(data, "columns") and hasattr(data, "types")
-        source = EngineSource(cast("DuckDBPyRelation", data)) if is_table else None
+        source = DuckdbSource(cast("DuckDBPyRelation", data)) if is_table else None
     elif package == "pandas":
         source = PandasSource(data) if hasattr(data, "columns") and data.columns.is_unique else None
     elif package == "polars":
@@ -59,14 +59,14 @@ def _of_frame(data: object) -> Source | None:
 
 
 def _of_ibis(table: "ibis.Table") -> Source:
-    """Return a relation if ibis uses DuckDB; from any other engine, records come in batches of Arrow."""
+    """Return a relation if ibis uses DuckDB; from any other backend, records come in batches of Arrow."""
     import ibis
 
     backend = table.get_backend() if hasattr(table, "get_backend") else ibis.get_backend(table)
     if backend.name == "duckdb":
         backend._run_pre_execute_hooks(table)
         relation = backend.con.sql(ibis.to_sql(table, dialect="duckdb"))
-        return EngineSource(relation, holds_moments=_are_fine(table))
+        return DuckdbSource(relation, holds_moments=_are_fine(table))
     return _IbisSource(table)
 
 

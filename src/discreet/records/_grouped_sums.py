@@ -1,9 +1,9 @@
 """Sums of a bounded number in groups of records, made of whole numbers from the first step to the last.
 
-Each record alone becomes a whole number a in {0, ..., U}, the place of its value between its declared bounds, clamped
-last; and its squared distance from the middle, b = floor((2 a - U)^2 / U + 1/2), which lies in {0, ..., U} as well. A
-value that is missing, not a number, or 2^53 or more away from zero is either replaced by a declared constant, or has no
-place: its record is then counted as one without a value, in no group.
+Each record alone becomes a whole number a in {0, ..., U}, the position of its value between its declared bounds,
+clamped last; and its squared distance from the middle, b = floor((2 a - U)^2 / U + 1/2), which lies in {0, ..., U} as
+well. A value that is missing, not a number, or 2^53 or more away from zero is either replaced by a declared constant,
+or has no position: its record is then counted as one without a value, in no group.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,9 +29,9 @@ _BLOCK = 2**15  # records whose whole numbers stay in the fastest memory
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """What is summed: the column of numbers, whether gaps are left out, and the columns whose levels make the groups.
+    """What is summed: the column of numbers, whether missing values are left out, and the columns that group.
 
-    Where gaps are not left out, the measure's constant stands for them.
+    Where missing values are not left out, the measure's constant stands for them.
     """
 
     measure: Measure
@@ -55,13 +55,13 @@ class GroupPlan:
         return 2**53 // self.unit
 
 
-def squared(places: Wholes, unit: int = UNIT) -> Wholes:
-    """Return b for places a: the squared distance from the middle, in units of its largest value."""
-    return ((2 * places - unit) ** 2 + unit // 2) // unit
+def squared(positions: Wholes, unit: int = UNIT) -> Wholes:
+    """Return b for positions a: the squared distance from the middle, in units of its largest value."""
+    return ((2 * positions - unit) ** 2 + unit // 2) // unit
 
 
 def place_of(value: object, measure: Measure) -> int:
-    """Return the place of one value: the plain way, to check the others against."""
+    """Return the position of one value: the plain way, to check the others against."""
     return whole_number(value, measure, UNIT // 2) + UNIT // 2
 
 
@@ -77,9 +77,9 @@ def group_sums(batches: Iterable[Batch], plan: GroupPlan) -> tuple[Wholes, int]:
             inside = {column: each[start : start + _BLOCK] for column, each in codes.items()}
             with np.errstate(invalid="ignore"):
                 known = np.abs(values) <= LARGEST_WHOLE if plan.leaves_gaps_out else np.ones(len(values), dtype=bool)
-            places = whole_numbers(values, plan.measure, plan.unit // 2) + plan.unit // 2
+            positions = whole_numbers(values, plan.measure, plan.unit // 2) + plan.unit // 2
             cells = _cells(inside, len(values))
-            for column, weights in enumerate((places, squared(places, plan.unit), np.ones_like(places))):
+            for column, weights in enumerate((positions, squared(positions, plan.unit), np.ones_like(positions))):
                 sums = np.bincount(cells, weights * known, plan.cells)  # whole numbers below 2^53
                 found[:, column] += sums.astype(np.int64)
     return found, records

@@ -51,9 +51,9 @@ class _Lists(Batch):
     def numbers(self, name: str, dates: bool) -> Floats:
         return numbers_of(self._columns[name], dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
         column = self._columns[name]
-        return [column[place] for place in places.tolist()]
+        return [column[index] for index in indices.tolist()]
 
 
 class _Homes(dict[object, int]):
@@ -95,7 +95,7 @@ def _listed(column: object) -> Sequence[object]:
 
 
 def is_stable(kind: np.dtype[np.generic]) -> bool:
-    """Tell whether values of an array of this type mean the same beside a text, a gap or a number.
+    """Tell whether values of an array of this type mean the same beside a text, a missing value or a number.
 
     Truth values, bytes, short floats, complex numbers, moments and durations do not: NumPy gives all values of an array
     the type of the oddest among them.

@@ -1,8 +1,8 @@
 """Sums of products of bounded numbers, made of whole numbers from the first step to the last.
 
-Each record alone is turned into small whole numbers: a column of numbers becomes a in {-M, ..., M}, the place of its
+Each record alone is turned into small whole numbers: a column of numbers becomes a in {-M, ..., M}, the position of its
 value between its declared bounds; a declared level becomes M if the record has it, else 0. The last step is to clamp
-the whole number, so whatever a record holds and however an engine rounds, |a| <= M. What is summed are products of two
+the whole number, so whatever a record holds and however a backend rounds, |a| <= M. What is summed are products of two
 such numbers. They are exact, so no sum depends on the order of the rows, and replacing one record moves each sum by at
 most the range of its product.
 
@@ -24,7 +24,7 @@ from discreet.records._columns import Column
 from discreet.records._values import LARGEST_WHOLE, day_of, number_of
 
 CONSTANT = -1
-"""The place of the constant factor, which is M in every record."""
+"""The index of the constant factor, which is M in every record."""
 
 Wholes = NDArray[np.int64]
 
@@ -82,7 +82,7 @@ def bases_of(factor: Factor) -> tuple[Base, ...]:
 
 @dataclass(frozen=True)
 class MomentPlan:
-    """Which products of which factors to sum: pairs of places in `factors`, or CONSTANT; `grid` is M."""
+    """Which products of which factors to sum: pairs of indices into `factors`, or CONSTANT; `grid` is M."""
 
     factors: tuple[Factor, ...]
     products: tuple[tuple[int, int], ...]
@@ -100,7 +100,7 @@ class MomentPlan:
 
 
 class Numbered(Protocol):
-    """Some records that give each factor's raw number: NaN for gaps, or a level's code."""
+    """Some records that give each factor's raw number: NaN for missing values, or a level's code."""
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -125,7 +125,7 @@ def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
         places += 0.5
         np.floor(places, out=places)
         places -= grid
-        np.fmin(places, grid, out=places)  # a place that is NaN becomes the upper end
+        np.fmin(places, grid, out=places)  # a position that is NaN becomes the upper end
         return np.fmax(places, -grid, out=places)
 
 
@@ -195,7 +195,7 @@ def _squares(raw: Mapping[Base, NDArray[np.generic]], plan: MomentPlan) -> Whole
     rows = np.empty((len(plan.factors) + 1, len(first)))
     for row, factor in zip(rows, plan.factors, strict=False):
         row[:] = _combined(wholes, factor, plan.grid) if isinstance(factor, Term) else wholes[factor]
-    rows[-1] = plan.grid  # the constant, at place -1
+    rows[-1] = plan.grid  # the constant, at index -1
     if plan.grid**2 * rows.shape[1] >= 2**53:
         exact = rows.astype(np.int64)
         return exact @ exact.T
@@ -203,7 +203,7 @@ def _squares(raw: Mapping[Base, NDArray[np.generic]], plan: MomentPlan) -> Whole
 
 
 def _whole(column: NDArray[np.generic], base: Base, grid: int) -> Floats:
-    """Return the whole numbers of a column that an engine handed out, as floats."""
+    """Return the whole numbers of a column that a backend handed out, as floats."""
     if isinstance(base, Measure):
         return _placed(np.asarray(column, dtype=np.float64), base, grid)
     return np.asarray(np.multiply(column == base.place, grid, dtype=np.float64))

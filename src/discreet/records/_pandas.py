@@ -35,11 +35,11 @@ class PandasSource(BatchSource):
         columns = {name: self._frame[name] for name in names}
         entries = _Entries()
         for start in range(0, len(self._frame), _ROWS):
-            yield _Slice({name: series.iloc[start : start + _ROWS] for name, series in columns.items()}, entries)
+            yield _PandasBatch({name: series.iloc[start : start + _ROWS] for name, series in columns.items()}, entries)
 
 
 class _Entries:
-    """What the categories of a frame mean, computed once for all slices; a gap has the last place."""
+    """What the categories of a frame mean, computed once for all slices; a missing value has the last index."""
 
     def __init__(self) -> None:
         self._codes: dict[Column, Codes] = {}
@@ -48,7 +48,7 @@ class _Entries:
     def codes(self, series: "pandas.Series", column: Column) -> Codes:
         if column not in self._codes:
             self._codes[column] = np.append(codes_of_objects(_objects(series.cat.categories), column), column.home)
-        return np.asarray(np.take(self._codes[column], series.array.codes))  # a gap has the place -1
+        return np.asarray(np.take(self._codes[column], series.array.codes))  # a missing value has the index -1
 
     def numbers(self, series: "pandas.Series", name: str, dates: bool) -> Floats:
         if (name, dates) not in self._numbers:
@@ -56,7 +56,7 @@ class _Entries:
         return np.asarray(np.take(self._numbers[name, dates], series.array.codes))
 
 
-class _Slice(Batch):
+class _PandasBatch(Batch):
     def __init__(self, columns: dict[str, "pandas.Series"], entries: _Entries) -> None:
         self._columns, self._entries = columns, entries
 
@@ -87,8 +87,8 @@ class _Slice(Batch):
             return numbers_of(_objects(series), dates)
         return numbers_of_values(_values(series), dates)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
-        return _objects(self._columns[name].iloc[places])
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
+        return _objects(self._columns[name].iloc[indices])
 
 
 def _objects(series: "pandas.Series") -> list[object]:

@@ -1,8 +1,8 @@
 """A table of persons, made of a table of rows: one record for each person, by a declared rule.
 
 A person has one value: the total, the largest, the smallest or the mean of the values in their rows. None of these
-depends on the order of rows. A person without a value, or without rows, has a gap. The group of a person is the one
-that all their rows name; if they name several, or there are none, it is the level for outside values.
+depends on the order of rows. A person without a value, or without rows, has a missing value. The group of a person is
+the one that all their rows name; if they name several, or there are none, it is the level for outside values.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -77,5 +77,5 @@ class _Persons(Batch):
     def numbers(self, name: str, dates: bool) -> Floats:
         return self._values
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
         raise SourceError("A table of persons holds no raw values to inspect; inspect the table of rows instead.")

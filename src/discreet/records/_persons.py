@@ -1,10 +1,10 @@
 """Persons: all rows of one id become one unit, so that one person's rows affect one unit and no other.
 
 An id is the text of a value, and ids are compared as its bytes: 'a', 'A' and 'a ' are three persons, 7 and '7' are one.
-Rows without an id (a gap, an empty text, a number beyond 2^53 or with a fraction) together are one person. Ids leave
-their engine only as the first 128 bits of their SHA-256.
+Rows without an id (a missing value, an empty text, a number beyond 2^53 or with a fraction) together are one person.
+Ids leave their backend only as the first 128 bits of their SHA-256.
 
-Every row alone becomes a whole number s of small steps between the bounds of a row; an engine adds these up for each
+Every row alone becomes a whole number s of small steps between the bounds of a row; a backend adds these up for each
 id and group. The public number of persons decides how many there are in the end: if fewer ids are found, the others
 have no rows; if more are found, those with the smallest hashes are kept. Replacing one person changes at most one of
 those kept, and nothing reveals how many ids there were.
@@ -129,9 +129,9 @@ def id_text(value: object) -> str | None:
 def keys_of(values: Sequence[object]) -> Keys:
     """Return the keys of ids: two whole numbers for each, zero where there is no id."""
     texts = [value or None if type(value) is str else id_text(value) for value in values]
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    distinct = np.array([_key(text) for text in places], dtype=np.uint64).reshape(-1, 2)
-    return distinct[np.fromiter(map(places.__getitem__, texts), dtype=np.intp, count=len(texts))]
+    indices = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    distinct = np.array([_key(text) for text in indices], dtype=np.uint64).reshape(-1, 2)
+    return distinct[np.fromiter(map(indices.__getitem__, texts), dtype=np.intp, count=len(texts))]
 
 
 def _key(text: str | None) -> tuple[int, int]:
@@ -150,7 +150,7 @@ def steps_of(numbers: Floats, plan: IdPlan) -> tuple[Counts, NDArray[np.bool_]]:
 
 
 def id_rows(batches: Iterable[Batch], plan: IdPlan) -> IdRows:
-    """Return what the rows of each id add up to, from batches of any engine."""
+    """Return what the rows of each id add up to, from batches of any backend."""
     found = IdRows.together([])
     parts = [found]
     for batch in batches:

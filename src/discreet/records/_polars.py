@@ -51,10 +51,10 @@ class PolarsSource(BatchSource):
         else:
             slices = (chosen.collect() if hasattr(chosen, "collect") else chosen).iter_slices(_ROWS)
         for part in slices:
-            yield _Slice(part)
+            yield _PolarsBatch(part)
 
 
-class _Slice(Batch):
+class _PolarsBatch(Batch):
     def __init__(self, frame: "polars.DataFrame") -> None:
         self._frame = frame
 
@@ -75,8 +75,8 @@ class _Slice(Batch):
         if column.edges:
             return banded(self.numbers(column.name, column.dates), column)
         texts = _categories(series) if kind != "String" else list(column.codes)
-        places = np.array([*map(column.code, texts), column.home], dtype=code_kind(column))
-        return np.take(places, _places(series if kind != "String" else _enumerated(series, texts), len(texts)))
+        indices = np.array([*map(column.code, texts), column.home], dtype=code_kind(column))
+        return np.take(indices, _places(series if kind != "String" else _enumerated(series, texts), len(texts)))
 
     def numbers(self, name: str, dates: bool) -> Floats:
         series = self._series(name)
@@ -88,8 +88,8 @@ class _Slice(Batch):
         texts = series.cast(_polars().String)
         return numbers_of_values(_days_of_texts(texts), True) if dates else _numbers_of_texts(texts)
 
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
-        return _python(self._series(name).gather(places))
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
+        return _python(self._series(name).gather(indices))
 
 
 def _python(series: "polars.Series") -> list[object]:
@@ -113,12 +113,12 @@ def _polars() -> ModuleType:
 
 
 def _enumerated(series: "polars.Series", texts: list[str]) -> "polars.Series":
-    """Return texts as members of a declared enumeration; any other text becomes a gap."""
+    """Return texts as members of a declared enumeration; any other text becomes a missing value."""
     return series.cast(_polars().Enum(texts), strict=False)
 
 
 def _categories(series: "polars.Series") -> list[str]:
-    """Return the text of every category, by its place."""
+    """Return the text of every category, by its index."""
     pl = _polars()
     dtype: object = series.dtype
     if hasattr(dtype, "categories") and str(series.dtype.base_type()) == "Enum":
@@ -126,17 +126,17 @@ def _categories(series: "polars.Series") -> list[str]:
     if pl.__version__.startswith("1."):
         return list(methodcaller("get_categories")(series.cat).to_list())
     last = series.to_physical().max()
-    places = pl.Series(range(last + 1 if isinstance(last, int) else 0), dtype=series.to_physical().dtype)
-    return list(places.cat.to(series.dtype).cast(pl.String).to_list())
+    indices = pl.Series(range(last + 1 if isinstance(last, int) else 0), dtype=series.to_physical().dtype)
+    return list(indices.cat.to(series.dtype).cast(pl.String).to_list())
 
 
 def _places(series: "polars.Series", gap: int) -> NDArray[np.integer]:
-    """Return the place of each category; that of a gap is one more than the last."""
-    places = series.to_physical()
-    if not places.null_count():
-        return np.asarray(places.to_numpy())
-    fits = gap <= np.iinfo(str(places.dtype).lower()).max
-    return np.asarray((places if fits else places.cast(_polars().UInt32)).fill_null(gap).to_numpy())
+    """Return the index of each category; that of a missing value is one more than the last."""
+    indices = series.to_physical()
+    if not indices.null_count():
+        return np.asarray(indices.to_numpy())
+    fits = gap <= np.iinfo(str(indices.dtype).lower()).max
+    return np.asarray((indices if fits else indices.cast(_polars().UInt32)).fill_null(gap).to_numpy())
 
 
 def _values(series: "polars.Series") -> Values:

@@ -1,4 +1,4 @@
-"""What a source of records is, and a batch of it: an engine says how the values of a column become codes or numbers."""
+"""What a source of records is, and a batch of it: a backend says how the values of a column become codes or numbers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -53,14 +53,14 @@ class Batch(ABC):
 
     @abstractmethod
     def codes(self, column: Column) -> Codes:
-        """Return the place of every record's level: whole numbers >= 0, one for each record, for any value."""
+        """Return the index of every record's level: whole numbers >= 0, one for each record, for any value."""
 
     @abstractmethod
     def numbers(self, name: str, dates: bool) -> Floats:
         """Return every record's number, or day; NaN for what is none."""
 
     @abstractmethod
-    def values(self, name: str, places: NDArray[np.intp]) -> Sequence[object]:
+    def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
         """Return the values of some records as they are, for the data holder's eyes only."""
 
     def raw(self, factor: Base) -> Array:

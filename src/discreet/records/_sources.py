@@ -1,6 +1,6 @@
 """Where records live: a source hands out tables of counts and sums, never a row, and works without a word.
 
-What an engine prints or raises may quote records, so it is dropped and never chained.
+What a backend prints or raises may quote records, so it is dropped and never chained.
 """
 
 import warnings
@@ -16,7 +16,7 @@ Found = TypeVar("Found")
 
 
 def as_source(data: object) -> Source:
-    """Return a source for a frame of any engine or a mapping from names to lists; a source is returned as it is."""
+    """Return a source for a frame of any backend or a mapping from names to lists; a source is returned as it is."""
     if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
         return cast(Source, data)
     from discreet.records._frames import source_of  # it builds on this module
@@ -25,7 +25,7 @@ def as_source(data: object) -> Source:
 
 
 def answered(work: Callable[[], Found], what: str) -> Found:
-    """Return what an engine finds; if it fails, say so without its words. Our own refusals pass through."""
+    """Return what a backend finds; if it fails, say so without its words. Our own refusals pass through."""
     refusal: SourceError | None = None
     found: Found | None = None
     with in_silence():
@@ -37,7 +37,7 @@ def answered(work: Callable[[], Found], what: str) -> Found:
         raise refusal from None
     if found is None:
         raise SourceError(
-            f"The engine that holds the data failed to {what}; its message is withheld because it may quote records. "
+            f"The backend that holds the data failed to {what}; its message is withheld because it may quote records. "
             "Nothing was counted and nothing was charged."
         )
     return found
@@ -58,22 +58,22 @@ def require_columns(wanted: set[str], present: Sequence[str]) -> None:
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """Drop whatever an engine prints or raises; the caller sees that nothing came back and refuses in its own words."""
+    """Drop whatever a backend prints or raises; the caller sees that nothing came back and refuses in its own words."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except BaseException:  # noqa: BLE001 - some engines panic with more than an Exception
+    except BaseException:  # noqa: BLE001 - some backends panic with more than an Exception
         return
 
 
-def opened_in_silence(place: Path, work: Callable[[], Found]) -> Found:
-    """Return what an engine makes of a file; if it fails, say so without its words."""
+def opened_in_silence(path: Path, work: Callable[[], Found]) -> Found:
+    """Return what a backend makes of a file; if it fails, say so without its words."""
     found: Found | None = None
-    with suppress(Exception):  # the engine's words may quote records
+    with suppress(Exception):  # the backend's words may quote records
         found = work()
     if found is None:
-        raise SourceError(f"{place.name!r} is not a readable file of its kind. The engine's message is withheld.")
+        raise SourceError(f"{path.name!r} is not a readable file of its kind. The backend's message is withheld.")
     return found

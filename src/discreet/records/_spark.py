@@ -26,7 +26,7 @@ from discreet.records._persons import IdPlan, IdRows, id_rows
 from discreet.records._source import Batch
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import Cluster, Codes, clusters, count_codes, margins
-from discreet.records._undeclared_values import is_stranger, shown
+from discreet.records._undeclared_values import is_undeclared, shown
 from discreet.records._weights import SUMS, WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class SparkSource:
             yield occurring, everything[occurring]
 
         totals = np.zeros(int(ends[-1]), dtype=np.int64)
-        for place, total in self._summed(names, cells):
-            totals[int(place)] = total
+        for index, total in self._summed(names, cells):
+            totals[int(index)] = total
         return [totals[start:end] for start, end in pairwise(ends)]
 
     def sum_moments(self, plan: MomentPlan) -> tuple[Wholes, int]:
@@ -91,8 +91,8 @@ class SparkSource:
             yield np.arange(len(found) + 1), np.append(found, records)
 
         def add() -> tuple[list[int], int]:
-            totals = {int(place): total for place, total in self._summed(names, sums)}
-            return [totals.get(place, 0) for place in range(len(plan.products))], totals.get(len(plan.products), 0)
+            totals = {int(index): total for index, total in self._summed(names, sums)}
+            return [totals.get(index, 0) for index in range(len(plan.products))], totals.get(len(plan.products), 0)
 
         found, records = answered(add, "sum them")
         if records > plan.most_records:
@@ -112,7 +112,7 @@ class SparkSource:
     def _sum_cells(
         self, columns: Sequence[str], last: int, sum_up: Callable[[Iterator[Batch]], tuple[Wholes, int]]
     ) -> tuple[Wholes, int]:
-        """Return so many sums, and the number of records: tasks hand on those that are not zero."""
+        """Return all sums, and the number of records: tasks hand on those that are not zero."""
         names = self._required(columns)
 
         def sums(batches: Iterator[Batch]) -> Iterator[Totals]:
@@ -122,8 +122,8 @@ class SparkSource:
             yield occurring, everything[occurring]
 
         totals = np.zeros(last + 1, dtype=np.int64)
-        for place, total in answered(lambda: self._summed(names, sums), "sum them"):
-            totals[int(place)] = total
+        for index, total in answered(lambda: self._summed(names, sums), "sum them"):
+            totals[int(index)] = total
         return totals[:last], int(totals[last])
 
     def id_rows(self, plan: IdPlan) -> IdRows:
@@ -159,7 +159,7 @@ class SparkSource:
         def odd(batches: Iterator[Batch]) -> Iterator[Totals]:
             for batch in batches:
                 values = batch.values(column.name, np.flatnonzero(batch.codes(column) == column.home))
-                texts = [shown(value) for value in values if is_stranger(column, value)]
+                texts = [shown(value) for value in values if is_undeclared(column, value)]
                 yield texts, np.ones(len(texts), dtype=np.int64)
 
         found = answered(lambda: self._summed(names, odd, "place string, total long"), "look for undeclared values")
@@ -172,9 +172,9 @@ class SparkSource:
         return wanted
 
     def _summed(self, names: list[str], work: Work, schema: str = _TOTALS) -> list[tuple[str | int, int]]:
-        """Return the totals of what all tasks found, by place."""
+        """Return the totals of what all tasks found, by index."""
         rows = self._collected(summed(self._frame, names, work, schema))
-        return [(place, int(total)) for place, total in rows]
+        return [(index, int(total)) for index, total in rows]
 
     def _collected(self, made: "DataFrame") -> list["Row"]:
         """Return the rows of a small frame that tasks of ours made."""
@@ -233,12 +233,12 @@ def mapped(
 ) -> "DataFrame":
     """Return the frame of Spark that tasks make of some columns; nothing is computed yet.
 
-    Columns are taken by their place: Spark tells no names apart by case.
+    Columns are taken by their index: Spark does not distinguish names by case.
     """
-    places = [frame.columns.index(name) for name in names]
+    indices = [frame.columns.index(name) for name in names]
     kinds = [field.dataType.simpleString().partition("(")[0].partition(" ")[0] for field in frame.schema.fields]
-    numbered = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
-    taken = [f"c{p}" if kinds[p] in _SIMPLE else f"CAST(NULL AS STRING) AS c{p}" for p in places]
+    numbered = frame.toDF(*(f"c{index}" for index in range(len(kinds))))
+    taken = [f"c{p}" if kinds[p] in _SIMPLE else f"CAST(NULL AS STRING) AS c{p}" for p in indices]
     packed = _packed(task)
 
     def unpacked(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:

@@ -5,7 +5,7 @@ family's table is a margin. Which families go together depends on their declared
 there is no loop over records or groups.
 
 Statistics show no value when printed and cannot be pickled, copied, compared, iterated or written as JSON by accident.
-The one place that opens them is `publish`.
+Only `publish` opens them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,18 +44,18 @@ def clusters(families: Sequence[Sequence[Column]], most: int = MOST_TOGETHER) ->
 
     The largest families choose first, and each joins the table that it enlarges least.
     """
-    order = sorted(range(len(families)), key=lambda place: -_cells(families[place]))
+    order = sorted(range(len(families)), key=lambda index: -_cells(families[index]))
     found: list[tuple[dict[Column, None], list[int]]] = []
-    for place in order:
-        family = dict.fromkeys(families[place])
+    for index in order:
+        family = dict.fromkeys(families[index])
         costs = [(_cells(columns | family) / _cells(columns), number) for number, (columns, _) in enumerate(found)]
         fitting = [cost for cost in costs if cost[0] == 1 or cost[0] * _cells(found[cost[1]][0]) <= most]
         if fitting:
             columns, members = found[min(fitting)[1]]
             columns |= family
-            members.append(place)
+            members.append(index)
         else:
-            found.append((family, [place]))
+            found.append((family, [index]))
     return [Cluster(tuple(columns), tuple(members)) for columns, members in found]
 
 
@@ -70,12 +70,12 @@ def margins(
     found: dict[int, Counts] = {}
     for cluster, flat in zip(together, tables, strict=True):
         table = flat.reshape(cluster.shape)
-        for place in cluster.members:
-            family = families[place]
+        for index in cluster.members:
+            family = families[index]
             summed = table.sum(axis=tuple(i for i, column in enumerate(cluster.columns) if column not in family))
             left = [column for column in cluster.columns if column in family]
-            found[place] = np.ascontiguousarray(summed.transpose([left.index(column) for column in family]))
-    return [found[place] for place in range(len(families))]
+            found[index] = np.ascontiguousarray(summed.transpose([left.index(column) for column in family]))
+    return [found[index] for index in range(len(families))]
 
 
 def count_codes(codes: Mapping[Column, Codes], cluster: Cluster) -> Counts:

@@ -36,7 +36,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Values:
-    """An array of one kind. `known` is false at gaps; `midnight` is true where a moment is a day and no more."""
+    """An array of one type. `known` is false at missing values; `midnight` is true where a moment is a mere day."""
 
     kind: Kind
     array: Array
@@ -90,8 +90,8 @@ def _matched(array: Array, meant: dict[float, int], column: Column) -> Codes:
         return np.asarray(listed[np.clip(near, low - 1, high + 1) - (low - 1)])
     ordered = np.array(sorted(meant))
     codes = np.array([meant[value] for value in ordered.tolist()], dtype=code_kind(column))
-    places = np.minimum(np.searchsorted(ordered, array), len(ordered) - 1)
-    return np.where(ordered[places] == array, codes[places], codes.dtype.type(column.home))
+    indices = np.minimum(np.searchsorted(ordered, array), len(ordered) - 1)
+    return np.where(ordered[indices] == array, codes[indices], codes.dtype.type(column.home))
 
 
 def _within(kind: np.dtype[np.generic], low: int, high: int) -> tuple[int, int]:
@@ -103,10 +103,10 @@ def _within(kind: np.dtype[np.generic], low: int, high: int) -> tuple[int, int]:
 def banded(numbers: Floats, column: Column) -> Codes:
     """Return the band of every number; NaN is outside."""
     edges = np.array(column.edges)
-    places = np.minimum(np.searchsorted(edges, numbers, side="right"), len(edges) - 1) - 1
+    indices = np.minimum(np.searchsorted(edges, numbers, side="right"), len(edges) - 1) - 1
     with np.errstate(invalid="ignore"):
         inside = (numbers >= edges[0]) & (numbers <= edges[-1]) & (np.abs(numbers) <= LARGEST_WHOLE)
-    return np.where(inside, places, column.home).astype(code_kind(column))
+    return np.where(inside, indices, column.home).astype(code_kind(column))
 
 
 def numbers_of_values(values: Values, dates: bool) -> Floats:
@@ -127,13 +127,13 @@ def days_of_moments(ticks: Codes, ticks_per_day: int, known: Known, has_zone: bo
 
 
 def days_within(days: NDArray[np.integer], known: Known, midnight: Known = None) -> Values:
-    """Return days; those before the year 1 or after 9999 are gaps."""
+    """Return days; those before the year 1 or after 9999 are missing values."""
     within = (days >= FIRST_DAY) & (days <= LAST_DAY)
     return Values(Kind.DAY, days, within if known is None else within & known, midnight)
 
 
 def days_of_dates(years: Codes, months: Codes, days: Codes, later: Codes | int = 0) -> Values:
-    """Return the days of calendar dates, or so many `later`; dates that do not exist are gaps."""
+    """Return the days of calendar dates, or `later` days after; dates that do not exist are missing values."""
     year, month = years.astype(np.int64), np.clip(months.astype(np.int64), 1, 12)
     starts = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     first = starts.astype("datetime64[D]").astype(np.int64)

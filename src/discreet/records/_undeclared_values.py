@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MISSING = "(missing)"
 
 
-def is_stranger(column: Column, value: object) -> bool:
+def is_undeclared(column: Column, value: object) -> bool:
     """Tell whether a value is at home in the level for outside values only because no level declares it."""
     return column.declares(value) is None
 
@@ -29,11 +29,11 @@ def shown(value: object) -> str:
     return text
 
 
-def strangers_in(batches: "Iterator[Batch]", column: Column, most: int) -> list[tuple[str, int]]:
+def undeclared_in(batches: "Iterator[Batch]", column: Column, most: int) -> list[tuple[str, int]]:
     """Return the most frequent values that no level declares, and how often."""
     found: Counter[str] = Counter()
     for batch in batches:
         odd = np.flatnonzero(batch.codes(column) == column.home)
         values = batch.values(column.name, odd)
-        found.update(shown(value) for value in values if is_stranger(column, value))
+        found.update(shown(value) for value in values if is_undeclared(column, value))
     return found.most_common(most)

@@ -1,8 +1,8 @@
 """What a single value means: one text, one number, one day, whatever type a program gave it.
 
-A single record can change the type of a whole column in some programs (a gap turns integers into floats). What a value
-means must not depend on that, and no value may make a run fail: whatever goes wrong inside an odd object, it means
-nothing.
+A single record can change the type of a whole column in some programs (a missing value turns integers into floats).
+What a value means must not depend on that, and no value may make a run fail: whatever goes wrong inside an odd object,
+it means nothing.
 """
 
 import math
@@ -18,7 +18,7 @@ LARGEST_WHOLE = 2**53 - 1
 """Whole numbers up to here mean the same as integers and as floats; 2^53 is also what 2^53 + 1 becomes."""
 
 NUMBER = r"^[-+]?[0-9]{1,16}(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,2}|[eE]-[0-9]{3})?$"
-"""Texts that are read as numbers. Every engine reads them alike, and none fails on them.
+"""Texts that are read as numbers. Every backend reads them alike, and none fails on them.
 
 A number that a program wrote as text is the number that it was: floats go down to 5e-324. Larger exponents would be of
 numbers beyond 2^53.
@@ -33,7 +33,7 @@ MOMENT = (
 )
 """Texts that are read as a time with its zone: Z, or less than a day ahead of UTC or behind it. They have a day in UTC.
 
-Every engine finds the parts at the same places: the day in the first ten letters, hours and minutes at 11 and 14, and
+Every backend finds the parts at the same offsets: the day in the first ten letters, hours and minutes at 11 and 14, and
 after these, without seconds (`BEFORE_ZONE`), colons, and filled with zeros, the zone: Z0000, +0530. Of a local time the
 day is as it is written, so its hours are not looked at.
 """
@@ -54,7 +54,7 @@ _NUMBER, _DAY, _MOMENT, _BEFORE_ZONE = map(re.compile, (NUMBER, DAY, MOMENT, BEF
 
 
 def text_of(value: object) -> str | None:
-    """Return a canonical string for a value: 1, 1.0 and '1' are the same, a day is 2026-01-31, a gap is None."""
+    """Return a canonical string for a value: 1, 1.0 and '1' are the same, a day is 2026-01-31, missing is None."""
     text = None
     with suppress(Exception):  # what an odd object raises may quote it
         text = _text(value)
@@ -74,7 +74,7 @@ def _text(value: object) -> str | None:
 
 
 def float_text(number: float) -> str | None:
-    """Return the canonical string of a float; None if it is too large to be told from its neighbours."""
+    """Return the canonical string of a float; None if it is too large to differ from its neighbours."""
     if not abs(number) <= LARGEST_WHOLE:  # also when it is NaN
         return None
     return str(int(number)) if number.is_integer() else repr(number)

@@ -1,9 +1,9 @@
 """Sums in which every unit counts with a share of its own: a record by its weight, a person by their rows.
 
-A unit with the share k in [0, 1] and the place x in [0, 1] is divided into h = k x, l = k (1 - x) and the rest, 1 - k,
-all in whole numbers that add up to U. The ratio of sums, H / (H + L), is the weighted mean place. How far it lies from
-that of a population depends on sum (h - r k)^2, for which the squares h^2, 2 h l and l^2 are summed as well: they are
-the parts of (h + l)^2, so that with the rest they add up to U too. A person may be divided among several groups.
+A unit with the share k in [0, 1] and the position x in [0, 1] is divided into h = k x, l = k (1 - x) and the rest, 1 -
+k, all in whole numbers that add up to U. The ratio of sums, H / (H + L), is the weighted mean position. How far it lies
+from that of a population depends on sum (h - r k)^2, for which the squares h^2, 2 h l and l^2 are summed as well: they
+are the parts of (h + l)^2, so that with the rest they add up to U too. A person may be divided among several groups.
 """
 
 from collections.abc import Iterable
@@ -48,14 +48,14 @@ class WeightPlan:
 
     @property
     def factors(self) -> MomentPlan:
-        """Return what is read of a record, as engines hand it out."""
+        """Return what is read of a record, as backends hand it out."""
         indicators = tuple(Indicator(column, 0) for column in self.groups)
         return MomentPlan((self.measure, self.weight, *indicators), (), 1)
 
 
-def divided(known: Counts, places: Floats) -> tuple[Counts, Counts]:
-    """Return the whole numbers h and l that `known` is divided into, at places between 0 and 1."""
-    high = np.clip(np.floor(known * places + 0.5).astype(np.int64), 0, known)
+def divided(known: Counts, positions: Floats) -> tuple[Counts, Counts]:
+    """Return the whole numbers h and l that `known` is divided into, at positions between 0 and 1."""
+    high = np.clip(np.floor(known * positions + 0.5).astype(np.int64), 0, known)
     return high, known - high
 
 
@@ -90,10 +90,10 @@ def weighted_sums(batches: Iterable[Numbered], plan: WeightPlan) -> tuple[Wholes
             is_value, is_weight = np.abs(values) <= LARGEST_WHOLE, np.abs(weights) <= LARGEST_WHOLE
             shares = np.where(is_weight, np.clip(weights / plan.weight.high, 0, 1), 0.0)
             given = np.where(is_value, values, plan.measure.missing)
-            places = np.clip((given - plan.measure.low) / (plan.measure.high - plan.measure.low), 0, 1)
+            positions = np.clip((given - plan.measure.low) / (plan.measure.high - plan.measure.low), 0, 1)
         counted = is_value if plan.leaves_gaps_out else np.ones(len(batch), dtype=bool)
         known = np.where(counted, np.floor(shares * plan.unit + 0.5), 0).astype(np.int64)
-        parts = parts_of(*divided(known, places), np.arange(len(batch)), plan.unit)
+        parts = parts_of(*divided(known, positions), np.arange(len(batch)), plan.unit)
         found += _summed(parts, cells, plan.cells)
     return found, records
 
@@ -123,5 +123,5 @@ def sum_rows(data: object, plan: IdPlan, size: int, most: int, unit: int) -> Who
     whole = np.repeat(np.maximum(np.add.reduceat(rows.rows, starts), most), lengths)
     known = unit * (before[1:] - base) // whole - unit * (before[:-1] - base) // whole
     low, high = plan.measure.low, plan.measure.high
-    places = np.clip((rows.sums / np.maximum(rows.rows, 1) * plan.step - low) / (high - low), 0, 1)
-    return _summed(parts_of(*divided(known, places), starts, unit), rows.cells, cells)
+    positions = np.clip((rows.sums / np.maximum(rows.rows, 1) * plan.step - low) / (high - low), 0, 1)
+    return _summed(parts_of(*divided(known, positions), starts, unit), rows.cells, cells)

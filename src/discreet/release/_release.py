@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LONGEST_LABEL = 500
 LONGEST_REASON = 5000
 NO_READING = "none"
-"""What a release says under `reading` if it was published although no engine can read it."""
+"""What a release says under `reading` if it was published although no solver supports it."""
 
 SCHEMA = 1
 """The version of the document's form. A reader refuses versions that it does not know."""
@@ -193,7 +193,9 @@ def canonical_mechanism(mechanism: Mechanism) -> Document:
     Fields that follow from others are left out. Where numbers that were chosen for the mechanism itself follow that
     order and differ, the order is part of what is asked.
     """
-    written = {name: each for name, each in mechanism_document(mechanism).items() if name not in mechanism.unsaid}
+    written = {
+        name: each for name, each in mechanism_document(mechanism).items() if name not in mechanism.derived_fields
+    }
     ordered = [each for name, each in written.items() if name != "model" and isinstance(each, list)]
     if any(value != each[0] for each in ordered for value in each):
         return written

@@ -32,7 +32,7 @@ class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
     ledger: str
 
 
-class _Unit(msgspec.Struct, forbid_unknown_fields=True):
+class _UnitFields(msgspec.Struct, forbid_unknown_fields=True):
     description: str
     rows: int
 
@@ -48,7 +48,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     label: str
     mechanism: Document
     guarantee: Document
-    unit: _Unit
+    unit: _UnitFields
     output: list[int]
     simulated: bool
     software: str
@@ -84,7 +84,7 @@ def _read_receipt(read: _Receipt) -> Receipt:
     return Receipt(read.sequence, read.head, read.ledger)
 
 
-def _read_unit(read: _Unit) -> Unit:
+def _read_unit(read: _UnitFields) -> Unit:
     try:
         return Unit(read.description, read.rows)
     except DeclarationError as problem:

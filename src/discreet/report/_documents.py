@@ -12,7 +12,7 @@ from discreet._core.exact import exact_text
 from discreet.inference import HasFacts, Posterior, Row, shown_fields, sources_line
 
 BYTE_ORDER_MARK = "\ufeff"
-"""It tells Excel that a file is UTF-8. Python reads it away with encoding="utf-8-sig", R with "UTF-8-BOM"."""
+"""Excel reads a file with this mark as UTF-8. Python drops it with encoding="utf-8-sig", R with "UTF-8-BOM"."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last are wide ones
 
 
@@ -25,7 +25,7 @@ def rows_with_truth(rows: Sequence[Row], truth: Sequence[float] | None = None) -
 
 
 def document_of(posterior: Posterior, level: float = 0.9, truth: Sequence[float] | None = None) -> dict[str, object]:
-    """Return a reading as a document that JSON can hold. What is not known is null."""
+    """Return a posterior as a document that JSON can hold. What is not known is null."""
     first = posterior.releases[0]
     return {
         "label": first.label,
@@ -55,13 +55,13 @@ def write_csv(posterior: Posterior, path: Path, level: float = 0.9) -> None:
 def write_draws(posterior: Posterior, path: Path, count: int = 4_000, seed: int = 0) -> None:
     """Write draws from the posterior as CSV: one line for each draw, one column for each number.
 
-    A column is named by its array and its places along the axes, such as theta[ward=A, fall=no]: what R, Stata or a
-    spreadsheet need to compute any interval or comparison by themselves.
+    A column is named by its array and its coordinates along the axes, such as theta[ward=A, fall=no]: what R, Stata or
+    a spreadsheet need to compute any interval or comparison by themselves.
     """
     names, columns = ["draw"], [np.arange(count).tolist()]
     for name, drawn in posterior.draws(count, seed).items():
-        places = product(*(posterior.coords[axis] for axis in posterior.dims[name]))
-        names += [f"{name}[{', '.join(parts)}]" if parts else name for parts in places]
+        indices = product(*(posterior.coords[axis] for axis in posterior.dims[name]))
+        names += [f"{name}[{', '.join(parts)}]" if parts else name for parts in indices]
         columns += np.asarray(drawn, dtype=float).reshape(count, -1).T.tolist()
     path.write_bytes(csv_text(names, zip(*columns, strict=True)).encode())
 

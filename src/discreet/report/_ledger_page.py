@@ -10,7 +10,7 @@ from html import escape
 from math import floor, log10
 
 from discreet._core.markup import one_line
-from discreet.ledger import Filter, Ledger, Line, lines_of
+from discreet.ledger import Filter, Ledger, LedgerLine, lines_of
 from discreet.privacy import left_text, spent_text
 from discreet.report._theme import PAGE_COLOURS
 
@@ -86,7 +86,7 @@ def ledger_page(ledger: Ledger, wanted: Filter | None = None) -> str:
     )
 
 
-def _table(lines: Sequence[Line], parts: Sequence[str]) -> str:
+def _table(lines: Sequence[LedgerLine], parts: Sequence[str]) -> str:
     heads = [("entry", True), ("when (UTC)", False), ("label", False), ("about", False), ("data", False)]
     heads += [*((part, True) for part in parts), (f"{parts[0]} in all", True), ("outcome", False)]
     cells = "".join(
@@ -97,7 +97,7 @@ def _table(lines: Sequence[Line], parts: Sequence[str]) -> str:
     return f'<div class="wide"><table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>'
 
 
-def _row(line: Line, parts: Sequence[str]) -> str:
+def _row(line: LedgerLine, parts: Sequence[str]) -> str:
     words = [(line.at or "not known").replace("T", " ").rstrip("Z"), line.label, line.group or "everyone", line.data]
     amounts = [getattr(line.cost, part) for part in parts] + [getattr(line.spent, parts[0])]
     cells = [f'<td class="figure">{line.sequence}</td>', *(f"<td>{_text(word)}</td>" for word in words)]
@@ -106,7 +106,7 @@ def _row(line: Line, parts: Sequence[str]) -> str:
     return f"<tr>{''.join(cells)}<td{unseen}>{_text(line.outcome)}</td></tr>"
 
 
-def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
+def _picture(lines: Sequence[LedgerLine], name: str, limit_now: Fraction) -> str:
     """Return steps of what was spent, charge by charge, below the limit as it was."""
     if not lines:
         return "<p>Nothing has been charged yet.</p>"
@@ -119,16 +119,16 @@ def _picture(lines: Sequence[Line], name: str, limit_now: Fraction) -> str:
     right = _LEFT + across * (len(few) + 1)
 
     def steps(values: Sequence[float]) -> str:
-        points = [(_LEFT + across * place, _y(value, most)) for place, value in enumerate(values)]
+        points = [(_LEFT + across * index, _y(value, most)) for index, value in enumerate(values)]
         stairs = "".join(f"H{x:.1f}V{y:.1f}" for x, y in points[1:])
         return f"M{points[0][0]:.1f},{points[0][1]:.1f}{stairs}H{right:.1f}"
 
     bottom = _y(0, most)
     step = _step(most)
     ticks = "".join(
-        f'<text x="{_LEFT - 8}" y="{_y(step * place, most) + 4:.1f}" text-anchor="end">{step * place:g}</text>'
-        f'<path d="M{_LEFT},{_y(step * place, most):.1f}H{right:.1f}" class="scale"/>'
-        for place in range(int(most / step) + 1)
+        f'<text x="{_LEFT - 8}" y="{_y(step * index, most) + 4:.1f}" text-anchor="end">{step * index:g}</text>'
+        f'<path d="M{_LEFT},{_y(step * index, most):.1f}H{right:.1f}" class="scale"/>'
+        for index in range(int(most / step) + 1)
     )
     area = f"{steps(spent)}V{bottom:.1f}H{_LEFT}Z"
     return (

@@ -1,7 +1,7 @@
 """The one look of all pictures and pages: colours for light and dark, type, and what a chart's parts look like.
 
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; nothing is told by colour alone.
-Charts are specified in the light colours, and `in_the_dark` exchanges each for its dark counterpart.
+Colours are those of Okabe and Ito, which people with any colour vision can distinguish; nothing is shown by colour
+alone. Charts are specified in the light colours, and `in_the_dark` exchanges each for its dark counterpart.
 """
 
 from typing import Any

@@ -13,7 +13,7 @@ from discreet.records import text_of
 from discreet.server import _audit as audit
 from discreet.server._front import Asking, Front, as_json
 from discreet.server._guard import Rule
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._questions import STATES, read_declaration, require_room
 from discreet.server._roles import ASK, AUDIT, DECIDE, READ
 from discreet.server._work import LEVEL
@@ -95,20 +95,20 @@ def level_of(asking: Asking) -> float:
     try:
         level = float(asking.query("level") or LEVEL)
     except ValueError:
-        raise Problem(400, "A level must be a number between 0 and 1, such as 0.9.") from None
+        raise HttpProblem(400, "A level must be a number between 0 and 1, such as 0.9.") from None
     try:
         tails(level)
     except DeclarationError as problem:
-        raise Problem(400, str(problem)) from None
+        raise HttpProblem(400, str(problem)) from None
     return level
 
 
 def reading_of(asking: Asking, text: str) -> dict[str, object]:
-    """Return the reading of a release at the level, and for the event and the groups, that the request asks for."""
+    """Return the posterior of a release at the level, and for the event and the groups, that the request asks for."""
     asking.work()
     chosen = [asking.query(name) for name in ("event", "by", "group")]
     if any(len(each or "") > 500 for each in chosen):
-        raise Problem(400, "The name of an event, a column or a group may have at most 500 characters.")
+        raise HttpProblem(400, "The name of an event, a column or a group may have at most 500 characters.")
     found = asking.front.desk.ask("reading", text, level_of(asking), *chosen)
     return found if isinstance(found, dict) else {}
 
@@ -117,7 +117,7 @@ def number_of(asking: Asking, name: str) -> int | None:
     """Return a whole number from the query string of the address."""
     text = asking.query(name)
     if text is not None and not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise Problem(400, f"{name} must be a whole number.")
+        raise HttpProblem(400, f"{name} must be a whole number.")
     return None if text is None else int(text)
 
 
@@ -143,7 +143,7 @@ def _ask(asking: Asking) -> Response:
 def _questions(asking: Asking) -> Response:
     state = asking.query("state")
     if state is not None and state not in STATES:
-        raise Problem(400, f"The state must be one of {', '.join(STATES)}.")
+        raise HttpProblem(400, f"The state must be one of {', '.join(STATES)}.")
     found = asking.front.questions.seen_by(asking.somebody, state)
     return as_json({"questions": [each.document() for each in found]})
 
@@ -224,7 +224,7 @@ RULES: tuple[Rule, ...] = (
     Rule("GET", _RELEASE, READ, _release, "A release: the document itself.", "api"),
     Rule("GET", f"{_RELEASE}/reading", READ, _reading, "What a release says, with intervals.", "api",
          parameters=("query:level", "query:event", "query:by", "query:group")),
-    Rule("GET", f"{_RELEASE}/table", READ, _table, "The rows of a reading as CSV.", "api",
+    Rule("GET", f"{_RELEASE}/table", READ, _table, "The rows of a posterior as CSV.", "api",
          parameters=("query:level",)),
     Rule("POST", "/api/1/verifications", READ, _verify, "Check a release, given as its document.", "api",
          most=LARGEST_RELEASE, body="Release"),

@@ -14,7 +14,7 @@ from discreet.server import _api as api
 from discreet.server import _pages as pages
 from discreet.server._front import Front
 from discreet.server._guard import Rule, guarded
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 
 RULES: tuple[Rule, ...] = (*api.RULES, *pages.RULES)
 """All routes of the server."""
@@ -59,7 +59,7 @@ def _endpoint(front: Front, rules: list[Rule]) -> Callable[[Request], Awaitable[
         try:
             return await guarded(front, rule, request)
         except Exception as error:  # noqa: BLE001 - nobody is shown a raw exception
-            problem = Problem.of(error)
+            problem = HttpProblem.of(error)
             if problem.status == 500:
                 _log.error("unforeseen %s at %s %s", type(error).__name__, rule.method, rule.path)
             return _refused(front, request, problem, rule.kind)
@@ -73,7 +73,7 @@ def _lost(front: Front) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def lost(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         words = {404: "There is nothing at this address.", 405: "This address does not support this method."}
-        problem = Problem(status, words.get(status, "This request cannot be answered."))
+        problem = HttpProblem(status, words.get(status, "This request cannot be answered."))
         response = _refused(front, request, problem, "api" if request.url.path.startswith("/api/") else "page")
         for name, value in (getattr(error, "headers", None) or {}).items():
             response.headers[name] = value
@@ -82,7 +82,7 @@ def _lost(front: Front) -> Callable[[Request, Exception], Awaitable[Response]]:
     return lost
 
 
-def _refused(front: Front, request: Request, problem: Problem, kind: str) -> Response:
+def _refused(front: Front, request: Request, problem: HttpProblem, kind: str) -> Response:
     return problem.as_json() if kind == "api" else pages.refused(front, request, problem)
 
 

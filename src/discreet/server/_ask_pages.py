@@ -15,7 +15,7 @@ from discreet._core.errors import DeclarationError, DiscreetError, DocumentError
 from discreet.server._api import ask, planned, planned_width
 from discreet.server._front import Asking
 from discreet.server._guard import Rule
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._rendering import again, bars, page
 from discreet.server._roles import ASK
 from discreet.study import Declarations, Form, mechanism_form, query_forms
@@ -105,7 +105,7 @@ def _fields(asking: Asking) -> Response:
     return _shown(asking, Filled.sent(asking))
 
 
-def _shown(asking: Asking, filled: Filled, problem: Problem | None = None) -> Response:
+def _shown(asking: Asking, filled: Filled, problem: HttpProblem | None = None) -> Response:
     front, key = asking.front, asking.field("key") or secrets.token_hex(16)
     declared = front.declarations
     known: dict[str, object] = {
@@ -123,10 +123,10 @@ def _live_plan(asking: Asking) -> Response:
     try:
         plan = planned(asking, filled.keys(asking.front.declarations))
         return page(asking, "plan.html", plan=plan, words="", is_begun=True)
-    except Problem:
+    except HttpProblem:
         raise
     except DiscreetError as problem:
-        return page(asking, "plan.html", plan=None, words=Problem.of(problem).words, is_begun=True)
+        return page(asking, "plan.html", plan=None, words=HttpProblem.of(problem).words, is_begun=True)
 
 
 def _live_width(asking: Asking) -> Response:
@@ -139,7 +139,7 @@ def _ask(asking: Asking) -> Response:
     try:
         found, _ = ask(asking, filled.keys(asking.front.declarations), asking.field("key") or None)
     except DiscreetError as error:
-        return _shown(asking, filled, Problem.of(error))
+        return _shown(asking, filled, HttpProblem.of(error))
     return RedirectResponse(f"/questions/{found['id']}", 303)
 
 

@@ -19,7 +19,7 @@ NOBODY, PUBLISHER = "-", "(publisher)"
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """One line of the log."""
 
     sequence: int
@@ -52,19 +52,19 @@ def note(connection: Connection, at: float, account: str, what: str, about: str 
     connection.execute(insert(audit).values(**values, previous=previous, digest=digest))
 
 
-def lines(queue: Queue, most: int = 200, before: int | None = None) -> list[Line]:
+def lines(queue: Queue, most: int = 200, before: int | None = None) -> list[LogLine]:
     """Return the newest lines, newest first; with `before`, those with lower numbers."""
     wanted = select(audit).order_by(audit.c.sequence.desc()).limit(most)
     wanted = wanted if before is None else wanted.where(audit.c.sequence < before)
     with queue.reading() as connection:
-        return [Line(**row._mapping) for row in connection.execute(wanted)]
+        return [LogLine(**row._mapping) for row in connection.execute(wanted)]
 
 
 def check(queue: Queue) -> int:
     """Check the whole chain and return its length; refuse a chain that was altered."""
     with queue.reading() as connection:
-        found: Sequence[Line] = [
-            Line(**row._mapping) for row in connection.execute(select(audit).order_by(audit.c.sequence))
+        found: Sequence[LogLine] = [
+            LogLine(**row._mapping) for row in connection.execute(select(audit).order_by(audit.c.sequence))
         ]
     previous = FIRST
     for number, line in enumerate(found, start=1):

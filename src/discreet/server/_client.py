@@ -77,7 +77,7 @@ class Client:
         return _listed(self._get("questions", state=state), "questions")
 
     def wait(self, name: str, seconds: float = 600.0, every: float = 1.0) -> Answer:
-        """Wait until a question has ended and return it; give up after so many seconds."""
+        """Wait until a question has ended and return it; give up after `seconds`."""
         until = time.monotonic() + seconds
         while (found := self.question(name))["state"] not in _ENDED:
             if time.monotonic() > until:

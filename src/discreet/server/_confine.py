@@ -1,7 +1,7 @@
 """The front gives up rights before it starts listening (a sandbox): on Linux, with Landlock.
 
 From then on this process, and every process that it starts, can read its own programs, read and write the folder of the
-queue, and nothing else on the disk: neither the records nor the ledger, whatever code a stranger manages to run in it.
+queue, and nothing else on the disk: neither the records nor the ledger, whatever code an attacker manages to run in it.
 From version 4 of Landlock on (Linux 6.7), it can open no TCP connection except to the port of a queue on a server; from
 version 6 on (Linux 6.12), it can send no signal to processes outside, nor connect to their abstract UNIX sockets. What
 Landlock does not cover remains: sizes and times of files (stat), their modes, times and attributes, UDP.

@@ -1,7 +1,7 @@
-"""The desk: a process beside the front (a worker) that computes plans and readings, one at a time, with a time limit.
+"""The desk: a process beside the front (a worker) that computes plans and posteriors, one at a time, with a time limit.
 
-Such work takes seconds, and strangers decide how much there is. It must not keep the front from answering others, and
-it must end: a desk that takes too long is closed, and the next request gets a new one.
+Such work takes seconds, and untrusted clients decide how much there is. It must not keep the front from answering
+others, and it must end: a desk that takes too long is closed, and the next request gets a new one.
 """
 
 import multiprocessing
@@ -31,7 +31,7 @@ class BusyError(DiscreetError):
 
 
 class Working(Protocol):
-    """Whatever computes plans and readings for the front."""
+    """Whatever computes plans and posteriors for the front."""
 
     def ask(self, name: str, *arguments: object) -> object:
         """Return the result, or refuse in words."""
@@ -62,7 +62,7 @@ class Desk:
         if (known := self._known.get(question)) is not None:
             return _answer(*known)
         if not self._line.acquire(blocking=False):
-            raise BusyError("Too many plans and readings are being computed. Nothing was done. Try again soon.")
+            raise BusyError("Too many plans and posteriors are being computed. Nothing was done. Try again soon.")
         try:
             with self._lock:
                 found = self._known.get(question) or self._asked(name, arguments)
@@ -85,7 +85,7 @@ class Desk:
                 return found
         except (EOFError, OSError):
             self.close()
-            return "-", "end of the process that computes plans and readings"
+            return "-", "end of the process that computes plans and posteriors"
         self.close()
         return _LATE, (
             f"This takes longer than the {self._seconds:g} seconds that a server spends on it, so it was stopped. "

@@ -20,7 +20,7 @@ Fact = dict[str, object]
 
 
 def tell(connection: Connection, name: str, document: Fact) -> None:
-    """Write a fact in place of its earlier version."""
+    """Replace a fact."""
     connection.execute(delete(facts).where(facts.c.name == name))
     connection.execute(insert(facts).values(name=name, document=canonical_json(document)))
 

@@ -24,7 +24,7 @@ from discreet.server._facts import BUDGET, STUDY, Fact, Life, told
 from discreet.server._keys import Keys
 from discreet.server._limits import Buckets, Rates
 from discreet.server._people import Clock, People
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._questions import Questions
 from discreet.server._roles import Person
 from discreet.server._schema import Queue, releases
@@ -53,7 +53,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedRelease:
     """A release that everybody who is signed in may see."""
 
     id: str
@@ -97,7 +97,7 @@ class Front:
     def checking_a_password(self) -> Iterator[None]:
         """Allow only a few password checks at once; refuse whoever would have to wait long."""
         if not self._passwords.acquire(timeout=5):
-            raise Problem(503, "Too many people are signing in at the moment. Nothing was done. Try again soon.")
+            raise HttpProblem(503, "Too many people are signing in at the moment. Nothing was done. Try again soon.")
         try:
             yield
         finally:
@@ -107,7 +107,7 @@ class Front:
     def study(self) -> Fact:
         """Return the document of the public declarations, as the publisher wrote it."""
         if not (found := told(self.queue, STUDY)):
-            raise Problem(503, "The publisher has not yet announced what the study declares. Try again soon.")
+            raise HttpProblem(503, "The publisher has not yet announced what the study declares. Try again soon.")
         return found
 
     @property
@@ -138,24 +138,25 @@ class Front:
         left = max(Fraction(0), serving.allowance - used)
         return {"allowed": exact_text(serving.allowance), "used": exact_text(used), "left": exact_text(left)}
 
-    def published(self) -> list[Published]:
+    def published(self) -> list[PublishedRelease]:
         """Return the newest releases."""
         wanted = select(releases).order_by(releases.c.visible_at.desc(), releases.c.number.desc()).limit(200)
         with self.queue.reading() as connection:
             return [_published(dict(row._mapping)) for row in connection.execute(wanted)]
 
-    def release(self, name: str) -> Published:
+    def release(self, name: str) -> PublishedRelease:
         """Return a release by its id."""
         with self.queue.reading() as connection:
             row = connection.execute(select(releases).where(releases.c.id == name)).one_or_none()
         if row is None:
-            raise Problem(404, "There is no such release.")
+            raise HttpProblem(404, "There is no such release.")
         return _published(dict(row._mapping))
 
 
-def _published(row: dict[str, object]) -> Published:
+def _published(row: dict[str, object]) -> PublishedRelease:
     row.pop("number")
-    return Published(text=str(row.pop("document")), **row)  # type: ignore[arg-type]  # the columns of a row are its fields
+    text = str(row.pop("document"))
+    return PublishedRelease(text=text, **row)  # type: ignore[arg-type]  # the columns of a row are its fields
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Asking:
     def somebody(self) -> Person:
         """Return who sends the request; refuse if nobody is signed in."""
         if self.person is None:
-            raise Problem(401, "Sign in first.")
+            raise HttpProblem(401, "Sign in first.")
         return self.person
 
     def path(self, name: str) -> str:
@@ -198,11 +199,11 @@ class Asking:
         try:
             found = read_json(self.body.decode("utf-8"))
         except UnicodeDecodeError:
-            raise Problem(400, "The body is not in UTF-8. Nothing was done.") from None
+            raise HttpProblem(400, "The body is not in UTF-8. Nothing was done.") from None
         except DocumentError as problem:
-            raise Problem(400, f"The body cannot be read. {problem} Nothing was done.") from None
+            raise HttpProblem(400, f"The body cannot be read. {problem} Nothing was done.") from None
         if not isinstance(found, dict):
-            raise Problem(400, "The body must be a JSON object. Nothing was done.")
+            raise HttpProblem(400, "The body must be a JSON object. Nothing was done.")
         return cast(dict[str, object], found)
 
     def work(self) -> None:
@@ -215,7 +216,7 @@ def form_of(body: bytes) -> dict[str, list[str]]:
     try:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=200, errors="strict")
     except ValueError:
-        raise Problem(400, "The form cannot be read. Nothing was done.") from None
+        raise HttpProblem(400, "The form cannot be read. Nothing was done.") from None
 
 
 def as_json(document: object, status: int = 200) -> Response:

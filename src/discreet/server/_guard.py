@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from discreet.server._front import Asking, Front, form_of
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._roles import Person
 
 COOKIE = "__Host-discreet"
@@ -75,7 +75,9 @@ def _let_in(front: Front, rule: Rule, request: Request, body: bytes, address: st
             return _sign_in_first(rule, request)
         front.buckets.take("account", person.name, front.settings.rates.anything)
         if not person.may(rule.right):
-            raise Problem(403, f"This needs the right {rule.right!r}, which you do not have here. Nothing was done.")
+            raise HttpProblem(
+                403, f"This needs the right {rule.right!r}, which you do not have here. Nothing was done."
+            )
         if rule.kind == "page" and request.method not in _SAFE:
             _require_guard(person, request, body)
     response = rule.does(Asking(front, request, person, body, address))
@@ -89,15 +91,15 @@ def require_known_way(front: Front, request: Request) -> str:
     settings = front.settings
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or hosts[0].lower() not in settings.hosts:
-        raise Problem(400, "This server does not answer to that host name. Nothing was done.")
+        raise HttpProblem(400, "This server does not answer to that host name. Nothing was done.")
     peer = request.client.host if request.client is not None else ""
     if settings.is_proxy(peer):
         forwarded = ",".join(request.headers.getlist("x-forwarded-for")).split(",")[-1].strip()
         if settings.user_header is not None and len(request.headers.getlist(settings.user_header)) > 1:
-            raise Problem(400, "The proxy named the user more than once. Nothing was done.")
+            raise HttpProblem(400, "The proxy named the user more than once. Nothing was done.")
         return neighbourhood(forwarded[:64] or peer)
     if settings.user_header is not None and settings.user_header in request.headers:
-        raise Problem(400, "Only the declared proxy may name the user. Nothing was done.")
+        raise HttpProblem(400, "Only the declared proxy may name the user. Nothing was done.")
     return neighbourhood(peer)
 
 
@@ -119,12 +121,12 @@ async def _body(request: Request, rule: Rule) -> bytes:
         async for part in request.stream():
             found += part
             if len(found) > rule.most:
-                raise Problem(413, f"This route accepts at most {rule.most} bytes. Nothing was done.")
+                raise HttpProblem(413, f"This route accepts at most {rule.most} bytes. Nothing was done.")
     if reading.cancelled_caught:
-        raise Problem(400, f"The request was not complete within {_PATIENCE:g} seconds. Nothing was done.")
+        raise HttpProblem(400, f"The request was not complete within {_PATIENCE:g} seconds. Nothing was done.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if found and kind != _CONTENT[rule.kind]:
-        raise Problem(415, f"This route accepts only {_CONTENT[rule.kind]}. Nothing was done.")
+        raise HttpProblem(415, f"This route accepts only {_CONTENT[rule.kind]}. Nothing was done.")
     return bytes(found)
 
 
@@ -134,13 +136,13 @@ def _require_own_origin(request: Request, is_secure: bool) -> None:
     is_said = "origin" in request.headers
     is_other = origin.netloc.lower() != request.headers["host"].lower() or (is_secure and origin.scheme != "https")
     if (is_said and is_other) or site not in (None, "same-origin", "none"):
-        raise Problem(403, "This form was sent by another site. Nothing was done.")
+        raise HttpProblem(403, "This form was sent by another site. Nothing was done.")
 
 
 def _require_guard(person: Person, request: Request, body: bytes) -> None:
     given = request.headers.get(GUARD_HEADER) or form_of(body).get(GUARD, [""])[0]
     if person.guard is None or not hmac.compare_digest(given.encode(), person.guard.encode()):
-        raise Problem(403, "This form is not from your session: reload the page and try again. Nothing was done.")
+        raise HttpProblem(403, "This form is not from your session: reload the page and try again. Nothing was done.")
 
 
 def _by_token(front: Front, request: Request) -> Person | None:
@@ -168,7 +170,7 @@ def _by_session(front: Front, request: Request) -> tuple[Person | None, str | No
 def _sign_in_first(rule: Rule, request: Request) -> Response:
     if rule.kind == "page" and request.method in _SAFE and "hx-request" not in request.headers:
         return RedirectResponse("/sign-in", 303)
-    raise Problem(401, "Sign in first: this request carries no valid session or token. Nothing was done.")
+    raise HttpProblem(401, "Sign in first: this request carries no valid session or token. Nothing was done.")
 
 
 def keep_session(response: Response, secret: str) -> None:

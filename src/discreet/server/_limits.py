@@ -24,7 +24,7 @@ class TooOftenError(DiscreetError):
 
 @dataclass(frozen=True)
 class Rates:
-    """How many requests a minute: sign-ins from an address, anything from an account, plans and readings (`work`)."""
+    """How many requests a minute: sign-ins from an address, anything from an account, plans and posteriors (`work`)."""
 
     sign_in: int = 10
     anything: int = 600

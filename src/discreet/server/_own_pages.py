@@ -5,7 +5,7 @@ from starlette.responses import RedirectResponse, Response
 from discreet._core.errors import DeclarationError, DiscreetError
 from discreet.server._front import Asking
 from discreet.server._guard import COOKIE, Rule, forget_session, keep_session
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._rendering import again, page
 from discreet.server._roles import OWN, PEOPLE, RIGHTS, SCOPES
 
@@ -17,12 +17,12 @@ def _sign_in_form(asking: Asking) -> Response:
 def _sign_in(asking: Asking) -> Response:
     front, name = asking.front, asking.field("name").strip()
     if front.settings.user_header is not None:
-        raise Problem(403, "This server identifies users through its proxy; passwords are not used here.")
+        raise HttpProblem(403, "This server identifies users through its proxy; passwords are not used here.")
     try:
         with front.checking_a_password():
             front.people.check(name, asking.field("password"))
     except DiscreetError as problem:
-        return again(asking, Problem.of(problem).status, "sign_in.html", problem=str(problem))
+        return again(asking, HttpProblem.of(problem).status, "sign_in.html", problem=str(problem))
     response = RedirectResponse("/", 303)
     if old := asking.request.cookies.get(COOKIE):
         front.keys.close_session(old)
@@ -40,7 +40,7 @@ def _sign_out(asking: Asking) -> Response:
 def _welcome_form(asking: Asking) -> Response:
     name = asking.front.people.link_account(asking.path("link"))
     if name is None:
-        raise Problem(404, "This link was used before, has expired, or never existed. Ask a steward for another.")
+        raise HttpProblem(404, "This link was used before, has expired, or never existed. Ask a steward for another.")
     return page(asking, "welcome.html", name=name, problem="")
 
 
@@ -48,7 +48,7 @@ def _welcome(asking: Asking) -> Response:
     front, link = asking.front, asking.path("link")
     name = front.people.link_account(link)
     if name is None:
-        raise Problem(404, "This link was used before, has expired, or never existed. Ask a steward for another.")
+        raise HttpProblem(404, "This link was used before, has expired, or never existed. Ask a steward for another.")
     password = asking.field("password")
     if password != asking.field("again"):
         return again(asking, 422, "welcome.html", name=name, problem="The two passwords differ. Nothing was changed.")

@@ -15,7 +15,7 @@ from discreet.server import _own_pages as own_pages
 from discreet.server._api import LARGEST_RELEASE, catalogue, level_of, number_of, reading_of
 from discreet.server._front import Asking, as_json
 from discreet.server._guard import Rule
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._questions import WAITING
 from discreet.server._rendering import bars, page, refused, stands_alone
 from discreet.server._roles import ASK, AUDIT, DECIDE, READ
@@ -37,7 +37,7 @@ _STATIC = {
 def _static(asking: Asking) -> Response:
     name = asking.path("name")
     if name not in _STATIC:
-        raise Problem(404, "There is no such file.")
+        raise HttpProblem(404, "There is no such file.")
     folder, *inside = ("discreet.report",) if name.startswith("vendor/vega") else ("discreet.server", "static")
     content = files(folder).joinpath(*inside, *name.split("/")).read_bytes()
     return Response(content, media_type=_STATIC[name], headers={"cache-control": "public, max-age=3600"})
@@ -104,10 +104,10 @@ def _release(asking: Asking) -> Response:
     problem, found = "", {}
     try:
         found = reading_of(asking, release.text)
-    except Problem:
+    except HttpProblem:
         raise
     except DiscreetError as error:
-        problem = Problem.of(error).words
+        problem = HttpProblem.of(error).words
     chosen = {name: asking.query(name) or "" for name in ("event", "by", "group")}
     known = {"level": level_of(asking), "columns": found.get("columns") or {}, "groups": found.get("groups") or []}
     return page(asking, "release.html", release=release, reading=found, problem=problem, **known, **chosen)
@@ -148,10 +148,10 @@ def _verify(asking: Asking) -> Response:
     text, found, problem = asking.field("document").strip(), None, ""
     try:
         found = asking.front.desk.ask("verification", text)
-    except Problem:
+    except HttpProblem:
         raise
     except DiscreetError as error:
-        problem = Problem.of(error).words
+        problem = HttpProblem.of(error).words
     return page(asking, "verify.html", text=text, found=found, problem=problem)
 
 
@@ -162,7 +162,7 @@ def _audit(asking: Asking) -> Response:
 
 RULES: tuple[Rule, ...] = (
     Rule("GET", "/static/{name:path}", None, _static, "Styles and scripts."),
-    Rule("GET", "/health", None, _health, "Tells whether the front is up."),
+    Rule("GET", "/health", None, _health, "Whether the front is up."),
     Rule("GET", "/", READ, _home, "The budget."),
     Rule("GET", "/catalogue", READ, _catalogue, "Columns, levels and bounds."),
     *ask_pages.RULES,
@@ -172,7 +172,7 @@ RULES: tuple[Rule, ...] = (
     Rule("POST", "/questions/{id}/withdrawal", ASK, _withdraw, "Withdraw a waiting question."),
     Rule("POST", "/questions/{id}/acknowledgement", DECIDE, _acknowledge, "Note that a question took too long."),
     Rule("GET", "/releases", READ, _releases, "All releases."),
-    Rule("GET", "/releases/{id}", READ, _release, "One release and its reading."),
+    Rule("GET", "/releases/{id}", READ, _release, "One release and its posterior."),
     Rule("GET", "/releases/{id}/chart", READ, _chart, "Its picture, as Vega-Lite."),
     Rule("GET", "/releases/{id}/document", READ, _document, "The release itself."),
     Rule("GET", "/releases/{id}/table", READ, _table, "Its rows as CSV."),

@@ -1,6 +1,6 @@
-"""Refusals in HTTP: each kind of error has a status, and words that strangers may see.
+"""Refusals in HTTP: each kind of error has a status, and words that untrusted clients may see.
 
-Programs get problem+json (RFC 9457). About an unforeseen error, strangers learn nothing but its status, 500.
+Programs get problem+json (RFC 9457). About an unforeseen error, clients learn nothing but its status, 500.
 """
 
 from starlette.responses import Response
@@ -42,7 +42,7 @@ _KINDS: tuple[tuple[type[DiscreetError], int], ...] = (
 UNFORESEEN = "Something unforeseen happened. It was logged, and this request was not charged."
 
 
-class Problem(DiscreetError):  # noqa: N818 - as problem+json calls it
+class HttpProblem(DiscreetError):  # noqa: N818 - as problem+json calls it
     """A refusal with its HTTP status."""
 
     def __init__(self, status: int, words: str) -> None:
@@ -55,9 +55,9 @@ class Problem(DiscreetError):  # noqa: N818 - as problem+json calls it
         return TITLES.get(self.status, "This was refused")
 
     @classmethod
-    def of(cls, error: Exception) -> "Problem":
-        """Return what strangers are told about an error."""
-        if isinstance(error, Problem):
+    def of(cls, error: Exception) -> "HttpProblem":
+        """Return what a client may see of an error."""
+        if isinstance(error, HttpProblem):
             return error
         found = [status for kind, status in _KINDS if isinstance(error, kind)]
         return cls(found[0], str(error)) if found else cls(500, UNFORESEEN)

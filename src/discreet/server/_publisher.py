@@ -8,7 +8,7 @@ question is then taken until a steward has acknowledged it.
 
 A question is published under a name that is computed from what it asks. So whatever crashes in between, it is charged
 and answered once: a question that was running is taken again, and a release that is on record is returned again. The
-front is not trusted: whatever it wrote is read as if a stranger had sent it.
+front is not trusted: whatever it wrote is read as untrusted input.
 """
 
 import time
@@ -34,7 +34,7 @@ from discreet.server._questions import (
     REFUSED,
     RUNNING,
     WAITING,
-    Asked,
+    QueuedQuestion,
     Read,
     read_declaration,
     used,
@@ -122,7 +122,7 @@ class Publisher:
         self._in_slot(asked, read, request)
         return True
 
-    def _read(self, asked: Asked) -> Read:
+    def _read(self, asked: QueuedQuestion) -> Read:
         """Read a question, first in another process: one that takes too long there, or crashes it, is refused."""
         limit = self.study.serving.time_limit
 
@@ -137,7 +137,7 @@ class Publisher:
             raise DeclarationError("This question could not be read. Nothing was published and nothing was charged.")
         return read_declaration(self.study, asked.keys)
 
-    def _in_slot(self, asked: Asked, read: Read, request: str) -> None:
+    def _in_slot(self, asked: QueuedQuestion, read: Read, request: str) -> None:
         """Give a question its slot: whatever happens in it, the outcome can be seen only at its end.
 
         How long it lasts goes by a monotonic clock, which nobody can set; the time of day is only written down.
@@ -164,7 +164,7 @@ class Publisher:
         self._finish(asked, state, read, request, words, charged=charged, overrun=outcome.is_overrun)
 
     def _finish(
-        self, asked: Asked, state: str, read: Read | None, request: str, words: str,
+        self, asked: QueuedQuestion, state: str, read: Read | None, request: str, words: str,
         *, charged: bool = False, overrun: bool = False, free: bool = False,
     ) -> None:  # fmt: skip
         """Write down the outcome of a question, in one transaction with the budget and the audit log."""
@@ -196,18 +196,18 @@ class Publisher:
         release = Release.from_json(ledger.releases(entry.sequence)[0])
         return release if self.key is None else release.signed(self.key)
 
-    def _row(self, release: Release, asked: Asked, now: float) -> dict[str, object]:
+    def _row(self, release: Release, asked: QueuedQuestion, now: float) -> dict[str, object]:
         return {
             "id": digest_of(release.unsigned()), "number": asked.number, "label": release.label,
             "mechanism": type(release.mechanism).__name__, "epsilon": exact_text(release.guarantee.epsilon),
             "delta": exact_text(release.guarantee.delta), "visible_at": now, "document": release.to_json(),
         }  # fmt: skip
 
-    def _request(self, asked: Asked, read: Read) -> str:
+    def _request(self, asked: QueuedQuestion, read: Read) -> str:
         """Return the name under which a question is charged: from what it asks; for a fresh draw, from its own id."""
         return f"asked {asked.id}" if read.query is not None else self.study.asked_request(read.question)
 
-    def _next(self) -> Asked | None:
+    def _next(self) -> QueuedQuestion | None:
         """Return the question that was running when the publisher stopped, else the oldest; None after an overrun."""
         open_states = select(questions).where(questions.c.state.in_((RUNNING, QUEUED)))
         first = open_states.order_by(questions.c.state.desc(), questions.c.number).limit(1)
@@ -216,20 +216,20 @@ class Publisher:
             if overrun.one_or_none() is not None:
                 return None
             row = connection.execute(first).one_or_none()
-        return None if row is None else Asked(**row._mapping)
+        return None if row is None else QueuedQuestion(**row._mapping)
 
-    def _is_beyond_allowance(self, asked: Asked, read: Read) -> bool:
+    def _is_beyond_allowance(self, asked: QueuedQuestion, read: Read) -> bool:
         """Tell whether a question that no steward approved needs one after all: the front's word is not enough."""
         if asked.decided_by is not None:
             return False
         with self.queue.reading() as connection:
             mine = select(questions).where(questions.c.account == asked.account)
-            own = [Asked(**row._mapping) for row in connection.execute(mine)]
+            own = [QueuedQuestion(**row._mapping) for row in connection.execute(mine)]
         serving = self.study.serving
         before = used(own, asked.number)
         return not serving.is_automatic or before + read.cost.epsilon > serving.allowance
 
-    def _wait_for_steward(self, asked: Asked) -> None:
+    def _wait_for_steward(self, asked: QueuedQuestion) -> None:
         with self.queue.writing() as connection:
             connection.execute(update(questions).where(questions.c.number == asked.number).values(state=WAITING))
             note(connection, self.clock(), PUBLISHER, "waits for a steward", f"{asked.id}: {asked.label}")

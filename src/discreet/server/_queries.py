@@ -14,7 +14,7 @@ import numpy as np
 from discreet._core.errors import DeclarationError
 from discreet.inference import Observed
 from discreet.mathematics.distributions import CountDistribution
-from discreet.publishing import Draw, Query, QueryError, check_query
+from discreet.publishing import PublishedDraw, Query, QueryError, check_query
 from discreet.release import Release
 from discreet.study import KINDS, Maker, Question
 
@@ -50,7 +50,7 @@ def require_draw(question: Question, query: Query) -> None:
 
 def answer_of(release: Release, query: object) -> object:
     """Return the answer that a published draw gives, as plain numbers."""
-    return plain(Draw(release).answer(cast(Query, query)))
+    return plain(PublishedDraw(release).answer(cast(Query, query)))
 
 
 def plain(answer: object) -> object:

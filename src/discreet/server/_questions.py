@@ -47,7 +47,7 @@ class MissingError(DeclarationError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueuedQuestion:
     """A question in the queue."""
 
     number: int
@@ -138,7 +138,9 @@ class Questions:
     def __init__(self, queue: Queue, clock: Clock = time.time) -> None:
         self.queue, self.clock = queue, clock
 
-    def ask(self, person: Person, declarations: Declarations, read: Read, key: str | None) -> tuple[Asked, bool]:
+    def ask(
+        self, person: Person, declarations: Declarations, read: Read, key: str | None
+    ) -> tuple[QueuedQuestion, bool]:
         """Put a question into the queue, or find it there under its key; return it, and whether it is new."""
         if key is not None and not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
             raise DeclarationError("An idempotency key must have 1 to 200 plain characters. Nothing was asked.")
@@ -170,10 +172,10 @@ class Questions:
             return self._one(connection, str(row["id"])), True
 
     @staticmethod
-    def _fits(own: Sequence[Asked], cost: Guarantee, declarations: Declarations) -> bool:
+    def _fits(own: Sequence[QueuedQuestion], cost: Guarantee, declarations: Declarations) -> bool:
         return used(own) + cost.epsilon <= declarations.serving.allowance
 
-    def decide(self, person: Person, question: str, approve: bool, words: str) -> Asked:
+    def decide(self, person: Person, question: str, approve: bool, words: str) -> QueuedQuestion:
         """Let a steward approve or decline a waiting question."""
         if len(words) > 1000 or (not approve and not words.strip()):
             raise DeclarationError(
@@ -183,17 +185,17 @@ class Questions:
         change = {"state": state, "words": words.strip(), "decided_by": person.name, "decided_at": self.clock()}
         return self._change(person, question, (WAITING,), change, "approved" if approve else "declined")
 
-    def withdraw(self, person: Person, question: str) -> Asked:
+    def withdraw(self, person: Person, question: str) -> QueuedQuestion:
         """Let an analyst withdraw a waiting question."""
         return self._change(person, question, (WAITING,), {"state": WITHDRAWN}, "withdrawn")
 
-    def acknowledge(self, person: Person, question: str) -> Asked:
+    def acknowledge(self, person: Person, question: str) -> QueuedQuestion:
         """Let a steward acknowledge that a question took too long; after that, the next ones are taken."""
         return self._change(person, question, (FAILED,), {"is_overrun": 0}, "overrun noted")
 
     def _change(
         self, person: Person, question: str, states: Sequence[str], values: dict[str, object], what: str
-    ) -> Asked:
+    ) -> QueuedQuestion:
         with self.queue.writing() as connection:
             found = self._one(connection, question, person)
             change: Update = update(questions).where(questions.c.id == question, questions.c.state.in_(states))
@@ -202,12 +204,12 @@ class Questions:
             note(connection, self.clock(), person.name, what, f"{question}: {found.label}")
             return self._one(connection, question)
 
-    def get(self, question: str, person: Person) -> Asked:
+    def get(self, question: str, person: Person) -> QueuedQuestion:
         """Return a question if this person may see it: analysts see their own, all others see every question."""
         with self.queue.reading() as connection:
             return self._one(connection, question, person)
 
-    def seen_by(self, person: Person, state: str | None = None, most: int = 200) -> list[Asked]:
+    def seen_by(self, person: Person, state: str | None = None, most: int = 200) -> list[QueuedQuestion]:
         """Return the newest questions that a person may see."""
         wanted = select(questions).order_by(questions.c.number.desc()).limit(most)
         if person.role == ANALYST:
@@ -215,36 +217,36 @@ class Questions:
         if state is not None:
             wanted = wanted.where(questions.c.state == state)
         with self.queue.reading() as connection:
-            return [Asked(**row._mapping) for row in connection.execute(wanted)]
+            return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
 
     def used_by(self, account: str) -> Fraction:
         """Return how much of their allowance an analyst has used."""
         with self.queue.reading() as connection:
             return used(self._of(connection, account))
 
-    def overruns(self) -> list[Asked]:
+    def overruns(self) -> list[QueuedQuestion]:
         """Return the questions that took too long and that no steward has acknowledged yet."""
         with self.queue.reading() as connection:
             wanted = select(questions).where(questions.c.is_overrun == 1)
-            return [Asked(**row._mapping) for row in connection.execute(wanted)]
+            return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
 
-    def _under(self, connection: Connection, account: str, key: str) -> Asked | None:
+    def _under(self, connection: Connection, account: str, key: str) -> QueuedQuestion | None:
         wanted = select(questions).where(questions.c.account == account, questions.c.key == key)
         row = connection.execute(wanted).one_or_none()
-        return None if row is None else Asked(**row._mapping)
+        return None if row is None else QueuedQuestion(**row._mapping)
 
-    def _of(self, connection: Connection, account: str) -> list[Asked]:
+    def _of(self, connection: Connection, account: str) -> list[QueuedQuestion]:
         wanted = select(questions).where(questions.c.account == account).order_by(questions.c.number)
-        return [Asked(**row._mapping) for row in connection.execute(wanted)]
+        return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
 
-    def _one(self, connection: Connection, question: str, person: Person | None = None) -> Asked:
+    def _one(self, connection: Connection, question: str, person: Person | None = None) -> QueuedQuestion:
         row = connection.execute(select(questions).where(questions.c.id == question)).one_or_none()
         if row is None or (person is not None and person.role == ANALYST and row.account != person.name):
             raise MissingError("There is no such question among those that you may see.")
-        return Asked(**row._mapping)
+        return QueuedQuestion(**row._mapping)
 
 
-def used(own: Sequence[Asked], before: int | None = None) -> Fraction:
+def used(own: Sequence[QueuedQuestion], before: int | None = None) -> Fraction:
     """Return the total epsilon of an account's questions that no steward approved and that are, or may be, charged."""
     counted = [
         each for each in own

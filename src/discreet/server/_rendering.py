@@ -14,7 +14,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import exact
 from discreet.privacy import left_text, spent_text
 from discreet.server._front import Asking, Front
-from discreet.server._problems import Problem
+from discreet.server._problems import HttpProblem
 from discreet.server._roles import ASK, AUDIT, DECIDE, PEOPLE, READ, Person
 
 _MENU = (
@@ -75,7 +75,7 @@ def rendered(
     return HTMLResponse(text, status)
 
 
-def refused(front: Front, request: Request, problem: Problem) -> Response:
+def refused(front: Front, request: Request, problem: HttpProblem) -> Response:
     """Return a refusal as a page, or as part of a page if a script of that page sent the request."""
     person: Person | None = getattr(request.state, "person", None)
     template = "refusal.html" if "hx-request" in request.headers else "problem.html"

@@ -24,7 +24,7 @@ from discreet._core.errors import DiscreetError
 _PR_SET_PDEATHSIG = 1
 _MOST = 20_000  # bytes of a report
 MEMORY = (4 << 30) + (os.cpu_count() or 1) * (64 << 20)
-"""Bytes of memory that work for strangers may use; the second term is what linear algebra reserves for each core."""
+"""Bytes of memory that work for untrusted clients may use; the second term is reserved by linear algebra per core."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Outcome:
 
 
 def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
-    """Do some work in a process that is ended after so many seconds at the latest, or when this process ends."""
+    """Do some work in a process that is ended after `seconds` at the latest, or when this process ends."""
     reader, writer = os.pipe()
     parent, started = os.getpid(), time.monotonic()
     child = fork()
@@ -58,7 +58,7 @@ def in_a_process(work: Callable[[], None], seconds: float) -> Outcome:
 
 @contextmanager
 def little_memory(most: int = MEMORY) -> Iterator[None]:
-    """Limit the memory of work for strangers to so many bytes; beyond that, it fails at once.
+    """Limit the memory, in bytes, of work for untrusted clients; beyond that, it fails at once.
 
     Only private memory counts (RLIMIT_DATA), not all that is mapped: how much that is would have to be read from /proc,
     which a confined process cannot do.
@@ -83,7 +83,7 @@ def _child(work: Callable[[], None], writer: int, parent: int) -> None:
     said: list[str] = []
     try:
         _die_with(parent)
-        quiet = os.open(os.devnull, os.O_WRONLY)  # engines may print, and what they print may contain records
+        quiet = os.open(os.devnull, os.O_WRONLY)  # backends may print, and what they print may contain records
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         work()

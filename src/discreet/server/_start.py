@@ -62,7 +62,7 @@ def _user(name: str) -> pwd.struct_passwd:
 
 
 @dataclass(frozen=True)
-class Reached:
+class ServerAddress:
     """Where a front listens, its public address, and the proxies in front of it."""
 
     address: str = "127.0.0.1:8000"
@@ -118,7 +118,7 @@ def listen(place: tuple[str, int]) -> socket.socket:
     return found
 
 
-def run_front(place: str, reached: Reached, say: Say) -> None:
+def run_front(place: str, reached: ServerAddress, say: Say) -> None:
     """Listen, confine this process, and answer until it is told to stop."""
     import uvicorn
 
@@ -163,7 +163,9 @@ def first_link(queue: Queue) -> str | None:
 class Pair:
     """Front and publisher on one machine; if one of them stops, it is started again."""
 
-    def __init__(self, study: Path, queue: str, reached: Reached, key: Path | None, user: str | None, say: Say) -> None:
+    def __init__(
+        self, study: Path, queue: str, reached: ServerAddress, key: Path | None, user: str | None, say: Say
+    ) -> None:
         self.study, self.queue, self.reached, self.key, self.user, self.say = study, queue, reached, key, user, say
         self._is_over = False
         self.running: dict[str, subprocess.Popen[bytes]] = {}

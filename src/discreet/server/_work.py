@@ -1,4 +1,4 @@
-"""What is computed from public facts alone: plans, readings, statements and checks.
+"""What is computed from public facts alone: plans, posteriors, statements and checks.
 
 All of it takes and returns plain data, so that another process can do it, under a time limit.
 """

@@ -1,8 +1,8 @@
-"""Estimators for scikit-learn over the same road: declarations, a ledger, one release, a noise-aware reading.
+"""Estimators for scikit-learn over the same road: declarations, a ledger, one release, noise-aware inference.
 
 `fit` counts or sums the records, publishes what it found under pure epsilon-differential privacy and reads the release;
 nothing else of the records is kept. Levels and bounds are declared, never read from the data, and values that do not
-fit have a declared place: so neither an error nor the fitted estimator tells more than the release does.
+fit have a declared level: so neither an error nor the fitted estimator reveals more than the release does.
 """
 
 from discreet._core.errors import DiscreetError

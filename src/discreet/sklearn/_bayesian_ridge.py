@@ -96,12 +96,12 @@ class PrivateBayesianRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return dict(zip([*names, _TARGET], list(self.missing), strict=True))
 
     def _terms(self, names: list[str]) -> list[tuple[str, ...]]:
-        places = range(len(names))
+        indices = range(len(names))
         if not isinstance(self.terms, Sequence) or not all(
-            isinstance(term, Sequence) and all(place in places for place in term) for term in self.terms
+            isinstance(term, Sequence) and all(index in indices for index in term) for term in self.terms
         ):
             raise DeclarationError("terms must list products of features by their index, such as [(0, 0), (0, 1)].")
-        return [tuple(names[place] for place in term) for term in self.terms]
+        return [tuple(names[index] for index in term) for term in self.terms]
 
     def _bounds(self, names: list[str]) -> dict[str, Sequence[Exact]]:
         if isinstance(self.feature_bounds, str) or not isinstance(self.feature_bounds, Iterable):

@@ -93,8 +93,8 @@ class PrivateNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: object) -> NDArray[np.generic]:  # noqa: N803
         """Return the most probable class of each record."""
-        places = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[places])
+        indices = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[indices])
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()

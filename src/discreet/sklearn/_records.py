@@ -63,11 +63,11 @@ def _features(estimator: BaseEstimator, records: object, reset: bool) -> Columns
 def _columns(records: object) -> Columns:
     """Return a table's columns as lists of plain values: pandas, polars, pyarrow, an array, or rows."""
     if hasattr(records, "iloc") and hasattr(records, "columns"):
-        return [records.iloc[:, place].tolist() for place in range(len(records.columns))]
+        return [records.iloc[:, index].tolist() for index in range(len(records.columns))]
     if hasattr(records, "get_columns"):
         return [column.to_list() for column in records.get_columns()]
     if hasattr(records, "column_names") and hasattr(records, "column"):
-        return [records.column(place).to_pylist() for place in range(len(records.column_names))]
+        return [records.column(index).to_pylist() for index in range(len(records.column_names))]
     if hasattr(records, "__array__"):
         table = np.asarray(records)
         if table.ndim != 2:
@@ -79,7 +79,8 @@ def _columns(records: object) -> Columns:
 def _values(column: NDArray[np.generic]) -> list[object]:
     """Return the values of an array; refuse a type that one record may have forced on all others.
 
-    No reading of such arrays is right in all of them. Truth values are taken: their texts, 1 and 0 are the same here.
+    No interpretation of such arrays is right in all of them. Truth values are taken: their texts, 1 and 0 are the same
+    here.
     """
     if column.dtype == np.bool_ or is_stable(column.dtype):
         return list(column.tolist())
@@ -142,7 +143,7 @@ def _truth_text(value: object) -> str:
 
 
 def names_of(features: int) -> list[str]:
-    """Return the public names of so many features."""
+    """Return the public names of these features."""
     return [f"feature {number}" for number in range(features)]
 
 

@@ -73,7 +73,7 @@ class Field:
         return [str(value).lower() if isinstance(value, bool) else str(value)]
 
     def document(self) -> dict[str, object]:
-        """Return what programs are told of it."""
+        """Return it as a document for programs."""
         found: dict[str, object] = {"key": self.key, "words": self.words, "shape": self.shape, "needed": self.is_needed}
         more = {"choices": list(self.choices), "usual": self.usual, "example": self.example}
         return found | {name: each for name, each in more.items() if each}
@@ -94,7 +94,7 @@ class Form:
         return {key: value for key, value in found.items() if value is not None}
 
     def document(self) -> dict[str, object]:
-        """Return what programs are told of it."""
+        """Return it as a document for programs."""
         keys = [field.document() for field in self.fields]
         return {"name": self.name, "title": self.title, "about": self.about, "keys": keys}
 

@@ -11,7 +11,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact
 from discreet._core.suggestions import meant
 from discreet.mechanism import Model, Sized
-from discreet.planning import HasCompetitors
+from discreet.planning import HasCandidates
 from discreet.study._keys import Maker
 
 _GIVEN = ("model", "size", "epsilon")
@@ -59,7 +59,7 @@ def _maker(
 
 def constructors_of(kind: type[Sized]) -> dict[str, Callable[..., Sized]]:
     """Return the class itself, and its constructors that take what every question gives."""
-    contract = {*dir(Sized), *dir(HasCompetitors)}
+    contract = {*dir(Sized), *dir(HasCandidates)}
     own = {name: each for name, each in vars(kind).items() if not name.startswith("_") and name not in contract}
     named = [name for name, each in own.items() if isinstance(each, classmethod)]
     found = {name: getattr(kind, name) for name in named}

@@ -15,7 +15,7 @@ from discreet._core.suggestions import meant
 from discreet.inference import Observed
 from discreet.ledger import Ledger
 from discreet.mechanism import written_name
-from discreet.publishing import Draw, Query, QueryError, check_query, publish
+from discreet.publishing import PublishedDraw, Query, QueryError, check_query, publish
 from discreet.release import Release
 from discreet.study._file import QUERY_KEYS, DeclaredQuery
 from discreet.study._keys import Maker
@@ -86,12 +86,12 @@ class Draws:
         ledger = Ledger.open(self._study.ledger_place)
         return next(number for number in count() if not ledger.is_answered(self._request(number + 1)))
 
-    def fresh(self) -> tuple[int, Draw]:
+    def fresh(self) -> tuple[int, PublishedDraw]:
         """Pay for the next draw, and return its number and the draw; refused when the budget is gone."""
         number = self.made + 1
-        return number, Draw(self._published(number))
+        return number, PublishedDraw(self._published(number))
 
-    def known(self, number: int) -> Draw:
+    def known(self, number: int) -> PublishedDraw:
         """Return a draw that was paid for, free of charge."""
         if not 1 <= number <= self.made:
             made = self.made
@@ -99,7 +99,7 @@ class Draws:
                 f"There is no draw {number} of {self._question.name!r}: {made} {'was' if made == 1 else 'were'} made. "
                 "Nothing was drawn and nothing was charged. Ask without --draw for a fresh one, which is charged."
             )
-        return Draw(self._published(number))
+        return PublishedDraw(self._published(number))
 
     def _published(self, number: int) -> Release[Any]:
         question = self._question

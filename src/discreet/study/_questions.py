@@ -40,7 +40,7 @@ class Question:
     """One question of a study: what to publish, by which mechanism, under which label.
 
     `reason` says why the mechanism was chosen, if the study did not declare one. `reading` is 'none' if the study
-    declares that there will be no posterior. `is_per_unit` tells whether it declares epsilon for each unit of a metric.
+    declares that there will be no posterior. `is_per_unit` says whether it declares epsilon for each unit of a metric.
     """
 
     name: str

@@ -266,7 +266,7 @@ class Study(Declarations):
         return replace(recorded, label=answered.body["label"]) if is_same else question
 
     def _plan_first_asked(self, questions: Sequence[Question], request: str) -> list[tuple[int, Question]] | None:
-        """Return the questions of a plan as they were asked first, each with its place here, if it is on record."""
+        """Return the questions of a plan as they were asked first, each with its index here, if it is on record."""
         answered = Ledger.open(self.ledger_place).answered(request) if self.has_ledger else None
         if answered is None:
             return None

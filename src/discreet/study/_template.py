@@ -27,13 +27,14 @@ ledger = "study.db"
 # allowance = "0.25"               # ... so much of epsilon; what is not used is not carried over
 
 # Declare each column that a question uses: its levels, or bands or bounds for numbers.
-# Values that are not declared, and gaps, go to a level of their own called "other", or to the one that `outside` names.
+# Values that are not declared, and missing values, go to a level of their own called "other", or to the one that
+`outside` names.
 """
 
 _COLUMN = """
 # [columns.{name}]
 # levels = ["no", "yes"]           # or: bands = [0, 18, 65, 120]; for means and regressions: bounds = [0, 120]
-# outside = "other"                # with bounds: missing = 40, what a gap counts as; regressions need it
+# outside = "other"                # with bounds: missing = 40, what a missing value counts as; regressions need it
 """
 
 _TAIL = """

@@ -16,9 +16,9 @@ from discreet._core.exact import whole
 from discreet.inference import LOST
 from discreet.mathematics.distributions import (
     BetaMixture,
+    BetaRows,
     CountDistribution,
     MixtureBatch,
-    Part,
     Share,
     batch_of,
     log_dirichlet_rows,
@@ -107,7 +107,7 @@ class JointPosterior(GroupDistributions):
         for share, reading in self.weighed:
             first, alpha = reading.counts.first[chosen], reading.model.concentration
             total = float(alpha.sum() + reading.counts.total)
-            parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
+            parts.append(BetaRows.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
         return MixtureBatch(parts)
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
@@ -173,7 +173,7 @@ class GroupwiseDistributions(GroupDistributions):
         if (found := self._sums.cells(np.asarray(places, dtype=np.int64))) is None:
             return super().cells(places)
         first, weights, kinds = found
-        return MixtureBatch([Part.of(weights, 1.0 + first, self._size + 2.0)], kinds)
+        return MixtureBatch([BetaRows.of(weights, 1.0 + first, self._size + 2.0)], kinds)
 
     def between(self, one: Counts, two: Counts) -> Share:
         """Return the law of the share that one group has of two, from three sums."""

@@ -20,15 +20,15 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.documents import Document, document_of
 from discreet._core.errors import DeclarationError, SecretError
 from discreet.mathematics import log_prior, log_prior_constant
-from discreet.mathematics.distributions import Dirichlet, MixtureBatch, Part, ends_of, tails
+from discreet.mathematics.distributions import BetaRows, Dirichlet, MixtureBatch, ends_of, tails
 from discreet.mechanism import (
     Asked,
     Cell,
     Declared,
     Key,
+    MetricLike,
     Model,
     Parameters,
-    Placed,
     Simulated,
     neighbouring_tables,
     of_levels,
@@ -232,11 +232,11 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         if self.is_prior_declared:
             low, high = (betaincinv(shapes, shapes.sum() - shapes, tail) for tail in tails(level))
         else:
-            exact = Part.of(np.ones((len(shapes), 1)), 1.0 + statistics, size + 2.0)
+            exact = BetaRows.of(np.ones((len(shapes), 1)), 1.0 + statistics, size + 2.0)
             low, high = ends_of(MixtureBatch([exact]), level, True)
         return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
 
-    def is_told_by(self, metric: Placed) -> bool:
+    def is_decided_by(self, metric: MetricLike) -> bool:
         """Tell whether the metric is one of this one column, declared alike: levels, bands, and what is outside."""
         return len(self.columns) == 1 and metric.levels == self.columns[0]
 

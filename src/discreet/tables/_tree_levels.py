@@ -127,8 +127,8 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
     def quantities(self) -> TreeCells:
         return TreeCells(self.model, self.noise.parents, self.noise.rates)
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin with the same edges, or with a few levels in a row and the first lengths."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Yield a small instance with the same edges, or with a few levels in a row and the first lengths."""
         count = int(model.contributions(MOST_LEVELS)[0].shape[1]) - 1
         small = {"parents": tuple(range(1, count + 1)), "lengths": (self.lengths * count)[:count]}
         yield {} if model == self.model else small

@@ -21,7 +21,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet.inference import CostEstimate, Exactness, Problem, Solver, WeightedTables
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.mechanism import Measurement
-from discreet.noise import MARGIN, Tree, product_of, tree_of
+from discreet.noise import MARGIN, TreeStructure, product_of, tree_of
 from discreet.tables._model import Categories
 from discreet.tables._solution import TableReading
 
@@ -118,7 +118,7 @@ class _Messages:
 
     def __init__(self, problem: Problem[Categories]) -> None:
         self._problem, self._alpha = problem, np.array(problem.model.concentration, dtype=float)
-        self._trees: list[tuple[Tree, Counts]] = []  # each with the flows over its edges that were published
+        self._trees: list[tuple[TreeStructure, Counts]] = []  # each with the flows over its edges that were published
         self._cells: list[Measurement] = []
         for each in problem.measurements:
             if (tree := tree_of(each.noise.structure)) is None:

@@ -18,7 +18,7 @@ proves nothing: `verify` does.
 
 An event that is learnt: outputs are divided by thresholds until each region belongs to one data set or the other.
 
-One number of an output seldom tells two neighbours apart as well as all of them together: with noise on several cells
+One number of an output seldom separates two neighbours as well as all of them together: with noise on several cells
 the telling outputs lie in a corner, below one threshold here and above another one there. So a tree is grown on draws
 of both data sets. Each split is the threshold, among quantiles of all numbers, that takes away most of the uncertainty
 about which data set a draw came from (CART, by entropy). What is learnt is only a way to put outputs into bins; how
@@ -62,22 +62,22 @@ class Regions:
     def __call__(self, outputs: Counts) -> Counts:
         """Return the number of the region of each output, from 0 on."""
         values = _seen(outputs, self.numbers)
-        place = np.zeros(len(values), dtype=np.int64)
+        index = np.zeros(len(values), dtype=np.int64)
         if not self.splits:
-            return place
+            return index
         table = np.array(self.splits, dtype=np.int64)
         for _ in range(_DEEPEST):
-            inside = np.flatnonzero(place >= 0)
-            column, threshold, below, above = table[place[inside]].T
+            inside = np.flatnonzero(index >= 0)
+            column, threshold, below, above = table[index[inside]].T
             is_below = values[inside, column] <= threshold
-            place[inside] = np.where(is_below, below, above)
-        return -1 - place
+            index[inside] = np.where(is_below, below, above)
+        return -1 - index
 
 
 def learnt_regions(first: Counts, second: Counts, moved: Counts) -> Regions:
     """Return regions learnt from draws of two data sets; the numbers that `moved` are considered before others."""
     length = first.shape[1]
-    order = dict.fromkeys([*(int(place) for place in moved if place < length), *range(length)])
+    order = dict.fromkeys([*(int(index) for index in moved if index < length), *range(length)])
     numbers = np.array(list(order)[:_NUMBERS], dtype=np.int64)
     values = np.concatenate([_seen(first, numbers), _seen(second, numbers)])
     is_first = np.arange(len(values)) < len(first)
@@ -90,13 +90,13 @@ def learnt_regions(first: Counts, second: Counts, moved: Counts) -> Regions:
         if best is None:
             leaves += 1
             return -leaves
-        place = len(splits)
+        index = len(splits)
         splits.append((0, 0, 0, 0))
         column, threshold = best
         below = values[inside, column] <= threshold
         ends = [grow(inside[part], depth + 1) for part in (below, ~below)]
-        splits[place] = (column, threshold, ends[0], ends[1])
-        return place
+        splits[index] = (column, threshold, ends[0], ends[1])
+        return index
 
     grow(np.arange(len(values)), 0)
     return Regions(numbers, tuple(splits))
@@ -124,9 +124,9 @@ def _best_split(values: Counts, is_first: NDArray[np.bool_]) -> tuple[int, int] 
         gains = whole - _entropy(below) - _entropy(total - below)
         enough = np.minimum(below.sum(axis=1), (total - below).sum(axis=1)) >= _LEAST_LEAF
         gains = np.where(enough, gains, 0.0)
-        place = int(np.argmax(gains))
-        if gains[place] > best + 1e-9:
-            best, found = float(gains[place]), (column, int(edges[place]))
+        index = int(np.argmax(gains))
+        if gains[index] > best + 1e-9:
+            best, found = float(gains[index]), (column, int(edges[index]))
     return found
 
 
@@ -152,7 +152,7 @@ _LEAST = 50  # draws of a data set
 _REPEATED = 24  # rows used to recognise noise that restarts with every call
 _SLOW_DRAWS = 400  # draws of a mechanism that must be called for each of them
 _RANDOM_PAIRS = 3  # pairs of data sets with drawn records
-_KINDS = 64  # kinds of records from which data sets are made up
+_KINDS = 64  # different records from which data sets are formed
 
 
 @runtime_checkable
@@ -245,8 +245,8 @@ def audit(
 ) -> Audit:
     """Search for the neighbours and the event that speak most strongly against a mechanism's guarantee, by simulation.
 
-    `draws` is the total number of draws. `pairs` are neighbouring made-up data sets; for Categories it is checked that
-    they are neighbours. If left out, pairs are chosen for any model: corners, edges, balanced and random ones.
+    `draws` is the total number of draws. `pairs` are neighbouring simulated data sets; for Categories it is checked
+    that they are neighbours. If left out, pairs are chosen for any model: corners, edges, balanced and random ones.
     `patience` allows that many times the usual work; anything that takes more is refused before it begins.
     """
     if not isinstance(mechanism, Drawable):
@@ -362,13 +362,13 @@ def _learnt_regions(box: _Box, shortlist: Sequence[_Found], draws: int, final: i
     for pair in chosen:
         drawn = [box.draw(side, 4 * number) for side in pair]
         regions = learnt_regions(drawn[0][: 2 * number], drawn[1][: 2 * number], np.flatnonzero(pair[0] != pair[1]))
-        places = [regions(side[2 * number :]) for side in drawn]
+        indices = [regions(side[2 * number :]) for side in drawn]
         edges = np.arange(len(regions.splits) + 1)
-        one, two = (np.bincount(place[:number] + 1, minlength=len(edges) + 1) for place in places)
+        one, two = (np.bincount(index[:number] + 1, minlength=len(edges) + 1) for index in indices)
         for p, q, sides, side in ((one, two, pair, slice(None)), (two, one, pair[::-1], slice(None, None, -1))):
             _, chosen_bins = _likeliest_bins(p, q, number, final, delta)
             event = _Event(_learnt_words(chosen_bins), regions, edges, chosen_bins)
-            hits, others = (np.array([chosen_bins[place[number:] + 1].sum()]) for place in places[side])
+            hits, others = (np.array([chosen_bins[index[number:] + 1].sum()]) for index in indices[side])
             yield _Found(float(_promise(hits, others, number, final, delta)[0]), sides, event)
 
 
@@ -395,9 +395,9 @@ def _likeliest_bins(p: Counts, q: Counts, number: int, final: int, delta: float)
     best, chosen = -inf, np.zeros(len(p), dtype=np.bool_)
     for order in (np.argsort(-(p + 0.5) / (q + 0.5), kind="stable"), np.arange(len(p)), np.arange(len(p))[::-1]):
         scores = _promise(np.cumsum(p[order]), np.cumsum(q[order]), number, final, delta)
-        place = int(np.argmax(scores))
-        if scores[place] > best:
-            best, chosen = float(scores[place]), np.isin(np.arange(len(p)), order[: place + 1])
+        index = int(np.argmax(scores))
+        if scores[index] > best:
+            best, chosen = float(scores[index]), np.isin(np.arange(len(p)), order[: index + 1])
     return best, chosen
 
 
@@ -406,12 +406,12 @@ def projections(
 ) -> Iterator[tuple[str, Projection, Callable[[Counts], Counts]]]:
     """Yield projections of outputs to whole numbers, by name, each with a way to bin its values."""
     moved = np.flatnonzero(pair[0] != pair[1])
-    places = list(dict.fromkeys([*(int(p) for p in moved if p < length), *range(length)]))[:_FEW]
-    for i in places:
+    indices = list(dict.fromkeys([*(int(p) for p in moved if p < length), *range(length)]))[:_FEW]
+    for i in indices:
         yield f"number {i + 1}", partial(_sum_of, {i: 1}), _ordered
         for bits in (1, 2, 4):
             yield f"number {i + 1} modulo {2**bits}", partial(_modulo, {i: 1}, 2**bits), _ordered
-    for i, j in pairwise(places):
+    for i, j in pairwise(indices):
         yield f"number {i + 1} less number {j + 1}", partial(_sum_of, {i: 1, j: -1}), _ordered
     every = dict.fromkeys(range(length), 1)
     yield "the total", partial(_sum_of, every), _ordered
@@ -426,7 +426,7 @@ def projections(
 
 
 def _sum_of(signs: dict[int, int], outputs: Counts) -> Counts:
-    return np.asarray(sum(sign * outputs[:, place] for place, sign in signs.items()))
+    return np.asarray(sum(sign * outputs[:, index] for index, sign in signs.items()))
 
 
 def _modulo(signs: dict[int, int], base: int, outputs: Counts) -> Counts:
@@ -482,9 +482,9 @@ def _in_words(name: str, edges: Counts, chosen: NDArray[np.bool_]) -> str:
 
 
 def neighbouring_pairs(model: Model, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
-    """Return neighbouring data sets that are worth looking at, each once: those that a model names, or made-up ones."""
+    """Return neighbouring data sets to compare, each once: those that a model names, or simulated ones."""
     if not isinstance(model, Model):
-        raise DeclarationError(f"Neighbouring data sets are made up for a model; got a {type(model).__name__}.")
+        raise DeclarationError(f"Neighbouring data sets are simulated for a model; got a {type(model).__name__}.")
     if isinstance(model, KnowsNeighbours):
         pairs = model.neighbouring_pairs(size, generator)
     else:
@@ -496,13 +496,13 @@ def _made_up_pairs(model: Model, size: int, generator: np.random.Generator) -> l
     """Return neighbouring data sets of any model: all other records alike, or drawn from all kinds of records."""
     rows, _ = model.contributions(_KINDS)
     gaps = np.abs(rows[:, None] - rows[None]).sum(axis=-1)
-    first, second = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
+    first, second = (int(index) for index in np.unravel_index(int(gaps.argmax()), gaps.shape))
     ends = [(first, second), (second, first), (0, len(rows) - 1), (0, min(1, len(rows) - 1))]
     starts = [(rows[one] * (size - 1), one, two) for one, two in ends if one != two]
     for _ in range(_RANDOM_PAIRS):
         others = rows[generator.integers(len(rows), size=min(size - 1, _KINDS))].sum(axis=0)
         others = others + rows[0] * max(0, size - 1 - _KINDS)
-        one, two = (int(place) for place in generator.choice(len(rows), size=2, replace=False))
+        one, two = (int(index) for index in generator.choice(len(rows), size=2, replace=False))
         starts.append((others, one, two))
     return [(others + rows[one], others + rows[two]) for others, one, two in starts]
 

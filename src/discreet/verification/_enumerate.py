@@ -1,23 +1,25 @@
-"""The referee: what a mechanism promises, held against its own stated likelihood. A contradiction raises.
+"""Enumeration: what a mechanism promises, compared with its stated likelihood. A contradiction raises.
 
 Three things are done, each as far as it can be, and each in a line that says what was done:
 
 - at the real size, for noise on measured numbers: one record is replaced by another and nothing else changes. On the
   outputs without noise the likelihood then drops by the norm of the change, in the units of the noise: that is at most
   epsilon for pure noise. For Gaussian noise it is the zCDP parameter of the pair, at most rho;
-- on a small twin: all neighbours are compared on all listed outputs. The largest loss, the delta at the stated epsilon,
+- on a small instance: all neighbours are compared on all listed outputs. The largest loss, the delta at the stated
+epsilon,
   the Renyi divergences and the whole privacy curve have to stay within what is stated;
-- on the twin, some draws with a fixed seed: do they follow the stated likelihood at all?
+- on the small instance, some draws with a fixed seed: do they follow the stated likelihood at all?
 
 Noise without a likelihood in closed form holds by proof alone. What the proof asks of every single record is checked
 exactly, on records at their bounds and between them, and draws are held against the generator that readers use.
 
-Small twins: the same mechanism with the same parameters, on so few records that everything can be listed.
+Small instances: the same mechanism with the same parameters, on so few records that everything can be listed.
 
-A referee wants all data sets, all neighbours and all outputs. At the real size that is seldom possible. A twin has the
-class and the parameters of the mechanism (epsilon, delta, scales, powers, shares) and a smaller size; if that is not
-small enough, a part of the model (few cells, a variable with its ancestors, one feature on the coarsest grid), and a
-coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or data.
+An enumeration needs all data sets, all neighbours and all outputs. At the real size that is seldom possible. A small
+instance has the class and the parameters of the mechanism (epsilon, delta, scales, powers, shares) and a smaller size;
+if that is not small enough, a part of the model (few cells, a variable with its ancestors, one feature on the coarsest
+grid), and a coarser grid of its draws. All decisions rest on public facts and on counted comparisons, never on time or
+data.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,11 +55,11 @@ from discreet.privacy import (
 MOST_COMPARISONS = 1_000_000
 """The most pairs of neighbours times outputs that are compared."""
 MOST_TABLES = 300
-"""So many data sets are listed at most to compare neighbours, of a law that is quickly written down."""
+"""Most data sets that are listed to compare neighbours, of a distribution that is quickly computed."""
 MOST_RECORDS = 64
-"""How many kinds of records a twin may have; with more, a part of the model is taken."""
+"""How many different records a small instance may have; with more, a part of the model is taken."""
 WIDE = 1e-3
-"""If a window of outputs leaves out more than this probability, a smaller twin with a wider one is compared too."""
+"""If a window of outputs leaves out more than this probability, a smaller instance with a wider one is compared too."""
 _SIZES = (100, 60, 40, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1)
 
 
@@ -70,26 +72,26 @@ class Enumerable(Protocol):
 
 
 @runtime_checkable
-class HasTwinFields(Protocol):
-    """A mechanism whose small twins need other fields than size and model."""
+class HasSmallInstances(Protocol):
+    """A mechanism whose small instances need other fields than size and model."""
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+        """Give, best first, the fields that a small instance on this model may have instead of this mechanism's."""
 
 
 @runtime_checkable
 class SlowToList(Protocol):
-    """A mechanism whose law takes long to write down."""
+    """A mechanism whose distribution takes long to compute."""
 
     most_tables: ClassVar[int]
-    """So many data sets are listed at most to compare neighbours."""
+    """Most data sets that are listed to compare neighbours."""
 
 
 @runtime_checkable
-class ListsLaws(Protocol):
-    """A mechanism that writes down many laws faster than one by one."""
+class ListsLogProbs(Protocol):
+    """A mechanism that computes many distributions faster than one by one."""
 
-    def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
+    def log_probs(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
 
 
@@ -98,21 +100,21 @@ def outputs_for(mechanism: Mechanism, counts: Counts, most: int) -> Counts | Non
     return mechanism.outputs_for(counts, most) if isinstance(mechanism, Enumerable) else None
 
 
-def twin_fields(mechanism: Mechanism, model: Model) -> Iterator[Mapping[str, object]]:
-    """Give, best first, the fields that a small twin on this model may have instead of this mechanism's."""
-    return mechanism.twin_fields(model) if isinstance(mechanism, HasTwinFields) else iter([{}])
+def small_instance_fields(mechanism: Mechanism, model: Model) -> Iterator[Mapping[str, object]]:
+    """Give, best first, the fields that a small instance on this model may have instead of this mechanism's."""
+    return mechanism.small_instance_fields(model) if isinstance(mechanism, HasSmallInstances) else iter([{}])
 
 
-def log_laws(mechanism: Mechanism, outputs: Counts, tables: Counts) -> Floats:
+def log_probs(mechanism: Mechanism, outputs: Counts, tables: Counts) -> Floats:
     """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
-    if isinstance(mechanism, ListsLaws):
-        return mechanism.log_laws(outputs, tables)
+    if isinstance(mechanism, ListsLogProbs):
+        return mechanism.log_probs(outputs, tables)
     return np.stack([mechanism.log_prob(outputs, table) for table in tables])
 
 
 @runtime_checkable
 class HasParts(Protocol):
-    """A model that has smaller models of the same kind, for twins in which everything can be listed."""
+    """A model that has smaller models of the same type, for small instances in which everything can be listed."""
 
     @property
     def part_in_words(self) -> str:
@@ -128,7 +130,7 @@ def parts_of(model: Model) -> Iterator[Model]:
 
 
 @dataclass(frozen=True, eq=False)
-class Twin:
+class SmallInstance:
     """A mechanism with data sets, neighbours and the outputs on which they are compared."""
 
     mechanism: Sized
@@ -144,8 +146,8 @@ class Twin:
     @cached_property
     def missing(self) -> float:
         """Return about the probability that the listed outputs leave out, from one data set."""
-        law = np.exp(self.mechanism.log_prob(self.outputs, self.data_sets.tables[0]))
-        return max(0.0, 1 - float(law.sum()))
+        probs = np.exp(self.mechanism.log_prob(self.outputs, self.data_sets.tables[0]))
+        return max(0.0, 1 - float(probs.sum()))
 
     @property
     def is_original(self) -> bool:
@@ -162,47 +164,47 @@ class Twin:
         names = [field.name for field in dataclass_fields(self.mechanism)]
         changed = [n for n in names if getattr(self.mechanism, n) != getattr(self.original, n)]
         other = [name.replace("_", " ") for name in changed if name not in ("model", "size")]
-        return f"a small twin, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
+        return f"a small instance, {records}{model}" + (f", with other {' and '.join(other)}" if other else "")
 
 
-def small_twins(mechanism: Sized) -> tuple[Twin, ...]:
-    """Return the largest twin that can be listed, and a smaller one if only that lists nearly all of its outputs.
+def small_instances(mechanism: Sized) -> tuple[SmallInstance, ...]:
+    """Return the largest instance that can be listed, and a smaller one if only that lists nearly all of its outputs.
 
-    Fewer records come first, then parts of the model. Where noise has too many numbers, or the law of an output is
-    not known in a form that can be listed, there is none.
+    Fewer records come first, then parts of the model. Where noise has too many numbers, or the distribution of an
+    output is not known in a form that can be listed, there is none.
     """
-    found: list[Twin] = []
-    for twin in _twins(mechanism):
-        if not found or twin.missing < found[-1].missing / 2:
-            found.append(twin)
+    found: list[SmallInstance] = []
+    for small in _instances(mechanism):
+        if not found or small.missing < found[-1].missing / 2:
+            found.append(small)
         if found[-1].missing <= WIDE:
             break
     return tuple(found[:1] if len(found) < 2 else (found[0], found[-1]))
 
 
-def _twins(mechanism: Sized) -> Iterator[Twin]:
-    """Yield all twins that can be listed, the largest first."""
+def _instances(mechanism: Sized) -> Iterator[SmallInstance]:
+    """Yield all instances that can be listed, the largest first."""
     sizes = [mechanism.size, *(size for size in _SIZES if size < mechanism.size)]
     for model in (mechanism.model, *parts_of(mechanism.model)):
         rows, _ = model.contributions(MOST_RECORDS + 1)
         for size in sizes if len(rows) <= MOST_RECORDS else ():
-            if (twin := _listed(mechanism, model, size, rows)) is not None:
-                yield twin
+            if (small := _listed(mechanism, model, size, rows)) is not None:
+                yield small
 
 
-def _listed(mechanism: Sized, model: Model, size: int, rows: Counts) -> Twin | None:
-    """Return a twin of this model and size with everything listed, or nothing if there is too much."""
+def _listed(mechanism: Sized, model: Model, size: int, rows: Counts) -> SmallInstance | None:
+    """Return a small instance of this model and size with everything listed, or nothing if there is too much."""
     fewest = mechanism.most_tables if isinstance(mechanism, SlowToList) else MOST_TABLES
     tables = number_of_tables(size, len(rows), fewest)
     most = MOST_COMPARISONS // max(number_of_pairs(len(rows), size, MOST_COMPARISONS), tables)
     if tables > fewest or most < 2:
         return None
     sets = neighbouring(rows, size, MOST_COMPARISONS)
-    for fields in twin_fields(mechanism, model):
+    for fields in small_instance_fields(mechanism, model):
         made = _made(mechanism, {"model": model, "size": size, **fields})
         outputs = None if made is None else outputs_for(made, sets.tables, most)
         if made is not None and outputs is not None:
-            return Twin(made, mechanism, sets, outputs)
+            return SmallInstance(made, mechanism, sets, outputs)
     return None
 
 
@@ -234,7 +236,7 @@ _COLUMNS = 8  # published numbers that are considered one by one
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found. `epsilon` is the largest loss; `whole` tells that nothing was left out, at the real size."""
+    """What was found. `epsilon` is the largest loss; `whole` says that nothing was left out, at the real size."""
 
     checks: tuple[str, ...]
     epsilon: float
@@ -258,7 +260,7 @@ class HasWorstRecords(Protocol):
         """Return two records whose exchange has the largest privacy loss, as rows of level numbers."""
 
 
-def referee(mechanism: Sized) -> Findings:
+def enumerate_and_compare(mechanism: Sized) -> Findings:
     """Compare all that can be compared, or raise VerificationError at the first contradiction."""
     checks, epsilon, whole = [], 0.0, False
     worst: Pair = ((), ())
@@ -270,16 +272,16 @@ def referee(mechanism: Sized) -> Findings:
     ):
         words, epsilon, worst = _replaced_records(mechanism)
         checks.append(words)
-    twins = small_twins(mechanism)
-    for twin in twins:
-        checks.append(_compared(twin))
-        found = twin.compared
-        if twin.is_original:
+    instances = small_instances(mechanism)
+    for small in instances:
+        checks.append(_compared(small))
+        found = small.compared
+        if small.is_original:
             whole = whole or (found.data_sets.complete and found.missing <= 1e-12)
             if found.epsilon >= epsilon * (1 - _ROUNDING):
                 epsilon, worst = found.epsilon, found.worst_pair
-    if twins:
-        checks.append(_drawn(twins[-1]))
+    if instances:
+        checks.append(_drawn(instances[-1]))
     return Findings(tuple(checks), epsilon, whole, worst)
 
 
@@ -342,20 +344,20 @@ def _replaced_records(mechanism: Sized) -> tuple[str, float, Pair]:
         _at_most(found.epsilon, float(guarantee.epsilon), f"privacy loss of replacing {model.protects}", mechanism)
         words = f"loss at most {found.epsilon:.9g} (stated: {exact_text(guarantee.epsilon)})"
         return f"{said} on the outputs without noise: {words}", found.epsilon, found.worst_pair
-    own = np.diagonal(found.log_laws)  # every data set on its own output
+    own = np.diagonal(found.log_probs)  # every data set on its own output
     first, second = sets.pairs.T
-    drops = np.maximum(own[first] - found.log_laws[second, first], own[second] - found.log_laws[first, second])
+    drops = np.maximum(own[first] - found.log_probs[second, first], own[second] - found.log_probs[first, second])
     largest, rho = float(drops.max(initial=0.0)), float(mechanism.rho)
     _at_most(largest, rho, f"zCDP cost (rho) of replacing {model.protects}", mechanism)
     return f"{said}, by distance in the noise's norm: rho at most {largest:.6g} (stated: {rho:.6g})", 0.0, ((), ())
 
 
-def _compared(twin: Twin) -> str:
-    """Hold a twin against all that it states."""
-    mechanism, found = twin.mechanism, twin.compared
+def _compared(small: SmallInstance) -> str:
+    """Compare a small instance with all that it states."""
+    mechanism, found = small.mechanism, small.compared
     guarantee = mechanism.guarantee
     which = "all" if found.data_sets.complete else "some"
-    said = f"compared, on {twin}: {_pairs(which, found.pairs)} of neighbours on {found.outputs:,} outputs"
+    said = f"compared, on {small}: {_pairs(which, found.pairs)} of neighbours on {found.outputs:,} outputs"
     if found.missing > 1e-9:
         said += f" that hold {_share(1 - found.missing)} of the probability"
     parts = []
@@ -375,47 +377,47 @@ def _compared(twin: Twin) -> str:
 
 
 def _curve(found: Enumeration, loss: PrivacyLoss, mechanism: Sized) -> None:
-    """Hold the law of the privacy loss, by which releases are added up, against what was found."""
+    """Compare the distribution of the privacy loss, by which releases are composed, with what was found."""
     if loss.epsilon < inf:
-        _at_most(found.epsilon, float(loss.epsilon), "privacy loss, by the stated law of it,", mechanism)
+        _at_most(found.epsilon, float(loss.epsilon), "privacy loss, by its stated distribution,", mechanism)
     top = float(loss.epsilon if loss.epsilon < inf else mechanism.guarantee.epsilon)
     for epsilon in (share * top for share in _SHARES):
         what = f"delta at epsilon = {epsilon:.6g}, by the stated privacy loss,"
         _at_most(found.delta_found(epsilon), loss.delta_at(epsilon), what, mechanism)
 
 
-def _drawn(twin: Twin) -> str:
-    """Draw from a twin with a fixed seed, for three of its data sets, and count how many draws fall into some events.
+def _drawn(small: SmallInstance) -> str:
+    """Draw from a small instance with a fixed seed, for three of its data sets, and count draws in some events.
 
     For each data set, the events are the likelier half of the outputs and, for every published number by itself, its
     likelier and its lower half. The first event, on the middle data set, is reported.
     """
-    places = {row.tobytes(): place for place, row in enumerate(twin.outputs)}
-    tables, told = twin.data_sets.tables, ""
+    indices = {row.tobytes(): index for index, row in enumerate(small.outputs)}
+    tables, told = small.data_sets.tables, ""
     for table, draws in ((tables[len(tables) // 2], _DRAWS), (tables[0], _DRAWS // 2), (tables[-1], _DRAWS // 2)):
-        chances = np.exp(twin.mechanism.log_prob(twin.outputs, table))
-        drawn = np.asarray(twin.mechanism.sample(np.tile(table, (draws, 1)), SeededBits(_SEED)), dtype=np.int64)
-        found = [places[key] for row in drawn if (key := row.tobytes()) in places]
-        for event in _events(twin.outputs, chances):
+        chances = np.exp(small.mechanism.log_prob(small.outputs, table))
+        drawn = np.asarray(small.mechanism.sample(np.tile(table, (draws, 1)), SeededBits(_SEED)), dtype=np.int64)
+        found = [indices[key] for row in drawn if (key := row.tobytes()) in indices]
+        for event in _events(small.outputs, chances):
             hits, chance = int(event[found].sum()), min(1.0, float(chances[event].sum()))
             if min(bdtr(hits, draws, chance), bdtrc(hits - 1, draws, chance)) < _LEVEL:
                 raise VerificationError(
-                    f"The sampler of {type(twin.mechanism).__name__} does not follow its stated likelihood: {hits} of "
+                    f"The sampler of {type(small.mechanism).__name__} does not follow its stated likelihood: {hits} of "
                     f"{draws} draws fell where {draws * chance:.1f} were expected. Do not publish with it."
                 )
             expected = f"{draws * chance:.1f} expected"
             told = told or f"{hits} of {draws} draws with a fixed seed fell into the likelier half, {expected}"
-    return f"drawn, on {twin}: {told}"
+    return f"drawn, on {small}: {told}"
 
 
 def _events(outputs: Counts, chances: NDArray[np.float64]) -> Iterator[NDArray[np.bool_]]:
     """Yield sets of outputs of about half the probability: of whole outputs, then of each number by itself."""
     yield _first_half(np.argsort(-chances, kind="stable"), chances)
     for numbers in outputs.T[:_COLUMNS]:
-        values, place = np.unique(numbers, return_inverse=True)
-        sums = np.bincount(place.ravel(), chances).astype(np.float64)
+        values, index = np.unique(numbers, return_inverse=True)
+        sums = np.bincount(index.ravel(), chances).astype(np.float64)
         for order in (np.argsort(-sums, kind="stable"), np.arange(len(values))):
-            yield _first_half(order, sums)[place.ravel()]
+            yield _first_half(order, sums)[index.ravel()]
 
 
 def _first_half(order: NDArray[np.int64], chances: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import exact_text
 from discreet.inference import Observed, require
 from discreet.ledger import Body, Entry, Ledger, PublicKey, Receipt, account_of, metric_cost, paid
-from discreet.mechanism import Mechanism, Plan, Sized, told_by
+from discreet.mechanism import Mechanism, Plan, Sized, decided_by
 from discreet.privacy import (
     ONE_RECORD,
     Concentrated,
@@ -21,7 +21,7 @@ from discreet.privacy import (
 )
 from discreet.release import Release, mechanism_document
 from discreet.verification._certificate import Certificate
-from discreet.verification._enumerate import Findings, referee
+from discreet.verification._enumerate import Findings, enumerate_and_compare
 from discreet.verification._enumerate_metric import metric_checks
 from discreet.verification._work import verifying
 
@@ -46,10 +46,10 @@ def verify(
     """Check the guarantee of a release or mechanism; with a ledger, check the release against its entries too.
 
     The privacy loss is recomputed from the mechanism's parameters. Neighbours are compared using only the stated
-    likelihood: all of them where they and the outputs can be listed, else those of a small twin. Every number shown was
-    compared with the guarantee, each line says what was done, and a contradiction raises VerificationError. `patience`
-    allows that many times the usual work; anything that takes more is refused before it begins. With a `key`, the
-    release must be signed by it.
+    likelihood: all of them where they and the outputs can be listed, else those of a small instance. Every number shown
+    was compared with the guarantee, each line says what was done, and a contradiction raises VerificationError.
+    `patience` allows that many times the usual work; anything that takes more is refused before it begins. With a
+    `key`, the release must be signed by it.
     """
     if not isinstance(subject, Release | Mechanism):
         raise DeclarationError(f"verify takes a release or a mechanism; got a {type(subject).__name__}.")
@@ -57,7 +57,11 @@ def verify(
     require(verifying(mechanism), patience, "Nothing was checked.")
     loss, guarantee = mechanism.privacy_loss(), mechanism.guarantee
     recomputed = _recomputed(mechanism, loss)
-    found = referee(mechanism) if isinstance(mechanism, Sized) else Findings((), 0.0, whole=False, worst_pair=((), ()))
+    found = (
+        enumerate_and_compare(mechanism)
+        if isinstance(mechanism, Sized)
+        else Findings((), 0.0, whole=False, worst_pair=((), ()))
+    )
     pure: Fraction | float = min(loss.epsilon, mechanism.pure_epsilon if guarantee.delta else guarantee.epsilon)
     attained = found.epsilon >= float(pure) * (1 - _ROUNDING)
     if found.whole and not guarantee.delta and not attained:
@@ -88,7 +92,7 @@ def verify(
 
 
 def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
-    """Hold the law of the privacy loss, made from the parameters, against the guarantee."""
+    """Compare the distribution of the privacy loss, made from the parameters, with the guarantee."""
     guarantee = mechanism.guarantee
     known = mechanism.recomputed_delta() if isinstance(mechanism, RecomputesDelta) else Fraction(0)
     reached = Fraction(known or loss.delta_at(guarantee.epsilon))
@@ -98,7 +102,7 @@ def _recomputed(mechanism: Mechanism, loss: PrivacyLoss) -> str:
         )
     if loss.epsilon < mechanism.pure_epsilon == inf:
         raise VerificationError(
-            "The law of the privacy loss, recomputed from the parameters, bounds the loss of every output by "
+            "The distribution of the privacy loss, recomputed from the parameters, bounds the loss of every output by "
             f"{float(loss.epsilon):.9g}, but {type(mechanism).__name__} promises a delta because no such bound is "
             "proved. Losses beyond it are left out, so the cost of several releases together would be understated."
         )
@@ -172,13 +176,13 @@ def _check_against(release: Release, ledger: Ledger) -> list[str]:
 def _check_metric_price(release: Release, charge: Entry, created: Body) -> None:
     """Refuse if a ledger under a metric charged less than a release costs for each unit."""
     model = release.mechanism.model
-    account, cost = metric_cost(created, release.guarantee, release.label, told_by(model), release.unit.rows)
+    account, cost = metric_cost(created, release.guarantee, release.label, decided_by(model), release.unit.rows)
     if not read_amount(charge.body["cost"]).covers(cost) or account_of(charge.body) != account:
         raise VerificationError(f"Entry {charge.sequence} charged less than {release.label!r} costs. Do not trust it.")
 
 
 def _not_there(label: str, receipt: Receipt, length: int) -> str:
-    """Say why a charge is not in a ledger, as far as can be told."""
+    """Say why a charge is not in a ledger, as far as is known."""
     words = f"{label!r} refers to entry {receipt.sequence}, which this ledger does not hold in that form: "
     if length < receipt.sequence:
         return words + (

@@ -1,7 +1,7 @@
 """How much work it is to check, audit or plan a mechanism: counted from its document, before any of it begins.
 
 A document of one kilobyte may describe a table of a million cells or a trillion records. So every verb first counts
-operations and numbers, as `reading.CostEstimate` does, against the same limits as a reading, and refuses in words
+operations and numbers, as `inference.CostEstimate` does, against the same limits as an inference, and refuses in words
 what exceeds them. Drawing one number of noise takes some thousands of operations.
 """
 
@@ -12,20 +12,20 @@ from discreet.inference import CostEstimate, Exactness, Observed, Problem, solve
 from discreet.mechanism import Mechanism, Model, Sized, tables_of
 
 PLANNED = 20.0
-"""A plan reads many made-up studies: it may take as many operations as this many of the largest readings."""
+"""A plan infers from many simulated studies: it may take as many operations as this many of the largest inferences."""
 
-_NUMBER = 5e3  # operations to draw one number that is not noise of a known law
+_NUMBER = 5e3  # operations to draw one number that is not noise of a known distribution
 _DATA_SETS = 32  # about how many data sets an audit draws from
-_TWINS = 1e10  # most operations of all comparisons of small twins
+_INSTANCES = 1e10  # most operations of all comparisons of small instances
 _ROW = 2e4  # operations for each number of a kind of record that is replaced
 
 
 def verifying(mechanism: Mechanism) -> CostEstimate:
-    """Return the work of comparing records at the real size and data sets of small twins, and of the law of noise."""
+    """Return the work of comparing records at the real size and data sets of small instances, and of the noise."""
     numbers = numbers_of(mechanism.model)
-    laws = sum(measured.noise.operations.law for measured in Observed.before(mechanism).measurements)
+    distributions = sum(measured.noise.operations.distribution for measured in Observed.before(mechanism).measurements)
     words = f"checking {type(mechanism).__name__} with {numbers} counts"
-    return CostEstimate(words, _TWINS + _ROW * 64 * numbers + laws, 64.0 * numbers)
+    return CostEstimate(words, _INSTANCES + _ROW * 64 * numbers + distributions, 64.0 * numbers)
 
 
 def auditing(mechanism: object, model: Model, draws: int) -> CostEstimate:
@@ -41,19 +41,19 @@ def auditing(mechanism: object, model: Model, draws: int) -> CostEstimate:
 def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
     """Return the operations of drawing this many outputs, from this many data sets in all.
 
-    The law of a choice or a draw is computed once for each data set; noise has one law for all.
+    The distribution of a choice or a draw is computed once for each data set; noise has one distribution for all.
     """
     observed = Observed.before(mechanism)
     if observed.measurements:
         return draws * sum(measured.noise.operations.draw for measured in observed.measurements)
-    law = sum(cost.operations for cost in observed.costs)
-    return draws * _NUMBER * numbers_of(mechanism.model) + data_sets * law
+    distributions = sum(cost.operations for cost in observed.costs)
+    return draws * _NUMBER * numbers_of(mechanism.model) + data_sets * distributions
 
 
 def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
-    """Return the work of simulating, publishing and reading this many studies of each of some mechanisms.
+    """Return the work of simulating, publishing and inferring from this many studies of each of some mechanisms.
 
-    What is read by chains is counted as one reading of the most sweeps, which few studies need.
+    What is sampled by chains is counted as one inference of the most sweeps, which few studies need.
     """
     operations, held, worst = 0.0, 0.0, mechanisms[0]
     for mechanism in mechanisms:
@@ -67,7 +67,7 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
         operations += readings * reading.operations + studies * (drawing(mechanism, 1, 1) + making)
         if max(reading.numbers, made) > held:
             held, worst = max(reading.numbers, made), mechanism
-    words = f"planning {type(worst).__name__} for {worst.size} records with {studies} made-up studies"
+    words = f"planning {type(worst).__name__} for {worst.size} records with {studies} simulated studies"
     return CostEstimate(words, operations / PLANNED, held)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import discreet as dc
 from discreet.mathematics.distributions._dirichlet import Share
-from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
 from discreet.mathematics.distributions._summaries import ends_of
 
 
@@ -14,7 +14,7 @@ def test_rows_of_one_kind_have_the_ends_that_each_would_have(monkeypatch: pytest
     kinds = generator.integers(0, 7, size=40)
     weights, starts = generator.dirichlet(np.ones(12), size=7)[kinds], generator.integers(1, 60, size=7)[kinds]
     starts[kinds == 3] = 1
-    part = Part.of(weights, starts, 102.0)
+    part = BetaRows.of(weights, starts, 102.0)
     asked: list[int] = []
     usual = MixtureBatch.logit_quantiles
 
@@ -35,7 +35,7 @@ def test_rows_of_one_kind_have_the_ends_that_each_would_have(monkeypatch: pytest
 
 def test_densities_at_both_ends_are_those_of_the_only_betas_that_have_one() -> None:
     weights = np.array([[0.25, 0.75, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]])
-    zero, one = MixtureBatch([Part.of(weights, [1.0, 0.5, 3.0], [9.0, 9.0, 6.0])]).densities_at_ends
+    zero, one = MixtureBatch([BetaRows.of(weights, [1.0, 0.5, 3.0], [9.0, 9.0, 6.0])]).densities_at_ends
     assert zero == pytest.approx([0.25 * 8, 0, 0])
     assert one == pytest.approx([0, 0, 5.0])
 
@@ -55,5 +55,5 @@ def test_a_flat_law_holds_both_ends_however_it_is_rounded() -> None:
     flat = np.full(7, 1 / 7)
     share = Share(flat, np.arange(1.0, 8.0), np.arange(7.0, 0.0, -1.0))
     assert tuple(share.interval(0.8)) == (0.0, 1.0)
-    low, high = ends_of(MixtureBatch([Part.of(flat[None], 1.0, 8.0)]), 0.8, True)
+    low, high = ends_of(MixtureBatch([BetaRows.of(flat[None], 1.0, 8.0)]), 0.8, True)
     assert (low[0], high[0]) == (0.0, 1.0)

@@ -7,7 +7,7 @@ from scipy.special import expit
 from discreet._core.arrays import Floats
 from discreet.mathematics.distributions._dirichlet import BetaMixture
 from discreet.mathematics.distributions._logit_search import logit_quantiles
-from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
 
 PROBABILITIES = (1e-12, 1e-7, 0.05, 0.3, 0.5)
 LAWS = [
@@ -37,7 +37,7 @@ def test_quantiles_are_those_of_halving(law: BetaMixture) -> None:
 
 def test_one_mixture_and_a_row_of_many_have_the_same_quantiles() -> None:
     weights = np.random.default_rng(39).dirichlet(np.ones(40), size=3)
-    batch = MixtureBatch([Part.of(weights, [1.0, 30.0, 400.0], 1_000.0)])
+    batch = MixtureBatch([BetaRows.of(weights, [1.0, 30.0, 400.0], 1_000.0)])
     found, _ = batch.logit_quantiles(PROBABILITIES)
     for place in range(3):
         assert found[:, place] == pytest.approx(batch.row(place).logit_quantile(PROBABILITIES), rel=1e-11)

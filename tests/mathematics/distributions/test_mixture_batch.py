@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, logit
 
 from discreet.mathematics.distributions._known_widths import known_widths
-from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
 
 Floats = NDArray[np.float64]
 
 
-def noisy_cells(cells: int, size: int, rate: float, alpha: float, seed: int) -> Part:
+def noisy_cells(cells: int, size: int, rate: float, alpha: float, seed: int) -> BetaRows:
     """Return what Laplace noise leaves open about the cells of a made-up table."""
     generator = np.random.default_rng(seed)
     counts = generator.multinomial(size, generator.dirichlet(np.ones(cells)))
@@ -21,7 +21,7 @@ def noisy_cells(cells: int, size: int, rate: float, alpha: float, seed: int) -> 
     weights = np.exp(-rate * np.abs(first[:, None] + steps - counts[:, None]))
     weights[first[:, None] + steps > size] = 0
     weights /= weights.sum(axis=1, keepdims=True)
-    return Part.of(weights, alpha + first, size + cells * alpha)
+    return BetaRows.of(weights, alpha + first, size + cells * alpha)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_ends_of_a_thousand_intervals_have_their_probability_to_all_digits_in_fe
 
 
 def test_a_mixture_that_starts_at_its_root_ends_in_one_step() -> None:
-    symmetric = Part.of(np.array([[0.25, 0.5, 0.25]]), np.array([9.0]), 20.0)
+    symmetric = BetaRows.of(np.array([[0.25, 0.5, 0.25]]), np.array([9.0]), 20.0)
     ends, steps = MixtureBatch([symmetric]).logit_quantiles([0.5])
     assert ends[0, 0] == 0
     assert steps[0, 0] == 1
 
 
 def test_uniform_law_has_the_ends_of_a_uniform_law() -> None:
-    low, high = MixtureBatch([Part.of(np.ones((1, 1)), np.ones(1), 2.0)]).intervals(0.9)
+    low, high = MixtureBatch([BetaRows.of(np.ones((1, 1)), np.ones(1), 2.0)]).intervals(0.9)
     assert [low[0], high[0]] == pytest.approx([0.05, 0.95], abs=1e-15)
 
 
@@ -84,7 +84,7 @@ def test_uniform_law_has_the_ends_of_a_uniform_law() -> None:
 def test_odd_mixtures_have_the_quantiles_that_their_own_cdf_says(
     weights: list[float], start: float, total: float, probability: float
 ) -> None:
-    batch = MixtureBatch([Part.of(np.array([weights]), np.array([start]), total)])
+    batch = MixtureBatch([BetaRows.of(np.array([weights]), np.array([start]), total)])
     (found,), _ = batch.logit_quantiles([probability])
     assert found[0] == pytest.approx(float(batch.row(0).logit_quantile(probability)), rel=1e-9, abs=1e-9)
 
@@ -100,7 +100,9 @@ def test_far_tails_keep_their_digits() -> None:
 
 def test_parts_of_several_priors_add_up() -> None:
     one, two = noisy_cells(6, 300, 0.3, 1.0, 3), noisy_cells(6, 300, 0.3, 0.25, 3)
-    both = MixtureBatch([Part(0.4 * one.weights, one.start, one.total), Part(0.6 * two.weights, two.start, two.total)])
+    both = MixtureBatch(
+        [BetaRows(0.4 * one.weights, one.start, one.total), BetaRows(0.6 * two.weights, two.start, two.total)]
+    )
     x = np.full(6, 0.11)
     assert both.cdf(x) == pytest.approx(0.4 * MixtureBatch([one]).cdf(x) + 0.6 * MixtureBatch([two]).cdf(x), rel=1e-13)
     ends = both.intervals(0.8)
@@ -118,7 +120,7 @@ def test_turned_mixtures_mirror_their_quantiles() -> None:
 
 def test_a_part_of_a_negligible_share_is_left_out() -> None:
     part = noisy_cells(3, 60, 0.4, 1.0, 2)
-    faint = Part(1e-16 * part.weights, part.start, part.total)
+    faint = BetaRows(1e-16 * part.weights, part.start, part.total)
     assert len(MixtureBatch([part, faint]).parts) == 1
 
 

@@ -38,7 +38,7 @@ class HellingerLocal(HellingerMechanism, kind="HellingerLocal", version=1):
     """
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield nothing: its guarantee is only claimed."""
         return iter(())
 

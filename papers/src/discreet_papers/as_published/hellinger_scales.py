@@ -29,7 +29,7 @@ class PublishedScale(HellingerMechanism):
     """The papers' scale, t = epsilon/2, charged what it truly costs, whatever is claimed."""
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield nothing: the calibrated mechanisms use all of epsilon."""
         return iter(())
 

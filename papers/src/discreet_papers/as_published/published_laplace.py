@@ -132,7 +132,7 @@ class PublishedLaplace(Sized[Categories]):
             )
 
     @classmethod
-    def competitors(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
+    def candidate_mechanisms(cls, model: Model, size: int, epsilon: Fraction, delta: Fraction) -> Iterator[Sized]:
         """Yield noise on all counts but one, whose total is known, with the scale that costs epsilon."""
         if isinstance(model, Categories):
             moved = min(2, len(model.cells) - 1)
@@ -238,7 +238,7 @@ class PublishedLaplace(Sized[Categories]):
         cells = len(self.model.cells)
         return window(counts, self._margin, most, [slice(0, cells)] if self.noisy_cells < cells else [])
 
-    def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
+    def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
         """Yield what a twin of other cells has instead: noise on all of them, or on all but the last."""
         cells = int(model.contributions(2)[0].shape[1])
         fewer = len(self.model.cells) - cells

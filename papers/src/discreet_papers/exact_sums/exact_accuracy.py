@@ -28,7 +28,7 @@ from discreet.mathematics.distributions._dirichlet import tails
 from discreet.mechanism import Sized
 from discreet.privacy import number_of_tables
 from discreet.tables._plug_in import plain_counts
-from discreet.verification._enumerate import log_laws, outputs_for
+from discreet.verification._enumerate import log_probs, outputs_for
 from discreet_papers.exact_sums.beta_quantiles import mixture_quantiles
 from discreet_papers.exact_sums.reader_widths import opened_widths, own_weights
 
@@ -96,7 +96,7 @@ def possible_outputs(mechanism: Sized) -> Counts | None:
     outputs = outputs_for(mechanism, Tables(alpha, size).all, most) if most else None
     if outputs is None:
         return None
-    missing = 1 - np.exp(log_laws(mechanism, outputs, size * np.eye(len(alpha), dtype=np.int64))).sum(axis=1)
+    missing = 1 - np.exp(log_probs(mechanism, outputs, size * np.eye(len(alpha), dtype=np.int64))).sum(axis=1)
     return outputs if missing.max() < _NEGLIGIBLE else None  # all records in one cell lie farthest out
 
 
@@ -108,7 +108,7 @@ class WrittenOut:
         self._all = Tables(self.alpha, self.size)
         self.tables = self._all.all
         self.chances = np.exp(mechanism.model.log_evidence(self.tables))
-        laws = np.exp(log_laws(mechanism, outputs, self.tables))
+        laws = np.exp(log_probs(mechanism, outputs, self.tables))
         likely = laws.max(axis=0) > _RARE
         self.laws, self.outputs = laws[:, likely], outputs[likely]
         self.joint = self.chances[:, None] * self.laws

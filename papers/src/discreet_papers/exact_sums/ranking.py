@@ -11,7 +11,7 @@ from discreet._core.errors import DeclarationError, DiscreetError
 from discreet._core.exact import Exact, positive, probability, whole
 from discreet.inference import why_not_exact
 from discreet.mechanism import Sized
-from discreet.planning._candidates import competitors, free_parameter
+from discreet.planning._candidates import candidate_mechanisms, free_parameter
 from discreet.privacy import Evidence
 from discreet.tables import Categories
 from discreet_papers.exact_sums.accuracy import accuracy
@@ -54,7 +54,9 @@ def exact_ranking(
     entries, left_out = list[Summed](), dict[str, str]()
     for kind, made in Sized.registered().items():
         try:
-            if made.accepts_model(model) and (found := _best(competitors(made, model, whole(size, "size"), *asked))):
+            if made.accepts_model(model) and (
+                found := _best(candidate_mechanisms(made, model, whole(size, "size"), *asked))
+            ):
                 promised = found.guarantee
                 if promised.evidence is Evidence.CLAIMED or promised.epsilon > asked[0] or promised.delta > asked[1]:
                     raise DeclarationError(f"Its guarantee is not sufficient: {promised!r}.")

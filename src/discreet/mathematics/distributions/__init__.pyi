@@ -10,8 +10,8 @@ from discreet.mathematics.distributions._dirichlet import ROUNDED as ROUNDED
 from discreet.mathematics.distributions._dirichlet import BetaMixture, Dirichlet, Interval, Share
 from discreet.mathematics.distributions._dirichlet import MergedMixture as MergedMixture
 from discreet.mathematics.distributions._dirichlet import tails as tails
+from discreet.mathematics.distributions._mixture_batch import BetaRows as BetaRows
 from discreet.mathematics.distributions._mixture_batch import MixtureBatch as MixtureBatch
-from discreet.mathematics.distributions._mixture_batch import Part as Part
 from discreet.mathematics.distributions._odds import Odds
 from discreet.mathematics.distributions._proportions import log_dirichlet_rows as log_dirichlet_rows
 from discreet.mathematics.distributions._sampled import Sampled

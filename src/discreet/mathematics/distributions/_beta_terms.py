@@ -1,4 +1,4 @@
-"""One term of a Beta law to all digits, at any number of records: differences of log-Gammas would have lost them."""
+"""One term of a Beta distribution to full precision, at any number of records: log-Gammas would lose digits."""
 
 import numpy as np
 from scipy.special import betainc, betaincc, expit, gammaln, log_expit

@@ -18,12 +18,12 @@ from discreet._core.arrays import Floats
 from discreet._core.exact import ball
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
-_PRECISE = 40  # steps of a continued fraction or series that no law can do without
+_PRECISE = 40  # steps of a continued fraction or series that no distribution can do without
 _CANCELLED = 1e-4  # cells with a smaller share of their tail are integrated instead of subtracted
 
 
 class CertifiedDistribution(Protocol):
-    """The law of one real parameter: certified probabilities, and floats where only a reader's digits rest on them."""
+    """The distribution of one real parameter: certified probabilities, and floats for the digits of readers."""
 
     @property
     def support(self) -> tuple[int | None, int | None]:
@@ -98,7 +98,7 @@ class CertifiedBeta:
 
 
 def beta_log_mass(a: ArrayLike, b: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
-    """Return log P(low < value <= high) of Beta laws, element by element."""
+    """Return log P(low < value <= high) of Beta distributions, element by element."""
     one, two, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (a, b, low, high)))
     first, second = one[..., None], two[..., None]
     return _log_mass(
@@ -191,7 +191,7 @@ class CertifiedGamma:
 
 
 def gamma_log_mass(shape: ArrayLike, rate: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
-    """Return log P(low < value <= high) of Gamma laws, element by element."""
+    """Return log P(low < value <= high) of Gamma distributions, element by element."""
     s, r, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (shape, rate, low, high)))
     wide, fast = s[..., None], r[..., None]
     return _log_mass(
@@ -205,8 +205,8 @@ def gamma_log_mass(shape: ArrayLike, rate: ArrayLike, low: ArrayLike, high: Arra
 def _lower_gamma(shape: arb, x: arb, terms: int) -> arb:
     """Return P(s, x) by a series of positive terms; what is left out is less than a geometric series."""
     term, total = arb(1), arb(1)
-    for place in range(1, terms + 1):
-        term = term * x / (shape + place)
+    for index in range(1, terms + 1):
+        term = term * x / (shape + index)
         total += term
     ratio = x / (shape + terms + 1)
     series = total + (term * ratio / (1 - ratio)).union(arb(0))
@@ -253,7 +253,7 @@ Curve = Callable[[Floats], Floats]
 
 
 def normal_log_mass(mean: ArrayLike, sd: ArrayLike, low: ArrayLike, high: ArrayLike) -> Floats:
-    """Return log P(low < value <= high) of normal laws, element by element."""
+    """Return log P(low < value <= high) of normal distributions, element by element."""
     m, d, start, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (mean, sd, low, high)))
     return _log_mass(
         lambda x: ndtr((x - m) / d),

@@ -22,7 +22,7 @@ from discreet.mathematics.distributions._proportions import Proportion, Proporti
 ROUNDED = 1e-12
 """What rounding may add to a probability: of weights, of incomplete Beta functions, of the search for a quantile."""
 _TIED = 1e-9
-"""Log densities that differ by less are taken for equal: a flat law holds both ends, however it is rounded."""
+"""Log densities that differ by less are taken for equal: a flat distribution holds both ends, however it is rounded."""
 
 
 class Interval(NamedTuple):
@@ -124,7 +124,7 @@ class BetaMixture(Proportion):
         return np.where(wanted <= 0, 0.0, np.where(wanted >= 1, 1.0, expit(self.logit_quantile(wanted))))
 
     def logit_quantile(self, probability: ArrayLike) -> Floats:
-        """Return the logit of a quantile, which keeps its digits near 0 and, by turning the law around, near 1."""
+        """Return the logit of a quantile, which keeps its digits near 0 and, by symmetry, near 1."""
         wanted = np.asarray(probability, dtype=float)
         above = wanted > float(self.cdf(0.5))
         turned = BetaMixture(self.weights, self.b, self.a)
@@ -138,12 +138,12 @@ class BetaMixture(Proportion):
         with np.errstate(divide="ignore"):
             start = np.nan_to_num(logit(self._like_one_beta(sought)))
 
-        def law(at: Floats, _: Counts) -> tuple[Floats, Floats]:
+        def cdf_and_density(at: Floats, _: Counts) -> tuple[Floats, Floats]:
             x = expit(at)
             with np.errstate(all="ignore"):
                 return self.cdf(x), np.exp(self.log_density(x) + np.log(x) + np.log1p(-x))
 
-        return logit_quantiles(law, sought, start)[0].reshape(np.shape(wanted))
+        return logit_quantiles(cdf_and_density, sought, start)[0].reshape(np.shape(wanted))
 
     @property
     def median(self) -> float:
@@ -155,7 +155,7 @@ class BetaMixture(Proportion):
         return self._ends(self.quantile, level)
 
     def interval_of_draws(self, drawn: Floats, level: float = 0.9) -> Interval:
-        """Return the same from draws of this law, much faster where it has many parts."""
+        """Return the same from draws of this distribution, much faster where it has many parts."""
         return self._ends(lambda at: np.asarray(np.quantile(drawn, np.asarray(at, dtype=float))), level)
 
     def _ends(self, quantile: Callable[[ArrayLike], Floats], level: float) -> Interval:
@@ -276,7 +276,7 @@ class Dirichlet(Proportions):
 
     @classmethod
     def with_mean_logs(cls, mean_logs: Floats) -> "Dirichlet":
-        """Return the Dirichlet with given E[log theta_i]: the closest one, by Kullback-Leibler, to any law with them.
+        """Return the Dirichlet with given E[log theta_i]: the Kullback-Leibler projection of any distribution.
 
         Solves digamma(b_i) - digamma(sum b) = mean_logs_i through the one unknown sum b.
         """

@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 from discreet._core.arrays import Floats
 from discreet.mathematics.distributions._dirichlet import tails
 
-_FEW = 2_000  # so many different Betas are asked one by one
+_FEW = 2_000  # most different Betas that are computed one by one
 _POINTS = 24
 _GOOD = 1e-9  # relative
 _HELD_OUT = np.array([-0.83, 0.07, 0.71])
@@ -26,8 +26,8 @@ def known_widths(a: Floats, total: Floats, level: float) -> Floats:
     found = np.empty(len(a))
     for one in np.unique(total):
         here = np.flatnonzero(total == one)
-        different, places = np.unique(a[here], return_inverse=True)
-        found[here] = _widths(different, float(one), level)[places.ravel()]
+        different, indices = np.unique(a[here], return_inverse=True)
+        found[here] = _widths(different, float(one), level)[indices.ravel()]
     return found
 
 

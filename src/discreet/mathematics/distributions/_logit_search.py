@@ -1,4 +1,4 @@
-"""Quantiles of laws on [0, 1], searched on the logit, where those of all sizes are alike."""
+"""Quantiles of distributions on [0, 1], searched on the logit, where those of all sizes are alike."""
 
 from collections.abc import Callable
 
@@ -15,14 +15,14 @@ _MOST_STEPS = 100  # enough for halving alone
 
 
 def logit_quantiles(
-    law: Callable[[Floats, Counts], tuple[Floats, Floats]], probability: Floats, start: Floats
+    cdf_and_density: Callable[[Floats, Counts], tuple[Floats, Floats]], probability: Floats, start: Floats
 ) -> tuple[Floats, Counts]:
     """Return the logits of quantiles that are not near 1, and the steps taken, from where to start.
 
-    `law(logits, places)` gives the cdf and the density of the logit for some of the places of `probability`. Steps are
-    those of Newton's method on the normal scores of the cdf, which are nearly linear in the logit, and near the root
-    plain ones; halving where a step would leave the bracket. A place is judged before its bracket is considered: at the
-    root the step is 0, and the bracket ends there.
+    `cdf_and_density(logits, indices)` gives the cdf and the density of the logit for some of the places of
+    `probability`. Steps are those of Newton's method on the normal scores of the cdf, which are nearly linear in the
+    logit, and near the root plain ones; halving where a step would leave the bracket. A place is judged before its
+    bracket is considered: at the root the step is 0, and the bracket ends there.
     """
     at = np.clip(start, -FARTHEST, FARTHEST)
     low, high = np.full_like(at, -FARTHEST), np.full_like(at, FARTHEST)
@@ -30,7 +30,7 @@ def logit_quantiles(
     active, taken = np.arange(len(at)), np.zeros(len(at), dtype=np.int64)
     for _ in range(_MOST_STEPS):
         here, sought = at[active], probability[active]
-        cdf, density = law(here, active)
+        cdf, density = cdf_and_density(here, active)
         taken[active] += 1
         miss = cdf - sought
         step = _step(cdf, density, sought)

@@ -33,7 +33,7 @@ _SHOWN = 1e-9  # counts of smaller weights have no say in the width that exact c
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BetaRows:
     """Rows of weights of Beta(start + j, total - start - j) for j = 0, 1, ...; the weights of a row sum to its share.
 
     Rows may be padded with zeros, also where no such Beta exists.
@@ -44,15 +44,15 @@ class Part:
     total: Floats
 
     @classmethod
-    def of(cls, weights: ArrayLike, start: ArrayLike, total: ArrayLike) -> "Part":
+    def of(cls, weights: ArrayLike, start: ArrayLike, total: ArrayLike) -> "BetaRows":
         """Return rows whose totals may be one number for all."""
         table = np.asarray(weights, dtype=float)
         ends = (np.asarray(each, dtype=float) for each in (start, total))
         return cls(table, *(np.broadcast_to(each, table.shape[:1]) for each in ends))
 
-    def rows(self, places: Counts | slice) -> "Part":
+    def rows(self, indices: Counts | slice) -> "BetaRows":
         """Return some rows."""
-        return Part(self.weights[places], self.start[places], self.total[places])
+        return BetaRows(self.weights[indices], self.start[indices], self.total[indices])
 
     @cached_property
     def last(self) -> Counts:
@@ -60,11 +60,11 @@ class Part:
         return np.asarray(self.weights.shape[1] - 1 - np.argmax(self.weights[:, ::-1] > 0, axis=1))
 
     @property
-    def turned(self) -> "Part":
-        """Return the law of one minus each proportion."""
-        places = self.last[:, None] - np.arange(self.weights.shape[1])
-        weights = np.where(places >= 0, np.take_along_axis(self.weights, np.maximum(places, 0), axis=1), 0.0)
-        return Part(weights, self.total - self.start - self.last, self.total)
+    def turned(self) -> "BetaRows":
+        """Return the distribution of one minus each proportion."""
+        indices = self.last[:, None] - np.arange(self.weights.shape[1])
+        weights = np.where(indices >= 0, np.take_along_axis(self.weights, np.maximum(indices, 0), axis=1), 0.0)
+        return BetaRows(weights, self.total - self.start - self.last, self.total)
 
     @cached_property
     def _steps(self) -> Floats:
@@ -112,7 +112,7 @@ class Part:
         found += (log_term(self.start[rows] + pivot, self.total[rows], at) - pivot * at)[:, None]
         return found
 
-    def law(self, at: Floats, rows: Counts, is_whole: bool = False) -> tuple[Floats, Floats]:
+    def cdf_and_density(self, at: Floats, rows: Counts, is_whole: bool = False) -> tuple[Floats, Floats]:
         """Return the cdf at a logit of each of some rows, and the density of the logit, both times the row's share.
 
         As a function of j, t_j is a peak at (T - 1) x; unless all shall be added up, those within e^-43 of it are.
@@ -191,15 +191,15 @@ class MixtureBatch:
     (0.05, 0.95)
     """
 
-    def __init__(self, parts: Sequence[Part], kinds: Counts | None = None) -> None:
+    def __init__(self, parts: Sequence[BetaRows], kinds: Counts | None = None) -> None:
         """Rows of one of the `kinds` (whole numbers) are known to be alike: quantiles are searched once for each."""
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
         self.count, self._kinds = len(parts[0].weights), kinds
 
-    def rows(self, places: Counts) -> "MixtureBatch":
+    def rows(self, indices: Counts) -> "MixtureBatch":
         """Return some rows."""
-        kinds = None if self._kinds is None else self._kinds[places]
-        return MixtureBatch([part.rows(places) for part in self.parts], kinds)
+        kinds = None if self._kinds is None else self._kinds[indices]
+        return MixtureBatch([part.rows(indices) for part in self.parts], kinds)
 
     @classmethod
     def joined(cls, batches: "Sequence[MixtureBatch]") -> "MixtureBatch | None":
@@ -215,15 +215,15 @@ class MixtureBatch:
             rows = np.cumsum([0, *(batch.count for batch in batches)])
             own = [np.unique(batch._kinds, return_inverse=True)[1] for batch in batches if batch._kinds is not None]
             kinds = np.concatenate([first + each for first, each in zip(rows, own, strict=False)])
-        return cls([Part(weights, start, total)], kinds)
+        return cls([BetaRows(weights, start, total)], kinds)
 
-    def row(self, place: int) -> BetaMixture:
+    def row(self, index: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
         found = []
         for part in self.parts:
-            kept = np.flatnonzero(part.weights[place] > 0)
-            a = part.start[place] + kept
-            found.append((part.weights[place, kept], a, part.total[place] - a))
+            kept = np.flatnonzero(part.weights[index] > 0)
+            a = part.start[index] + kept
+            found.append((part.weights[index, kept], a, part.total[index] - a))
         return BetaMixture(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     @cached_property
@@ -255,7 +255,7 @@ class MixtureBatch:
         """Return P(value <= x) for one x of each row."""
         with np.errstate(divide="ignore"):
             at = np.clip(logit(np.broadcast_to(np.asarray(x, dtype=float), self.count)), -FARTHEST, FARTHEST)
-        return np.asarray(sum(part.law(at, np.arange(self.count))[0] for part in self.parts))
+        return np.asarray(sum(part.cdf_and_density(at, np.arange(self.count))[0] for part in self.parts))
 
     def log_density(self, x: Floats, rows: Counts | None = None) -> Floats:
         """Return the logarithm of the density at one x in (0, 1) of each row, or of each of some rows."""
@@ -291,7 +291,7 @@ class MixtureBatch:
     def logit_quantiles(self, probabilities: Sequence[float]) -> tuple[Floats, Counts]:
         """Return logits of quantiles (probabilities, rows), which keep their digits near 0 and 1, and steps taken.
 
-        Where a quantile is above 1/2 the law is turned around.
+        Where a quantile is above 1/2 the distribution is turned around.
         """
         if self._kinds is not None:
             _, firsts, kinds = np.unique(self._kinds, return_index=True, return_inverse=True)
@@ -325,7 +325,7 @@ class MixtureBatch:
         return np.asarray(np.maximum(0.0, 1 - self.known_widths(level) / np.maximum(high - low, 1e-300)))
 
 
-def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:
+def _moments_of(parts: Sequence[BetaRows]) -> tuple[Floats, Floats, Floats]:
     """Return the mean of each row, and its variance between and within the Betas; sums are taken about one centre."""
     centre = parts[0].mean
     sums = zip(*(part.moments(centre) for part in parts), strict=True)
@@ -333,7 +333,7 @@ def _moments_of(parts: Sequence[Part]) -> tuple[Floats, Floats, Floats]:
     return centre + first, np.maximum(0.0, second - first**2), within
 
 
-def _logits(parts: Sequence[Part], probabilities: Floats) -> tuple[Floats, Counts]:
+def _logits(parts: Sequence[BetaRows], probabilities: Floats) -> tuple[Floats, Counts]:
     """Return the logits of several quantiles (probabilities, rows), and the steps taken, in one search for all."""
     above = _above_one_half(parts, probabilities)
     found, steps = np.empty(above.shape), np.zeros(above.shape, dtype=np.int64)
@@ -348,7 +348,7 @@ def _logits(parts: Sequence[Part], probabilities: Floats) -> tuple[Floats, Count
     return found, steps
 
 
-def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.bool_]:
+def _above_one_half(parts: Sequence[BetaRows], probabilities: Floats) -> NDArray[np.bool_]:
     """Tell which quantiles (probabilities, rows) are above 1/2; rows that Cantelli decides are ignored."""
     mean, between, within = _moments_of(parts)
     variance, apart = between + within, mean - 0.5
@@ -357,20 +357,20 @@ def _above_one_half(parts: Sequence[Part], probabilities: Floats) -> NDArray[np.
     sought = probabilities[:, None]
     (open_,) = np.nonzero(np.where(above, beyond >= sought, beyond >= 1 - sought).any(axis=0))
     if open_.size:
-        laws = [part.law(np.zeros(len(open_)), open_)[0] for part in parts]
-        above[:, open_] = np.asarray(sum(laws)) < sought
+        pairs = [part.cdf_and_density(np.zeros(len(open_)), open_)[0] for part in parts]
+        above[:, open_] = np.asarray(sum(pairs)) < sought
     return above
 
 
-def _low_logits(parts: Sequence[Part], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
+def _low_logits(parts: Sequence[BetaRows], probability: Floats, rows: Counts) -> tuple[Floats, Counts]:
     """Return the logits of quantiles that are not near 1 of rows (one may stand there twice), and steps taken."""
     first, between, within = (each[rows] for each in _moments_of(parts))
     spread = np.minimum(4.0, np.sqrt(between + within) / (first * (1 - first)))
     is_far = float(probability.min()) < NEAR
 
-    def law(at: Floats, places: Counts) -> tuple[Floats, Floats]:
-        laws = [part.law(at, rows[places], is_far) for part in parts]
-        cdf, density = (np.asarray(sum(each)) for each in zip(*laws, strict=True))
+    def cdf_and_density(at: Floats, indices: Counts) -> tuple[Floats, Floats]:
+        pairs = [part.cdf_and_density(at, rows[indices], is_far) for part in parts]
+        cdf, density = (np.asarray(sum(each)) for each in zip(*pairs, strict=True))
         return cdf, density
 
-    return logit_quantiles(law, probability, logit(first) + ndtri(probability) * spread)
+    return logit_quantiles(cdf_and_density, probability, logit(first) + ndtri(probability) * spread)

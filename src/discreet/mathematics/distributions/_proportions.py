@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Proportion(ABC):
-    """One proportion, a mixture of Betas; its law and its quantiles are given where it is defined."""
+    """One proportion, a mixture of Betas; its distribution and its quantiles are given where it is defined."""
 
     weights: Floats
     a: Floats
@@ -84,11 +84,11 @@ class Proportions:
         shapes = np.array(self.concentration)
         return np.asarray(shapes / shapes.sum())
 
-    def marginal(self, place: int) -> "BetaMixture":
+    def marginal(self, index: int) -> "BetaMixture":
         """Return the distribution of one probability."""
         from discreet.mathematics.distributions._dirichlet import BetaMixture  # which stands on what is here
 
-        a = self.concentration[place]
+        a = self.concentration[index]
         return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
 
     def log_density(self, theta: Floats) -> Floats:

@@ -119,16 +119,16 @@ class SampledDifference(Sampled):
     """
 
     first: BetaMixture | None
-    """The law of p, without what p and q have in common; None if nothing is left, so that it is 0."""
+    """The distribution of p, without what p and q have in common; None if nothing is left, so that it is 0."""
     second: BetaMixture | None
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability, extended to what follows if p or q may be 0 or 1."""
-        (low, high), laws = super().interval(level), (self.first, self.second)
-        one, two = ((False, False) if law is None else law.opened(level) for law in laws)
+        (low, high), sides = super().interval(level), (self.first, self.second)
+        one, two = ((False, False) if side is None else side.opened(level) for side in sides)
         if low == high or not any((*one, *two)):  # all draws alike: the difference of a rate from itself
             return Interval(low, high)
-        p, q = (Interval(0.0, 0.0) if law is None else law.interval(level) for law in laws)
+        p, q = (Interval(0.0, 0.0) if side is None else side.interval(level) for side in sides)
         return Interval(
             min(low, p.low - q.high) if one[0] or two[1] else low,
             max(high, p.high - q.low) if one[1] or two[0] else high,

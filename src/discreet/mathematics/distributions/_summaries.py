@@ -6,31 +6,32 @@ import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet.mathematics.distributions._dirichlet import ROUNDED, BetaMixture, Share, reaches_end
-from discreet.mathematics.distributions._mixture_batch import MixtureBatch, Part
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
 
 _ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
 
 Summary = tuple[float, float, float, float, float, float | None]
 
 
-def batch_of(laws: Sequence[BetaMixture]) -> MixtureBatch | None:
-    """Return laws as rows of one batch, or nothing where their Betas are not counts behind one total, or several.
+def batch_of(mixtures: Sequence[BetaMixture]) -> MixtureBatch | None:
+    """Return distributions as rows of one batch, or None where their Betas are not counts behind totals.
 
-    Each law may have parts, one after the other, of Beta(a, T - a) with a rising by whole numbers (several priors).
+    Each distribution may have parts, one after the other, of Beta(a, T - a) with a rising by whole numbers (several
+    priors).
     """
-    split = [_parts(law) for law in laws]
-    if not laws or any(parts is None or len(parts) != len(split[0] or ()) for parts in split):
+    split = [_parts(mixture) for mixture in mixtures]
+    if not mixtures or any(parts is None or len(parts) != len(split[0] or ()) for parts in split):
         return None
     return MixtureBatch(
         [_stacked([parts[number] for parts in split if parts]) for number in range(len(split[0] or ()))]
     )
 
 
-def summaries(laws: Sequence[BetaMixture], level: float) -> list[Summary]:
-    """Return what `law.summary(level)` says of each law: mean, median, both ends, sd, share due to privacy."""
-    opened = {isinstance(law, Share) for law in laws}
-    if len(opened) != 1 or (batch := batch_of(laws)) is None:
-        return [law.summary(level) for law in laws]
+def summaries(mixtures: Sequence[BetaMixture], level: float) -> list[Summary]:
+    """Return `mixture.summary(level)` of each distribution: mean, median, both ends, sd, share due to privacy."""
+    opened = {isinstance(mixture, Share) for mixture in mixtures}
+    if len(opened) != 1 or (batch := batch_of(mixtures)) is None:
+        return [mixture.summary(level) for mixture in mixtures]
     return summaries_of(batch, level, opened.pop())
 
 
@@ -43,7 +44,7 @@ def summaries_of(batch: MixtureBatch, level: float, opened: bool) -> list[Summar
 
 
 def end_errors(batch: MixtureBatch, weight_error: float | None, found: Sequence[Summary]) -> list[float | None]:
-    """Return what `law.numerical_error(level)` says of each row, given its summary."""
+    """Return what `mixture.numerical_error(level)` says of each row, given its summary."""
     if weight_error is None:
         return [None] * len(found)
     ends = np.array([(low, high) for _, _, low, high, _, _ in found]).T
@@ -69,24 +70,24 @@ def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Fl
     return low, high
 
 
-def _parts(law: BetaMixture) -> list[tuple[Floats, Counts, float, float]] | None:
-    """Return for each run of a law its weights, steps, first parameter and total; nothing if steps are not whole."""
-    totals = law.a + law.b
-    rising = np.diff(law.a)
+def _parts(mixture: BetaMixture) -> list[tuple[Floats, Counts, float, float]] | None:
+    """Return for each run of a mixture its weights, steps, first parameter and total; None if steps are not whole."""
+    totals = mixture.a + mixture.b
+    rising = np.diff(mixture.a)
     starts = np.flatnonzero((rising < 0.5) | (np.abs(np.diff(totals)) > _ALIKE * totals[1:])) + 1
     found = []
-    for here in np.split(np.arange(len(law.a)), starts):
-        steps = law.a[here] - law.a[here[0]]
+    for here in np.split(np.arange(len(mixture.a)), starts):
+        steps = mixture.a[here] - mixture.a[here[0]]
         whole = np.rint(steps).astype(np.int64)
-        if np.abs(steps - whole).max() > _ALIKE * law.a[here[-1]]:
+        if np.abs(steps - whole).max() > _ALIKE * mixture.a[here[-1]]:
             return None
-        found.append((law.weights[here], whole, float(law.a[here[0]]), float(totals[here[0]])))
+        found.append((mixture.weights[here], whole, float(mixture.a[here[0]]), float(totals[here[0]])))
     return found
 
 
-def _stacked(runs: Sequence[tuple[Floats, Counts, float, float]]) -> Part:
+def _stacked(runs: Sequence[tuple[Floats, Counts, float, float]]) -> BetaRows:
     width = max(int(steps[-1]) for _, steps, _, _ in runs) + 1
     table = np.zeros((len(runs), width))
     for row, (weights, steps, _, _) in zip(table, runs, strict=True):
         row[steps] = weights
-    return Part.of(table, [start for _, _, start, _ in runs], [total for _, _, _, total in runs])
+    return BetaRows.of(table, [start for _, _, start, _ in runs], [total for _, _, _, total in runs])

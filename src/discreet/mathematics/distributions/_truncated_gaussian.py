@@ -2,9 +2,9 @@
 
 The density is ~ e^(-w'Aw/2 + v'w) on ||w|| <= B: the posterior of a linear regression whose prior is cut off at B.
 Draws come from the Gaussian with precision A + kappa I and shift v; those inside the ball are kept with probability
-e^(-kappa (B^2 - ||w||^2)/2). Every kappa >= 0 gives exactly the same law. Among all kappa, draws are kept most often
-where E ||w||^2 = B^2 under the proposal, or at kappa = 0 if that expectation is already smaller: the log of the rate is
-concave in kappa, and this is where its derivative vanishes.
+e^(-kappa (B^2 - ||w||^2)/2). Every kappa >= 0 gives exactly the same distribution. Among all kappa, draws are kept most
+often where E ||w||^2 = B^2 under the proposal, or at kappa = 0 if that expectation is already smaller: the log of the
+rate is concave in kappa, and this is where its derivative vanishes.
 """
 
 from collections.abc import Callable
@@ -104,7 +104,7 @@ class TruncatedGaussian:
         return turned @ self._spectrum[1].T, generator.random(count) < chances
 
     def sample(self, count: int, generator: np.random.Generator) -> Floats:
-        """Draw independent points (rows) from exactly this law, up to the rounding of floats."""
+        """Draw independent points (rows) from exactly this distribution, up to the rounding of floats."""
         kept = np.zeros((0, len(self.shift)))
         while len(kept) < count:
             points, keep = self._tries(max(_BATCH, 2 * (count - len(kept))), generator)

@@ -1,4 +1,4 @@
-"""Quantities known through weighted draws: as they are, or as mixtures of normal laws, one for each draw.
+"""Quantities known through weighted draws: as they are, or as mixtures of normal distributions, one for each draw.
 
 A mixture sum_i w_i N(c_i, s_i^2) has the mean sum w c, the variance sum w s^2 + Var(c), and quantiles at which
 F(x) = sum w Phi((x - c) / s) is a probability. Nothing is drawn for them a second time, so their Monte Carlo errors are
@@ -69,7 +69,7 @@ class WeightedDraws:
 
 @dataclass(frozen=True, eq=False)
 class NormalMixture:
-    """A mixture of normal laws with these centres and standard deviations, one for each draw; or one point."""
+    """A mixture of normal distributions with these centres and standard deviations, one for each draw; or one point."""
 
     centres: Floats
     deviations: Floats
@@ -119,25 +119,25 @@ class NormalMixture:
             return self.mean
         ends = self.centres + np.array([[-1.0], [1.0]]) * (abs(float(ndtri(probability))) + 1) * self.deviations
         low, high = float(ends.min()), float(ends.max())
-        place = self.mean + self.sd * float(ndtri(probability))
+        index = self.mean + self.sd * float(ndtri(probability))
         for _ in range(_STEPS):
-            place = place if low < place < high else (low + high) / 2
-            excess = self.below(place) - probability
-            low, high = (low, place) if excess > 0 else (place, high)
-            slope = self.density(place)
-            following = place - excess / slope if slope > 0 else (low + high) / 2
-            if abs(following - place) <= 1e-9 * self.sd:
+            index = index if low < index < high else (low + high) / 2
+            excess = self.below(index) - probability
+            low, high = (low, index) if excess > 0 else (index, high)
+            slope = self.density(index)
+            following = index - excess / slope if slope > 0 else (low + high) / 2
+            if abs(following - index) <= 1e-9 * self.sd:
                 break
-            place = following
-        return place
+            index = following
+        return index
 
     def quantile_error(self, probability: float) -> float:
         """Return the Monte Carlo error of a quantile."""
         if self.sd == 0:
             return 0.0
-        place = self.quantile(probability)
-        shares = ndtr((place - self.centres) / self.deviations)
-        return float(self.grouped.error(shares)) / self.density(place)
+        index = self.quantile(probability)
+        shares = ndtr((index - self.centres) / self.deviations)
+        return float(self.grouped.error(shares)) / self.density(index)
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability."""

@@ -1,4 +1,4 @@
-"""Exact randomness: secure bits, and samplers that draw from precisely the law that they state."""
+"""Exact randomness: secure bits, and samplers that draw from precisely the distribution that they state."""
 
 from discreet._core.on_demand import names_on_demand
 

@@ -1,4 +1,4 @@
-from discreet.noise.randomness._finite import FiniteLaw, bernoulli, composition, subset
+from discreet.noise.randomness._finite import FiniteDistribution, bernoulli, composition, subset
 from discreet.noise.randomness._lazy import LazyUniforms as LazyUniforms
 from discreet.noise.randomness._lazy import decided as decided
 from discreet.noise.randomness._lazy import normals as normals
@@ -31,7 +31,7 @@ __all__ = [
     "LARGEST_PLAIN_VARIANCE",
     "LEAST_PLAIN_RATE",
     "BoolArray",
-    "FiniteLaw",
+    "FiniteDistribution",
     "IntArray",
     "Integers",
     "RandomBits",

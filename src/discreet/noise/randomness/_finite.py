@@ -1,4 +1,4 @@
-"""Exact draws from finite laws: uniform subsets and compositions, and laws that are known through enclosures."""
+"""Exact draws from finite distributions: uniform subsets and compositions, and weights known through enclosures."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -49,12 +49,12 @@ def bernoulli(probability: Callable[[], arb], bits: RandomBits, first: int | Non
                 return False
 
 
-class FiniteLaw:
-    """A law on {0, ..., k - 1} known through certified enclosures of its unnormalised weights.
+class FiniteDistribution:
+    """A distribution on {0, ..., k - 1} known through certified enclosures of its unnormalised weights.
 
     `weights()` is called at the working precision of the ball arithmetic and returns one ball for each outcome. A draw
     compares lazily extended random bits with the enclosed cumulative weights and is refined until it is decided, so the
-    law that is sampled is the exact one, not that of any approximation.
+    distribution that is sampled is the exact one, not that of any approximation.
     """
 
     def __init__(self, weights: Callable[[], Sequence[arb]]) -> None:
@@ -67,8 +67,8 @@ class FiniteLaw:
         drawn = bits.words(count) >> np.uint64(1)
         least = np.searchsorted(self._upper, drawn, side="right")
         most = np.searchsorted(self._lower, drawn, side="right")
-        for place in np.flatnonzero(least != most):
-            least[place] = self._refined(int(drawn[place]), bits)
+        for index in np.flatnonzero(least != most):
+            least[index] = self._refined(int(drawn[index]), bits)
         return least.astype(np.int64)
 
     def _refined(self, drawn: int, bits: RandomBits, length: int = 63) -> int:

@@ -1,4 +1,4 @@
-"""Secure bits, and exact samplers: each draws from precisely the law that its docstring states.
+"""Secure bits, and exact samplers: each draws from precisely the distribution that its docstring states.
 
 All samplers consume uniform 64-bit words from one `RandomBits` object and use integers only, so no floating-point
 rounding ever enters what is published. `SystemBits` are the operating system's secure bits, the only ones that

@@ -1,7 +1,7 @@
 """Pictures of what was published, as Vega-Lite specifications.
 
 A chart is a plain dictionary: the numbers, and how they are drawn. It can be kept as JSON, shown by any program that
-knows Vega-Lite, and turned into a picture by `render`, offline. Rows are drawn by their place, not by their name, so
+knows Vega-Lite, and turned into a picture by `render`, offline. Rows are drawn by their index, not by their name, so
 that no two names can be taken for one.
 """
 

@@ -84,7 +84,7 @@ def budget_chart(ledger: Ledger) -> Spec:
     gone, most = getattr(spent, name), getattr(limit, name)
     left = _bar("left to spend", gone, max(most, gone), most) | {"cost": left_text(max(most, gone) - gone)}
     rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"], name), left]
-    rows = [row | {"place": place} for place, row in enumerate(rows)]
+    rows = [row | {"place": index} for index, row in enumerate(rows)]
     names = [lines_of(row["label"], 44, most=2) for row in rows]
     y, at = named_rows(names), measured("limit")
     x = measured("start", axis={"title": f"{name}, added up", "tickCount": 6})
@@ -114,8 +114,8 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     figures = [(rules[rule], float(getattr(totals, rule))) for rule in rules]
     known = [(rule, epsilon) for rule, epsilon in figures if isfinite(epsilon)]
     rows = [
-        {"place": place, "rule": rule, "epsilon": epsilon, "text": f"{epsilon:.4g}"}
-        for place, (rule, epsilon) in enumerate(known)
+        {"place": index, "rule": rule, "epsilon": epsilon, "text": f"{epsilon:.4g}"}
+        for index, (rule, epsilon) in enumerate(known)
     ]
     names = [[rule] for rule, _ in known]
     y, x = named_rows(names), measured("epsilon", axis={"title": "epsilon", "tickCount": 6})

@@ -1,4 +1,4 @@
-"""How well released tables fit a graph, as a picture: each distance beside those of made-up studies."""
+"""How well released tables fit a graph, as a picture: each distance beside those of simulated studies."""
 
 from discreet._core.errors import DeclarationError
 from discreet.inference import Check, Criticism
@@ -6,7 +6,7 @@ from discreet.report import BAND, BLUE, VERMILION
 from discreet.report.charts._drawing import WIDTH, Spec, chart, layer, lines_of, measured, named_rows, row_height, words
 
 MOST_CHECKS = 30
-"""A picture shows so many checks at most, those with the smallest p-values."""
+"""Most checks that a picture shows: those with the smallest p-values."""
 
 
 def criticism_chart(criticism: Criticism) -> Spec:
@@ -17,10 +17,10 @@ def criticism_chart(criticism: Criticism) -> Spec:
             "was drawn."
         )
     ordered = sorted(criticism.checks, key=lambda check: (check.p_value, -check.distance))[:MOST_CHECKS]
-    rows = [_row(place, check) for place, check in enumerate(ordered)]
+    rows = [_row(index, check) for index, check in enumerate(ordered)]
     names = [lines_of(check.name, 40) for check in ordered]
     y = named_rows(names)
-    title = "distance from the graph (1: the average of made-up studies)"
+    title = "distance from the graph (1: the average of simulated studies)"
     x = measured("low", scale={"zero": True, "nice": 6}, axis={"title": lines_of(title, 68), "tickCount": 6})
     colour = {"condition": {"test": "datum.misfit", "value": VERMILION}, "value": BLUE}
     shape = {"condition": {"test": "datum.misfit", "value": "diamond"}, "value": "circle"}
@@ -34,10 +34,10 @@ def criticism_chart(criticism: Criticism) -> Spec:
     return chart(rows, _title(criticism), picture)
 
 
-def _row(place: int, check: Check) -> Spec:
+def _row(index: int, check: Check) -> Spec:
     text = f"p = {check.p_value:.3f}" + (", does not fit" if check.is_misfit else "")
     ends = {"low": check.usual[0], "high": check.usual[1]}
-    return {"place": place, "distance": check.distance, "misfit": check.is_misfit, "text": text, **ends}
+    return {"place": index, "distance": check.distance, "misfit": check.is_misfit, "text": text, **ends}
 
 
 def _title(criticism: Criticism) -> Spec:
@@ -48,7 +48,7 @@ def _title(criticism: Criticism) -> Spec:
     )
     first, *more = criticism.labels
     label = ("SIMULATED: " if criticism.simulated else "") + first + (f" and {len(more)} more" if more else "")
-    lines = [f"grey: where 90 % of {criticism.replicates:,} made-up studies lie, each with its own noise"]
+    lines = [f"grey: where 90 % of {criticism.replicates:,} simulated studies lie, each with its own noise"]
     if (left := len(criticism.checks) - MOST_CHECKS) > 0:
         lines.append(f"the {MOST_CHECKS} smallest p-values; {left} more are not shown")
     if criticism.unseen:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from discreet.inference import Distribution, Posterior
 from discreet.privacy import percent_text
 from discreet.report import BLUE, GREY, PAPER, VERMILION
-from discreet.report.charts._drawing import WIDTH, Spec, chart, days_axis, layer, lines_of, measured, reading_title
+from discreet.report.charts._drawing import WIDTH, Spec, chart, days_axis, layer, lines_of, measured, posterior_title
 
 _HEIGHT = 190
 
@@ -13,12 +13,12 @@ _HEIGHT = 190
 def distribution_chart(posterior: Posterior, picture: Distribution, level: float = 0.9) -> Spec:
     """Draw the share below each edge with its band, and below it the histogram with intervals, group by group."""
     panels = []
-    for place, (group, edges, below, cells) in enumerate(picture.groups):
+    for index, (group, edges, below, cells) in enumerate(picture.groups):
         named = f"{group}: " if group else ""
         panels.append(_band(picture, f"{named}share below", [*zip(edges, below, strict=True)], level))
-        curve = picture.densities[place] if picture.densities else ()
+        curve = picture.densities[index] if picture.densities else ()
         panels.append(_bars(picture, f"{named}share of each cell", edges, cells, level, curve))
-    return chart([], reading_title(posterior), {"vconcat": panels, "spacing": 18})
+    return chart([], posterior_title(posterior), {"vconcat": panels, "spacing": 18})
 
 
 def _axis(title: str, dates: bool) -> Spec:
@@ -66,9 +66,9 @@ def _bars(
     widths = [high - low for low, high in pairwise(edges)]
     equal = max(widths) <= 1.001 * min(widths)
     rows = []
-    for place, (share, low, high) in enumerate(cells):
-        scale = 1.0 if equal else 1 / widths[place]
-        ends = {"from": edges[place], "to": edges[place + 1], "middle": (edges[place] + edges[place + 1]) / 2}
+    for index, (share, low, high) in enumerate(cells):
+        scale = 1.0 if equal else 1 / widths[index]
+        ends = {"from": edges[index], "to": edges[index + 1], "middle": (edges[index] + edges[index + 1]) / 2}
         rows.append(ends | {"share": share * scale, "low": low * scale, "high": high * scale})
     smooth = "; curve: smoothed, as a visual guide only" if curve else ""
     x = measured(
@@ -89,7 +89,7 @@ def _bars(
     ]
     if curve:
         scale = widths[0] if equal else 1.0
-        points = [{"from": place, "share": height * scale} for place, height in curve]
+        points = [{"from": index, "share": height * scale} for index, height in curve]
         line = {"type": "line", "color": VERMILION, "strokeWidth": 1.5}
         layers.append(layer(line, {"x": measured("from"), "y": measured("share")}, points))
     return {"width": WIDTH, "height": _HEIGHT, "data": {"values": rows}, "layer": layers}

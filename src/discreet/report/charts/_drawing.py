@@ -141,7 +141,7 @@ def label_of(posterior: Posterior) -> str:
     return ("SIMULATED: " if first.simulated else "") + first.label + (f" and {len(more)} more" if more else "")
 
 
-def reading_title(posterior: Posterior) -> Spec:
+def posterior_title(posterior: Posterior) -> Spec:
     """Return a title that says what was published, of how many records, and under which promise."""
     first, label = posterior.releases[0], label_of(posterior)
     given = [release.guarantee for release in posterior.releases]
@@ -181,11 +181,11 @@ def row_height(names: Sequence[Lines], least: int) -> Spec:
 
 
 def names_of_places(names: Sequence[Lines]) -> str:
-    """Return the expression for the name of a place."""
+    """Return the expression for the name of a row."""
     return f"{json.dumps(names)}[datum.value]"
 
 
 def lines_of(text: str, widest: int = 34, most: int = 3) -> Lines:
-    """Return a text as lines of at most so many letters, cut off if there are too many, without control characters."""
+    """Return a text as lines of limited length, cut off if there are too many, without control characters."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     return wrap(shown, widest, max_lines=most, placeholder=" …", break_on_hyphens=False) or [""]

@@ -175,7 +175,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """The boxes by name, how large the whole is, whether depth runs from left to right, and what long arrows pass."""
 
     boxes: Mapping[str, Box]
@@ -195,7 +195,7 @@ class Layout:
 
 def layout(
     parents: Mapping[str, Sequence[str]], sizes: Mapping[str, Size], between: float, apart: float, widest: float
-) -> Layout:
+) -> GraphLayout:
     """Place boxes of these sizes. `parents` names parents before children.
 
     `between` is the room for arrows from one depth to the next, `apart` the room between neighbours of one depth. Depth
@@ -208,10 +208,10 @@ def layout(
     width, height = _extent(sideways)
     other_height, other_width = _extent(down)
     if width <= max(widest, other_width):
-        return Layout(sideways, width, height, True, passed)
+        return GraphLayout(sideways, width, height, True, passed)
     turned = {name: Box(box.top, box.left, box.height, box.width) for name, box in down.items()}
     passed = {arrow: [(y, x) for x, y in points] for arrow, points in passed_down.items()}
-    return Layout(turned, other_width, other_height, False, passed)
+    return GraphLayout(turned, other_width, other_height, False, passed)
 
 
 def _extent(boxes: Mapping[str, Box]) -> Size:

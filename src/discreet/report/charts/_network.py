@@ -17,15 +17,15 @@ from discreet.networks import Network
 from discreet.privacy import percent_text
 from discreet.records import Column, level_text
 from discreet.report import BLUE, GREY, PALE, PAPER
-from discreet.report.charts._drawing import Lines, Spec, chart, layer, lines_of, measured, reading_title, words
-from discreet.report.charts._graph_layout import Box, Layout, layout
+from discreet.report.charts._drawing import Lines, Spec, chart, layer, lines_of, measured, posterior_title, words
+from discreet.report.charts._graph_layout import Box, GraphLayout, layout
 
 MOST_VARIABLES = 200
 """A picture of more variables is too large to be read."""
 MOST_WITH_TABLES = 16
 """A network of more variables is shown by its names."""
 MOST_BARS = 24
-"""A box with a larger table shows so many lines of it, and says how many more there are."""
+"""Lines of a larger table that a box shows; it says how many more there are."""
 
 _WIDEST = 1000  # beyond, depth runs from top to bottom
 _LABELS, _BARS, _FIGURES = 124, 92, 130  # room for the names of levels at most, for bars, and for numbers
@@ -51,7 +51,7 @@ class _Marks:
 
 
 def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
-    """Draw the graph of a network; of a reading also its tables, with intervals of this level, where they are small.
+    """Draw the graph of a network; of a posterior also its tables, with intervals of this level, where they are small.
 
     A network alone, before anything was published, is drawn with the names of the levels.
     """
@@ -59,7 +59,7 @@ def network_chart(subject: Posterior | Network, level: float = 0.9) -> Spec:
     graph: Graph | None = None
     network: object = subject
     if isinstance(subject, Posterior):
-        graph, title = subject.graph(level) if isinstance(subject, HasGraph) else None, reading_title(subject)
+        graph, title = subject.graph(level) if isinstance(subject, HasGraph) else None, posterior_title(subject)
         network = subject.model if graph is None else graph.network
     if not isinstance(network, Network):
         raise DeclarationError(
@@ -141,7 +141,7 @@ def _few(lines: list[_Line]) -> list[_Line]:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return a text in one line of at most so many letters."""
+    """Return a text in one line of limited length."""
     shown = one_line(text)
     return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
 
@@ -202,14 +202,14 @@ def _percents(row: Row) -> str:
     return f"{mean} %  ({low} to {high})"
 
 
-def _picture(marks: _Marks, placed: Layout) -> Spec:
+def _picture(marks: _Marks, placed: GraphLayout) -> Spec:
     scales: Mapping[str, Spec] = {
         "x": {"domain": [0, placed.width], "nice": False, "zero": False},
         "y": {"domain": [0, placed.height], "nice": False, "zero": False, "reverse": True},
     }
 
     def at(**fields: str) -> Spec:
-        """Return the encoding of places: x and y by their scale, x2 and y2 by the same."""
+        """Return the encoding of positions: x and y by their scale, x2 and y2 by the same."""
         first = {axis: measured(fields[axis], scale=scales[axis], axis=None) for axis in ("x", "y")}
         return first | {axis: {"field": name} for axis, name in fields.items() if axis not in first}
 

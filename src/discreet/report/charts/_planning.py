@@ -23,11 +23,11 @@ def ranking_chart(ranking: "Ranking") -> Spec:
     known = best.exact_log_score if is_scored else best.exact_width
     rows = [
         {
-            "place": place,
+            "place": index,
             "figure": entry.accuracy.log_score if is_scored else entry.accuracy.width,
             "text": f"{entry.accuracy.width:.3g} wide",
         }
-        for place, entry in enumerate(ranking.entries)
+        for index, entry in enumerate(ranking.entries)
     ]
     names = [lines_of(entry.name, 40) for entry in ranking.entries]
     y = named_rows(names)
@@ -55,13 +55,13 @@ def audit_chart(audits: Sequence[tuple[str, "Audit"]]) -> Spec:
         raise DeclarationError("A chart of audits needs at least one audit. Nothing was drawn.")
     rows = [
         {
-            "place": place,
+            "place": index,
             "shown": found.epsilon_lower,
             "claimed": float(found.claimed.epsilon),
             "text": "claim refuted" if found.violates else "",
             "violates": found.violates,
         }
-        for place, (_, found) in enumerate(audits)
+        for index, (_, found) in enumerate(audits)
     ]
     names = [lines_of(name, 40) for name, _ in audits]
     y = named_rows(names)

@@ -35,7 +35,7 @@ from discreet.report.charts._drawing import (
     measured,
     named_rows,
     names_of_places,
-    reading_title,
+    posterior_title,
     row_height,
     words,
 )
@@ -64,8 +64,8 @@ def interval_chart(posterior: Posterior, level: float = 0.9) -> Spec:
     """
     require_posterior(posterior, "Nothing was drawn")
     if isinstance(posterior, HasIntervalPicture):
-        return _drawn(posterior.intervals(level), reading_title(posterior), level)
-    return _drawn(intervals_of(posterior.rows(level), level), reading_title(posterior), level)
+        return _drawn(posterior.intervals(level), posterior_title(posterior), level)
+    return _drawn(intervals_of(posterior.rows(level), level), posterior_title(posterior), level)
 
 
 def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0.9) -> Spec:
@@ -93,13 +93,13 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
     axis = f"{probability_name(event, by)}: mean and {percent_text(level)} interval"
     who = posterior.releases[0].model.protects.removeprefix("one ")
     picture = Intervals(axis, tuple(lines), reference=overall, heading=f"rate (interval)  ·  {who}s in the group")
-    return _drawn(picture, reading_title(posterior), level, by)
+    return _drawn(picture, posterior_title(posterior), level, by)
 
 
 def rows_chart(posterior: Posterior, rows: Sequence[Row], level: float = 0.9, note: str = "") -> Spec:
     """Draw some rows of a posterior with their intervals; a note below the title may say which these are."""
     require_posterior(posterior, "Nothing was drawn")
-    title = reading_title(posterior)
+    title = posterior_title(posterior)
     return _drawn(intervals_of(rows, level), title | {"subtitle": [*title["subtitle"], note]} if note else title, level)
 
 
@@ -128,12 +128,12 @@ def _readable(picture: Intervals) -> tuple[Intervals, str]:
     many = len(picture.lines)
     if many <= MOST_INTERVALS:
         return picture, ""
-    places = [place for place, line in enumerate(picture.lines) if line.drawn]
+    indices = [index for index, line in enumerate(picture.lines) if line.drawn]
     if picture.unit is not None:  # numbers of different units have no order
-        places.sort(key=lambda place: picture.lines[place].mean, reverse=True)
-    kept = places[:MOST_PICTURED]
+        indices.sort(key=lambda index: picture.lines[index].mean, reverse=True)
+    kept = indices[:MOST_PICTURED]
     which = "first" if picture.unit is None else "largest"
-    lines = tuple(_in_full(picture.lines[place], picture.unit) for place in kept)
+    lines = tuple(_in_full(picture.lines[index], picture.unit) for index in kept)
     note = f"the {len(kept)} {which} of {many:,} intervals; tables and files have all of them"
     return replace(picture, lines=lines, careless=()), note
 
@@ -155,9 +155,9 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
     """Return one picture below the other for groups with different names; only the last needs a title of the axis."""
     look = {"anchor": "start", "frame": "group", "offset": 6, "fontSize": 13, "color": INK}
     panels = []
-    for place, names in enumerate(own):
-        inside = [row for row in rows if row["group_place"] == place]
-        shown = picture if place == len(own) - 1 else replace(picture, axis="")
+    for index, names in enumerate(own):
+        inside = [row for row in rows if row["group_place"] == index]
+        shown = picture if index == len(own) - 1 else replace(picture, axis="")
         ends = _ends(shown, inside if picture.unit is None else rows)
         panel = _panel(shown, inside, names, ends, level, {}) | {"data": {"values": inside}}
         group = {"title": {"text": lines_of(inside[0]["group"], 60), **look}} if inside[0]["group"] else {}
@@ -167,7 +167,7 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
 
 
 def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Spec]:
-    """Return one row for each line; its place within its group gives the order."""
+    """Return one row for each line; its index within its group gives the order."""
     seen = dict.fromkeys(groups, 0)
     rows = []
     for line in lines:
@@ -224,7 +224,7 @@ def _ends(picture: Intervals, rows: list[Spec]) -> Spec:
 
 
 def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[Spec]:
-    """Return lines and dots for both readings, side by side in each row, with one legend for all."""
+    """Return lines and dots for both posteriors, side by side in each row, with one legend for all."""
     readings = list(dict.fromkeys(row["reading"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {percent_text(level)} interval, privacy noise taken into account",

@@ -1,5 +1,5 @@
-"""A reading as one page for people without Python: it stands alone, needs no network, and answers questions itself."""
+"""A posterior as one page for people without Python: it stands alone, needs no network, and answers questions."""
 
-from discreet.report.page._page import reading_page, write_page
+from discreet.report.page._page import posterior_page, write_page
 
-__all__ = ["reading_page", "write_page"]
+__all__ = ["posterior_page", "write_page"]

@@ -23,7 +23,7 @@ from discreet.report.charts import posterior_chart
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 """The levels of intervals that a reader can choose from."""
 MOST_DRAWS, MOST_NUMBERS = 4_000, 600_000
-"""A page holds so many draws of every quantity, and fewer if that were more than so many numbers."""
+"""Draws of every quantity that a page holds, and the most numbers in all."""
 MOST_RATES = 60
 """How many rates of events in groups a page computes by itself; others must be asked for by name."""
 _QUANTILE_DRAWS = 40_000  # draws of one rate for its intervals; their ends are off by about a hundredth of a deviation
@@ -39,7 +39,7 @@ def contents_of(posterior: Posterior, asked: Sequence[Question] = ()) -> dict[st
     by_level = {level: posterior.rows(level) for level in LEVELS}
     return {
         "levels": [f"{level:g}" for level in LEVELS],
-        "rows": [_row(place, row) for place, row in enumerate(by_level[LEVELS[0]])],
+        "rows": [_row(index, row) for index, row in enumerate(by_level[LEVELS[0]])],
         "intervals": {f"{level:g}": [_interval(row) for row in rows] for level, rows in by_level.items()},
         "charts": {f"{level:g}": posterior_chart(posterior, level) for level in LEVELS},
         "draws": _draws(posterior),
@@ -47,9 +47,9 @@ def contents_of(posterior: Posterior, asked: Sequence[Question] = ()) -> dict[st
     }
 
 
-def _row(place: int, row: Row) -> dict[str, Any]:
+def _row(index: int, row: Row) -> dict[str, Any]:
     return {
-        "place": place,
+        "place": index,
         "quantity": one_line(row.quantity),
         "given": one_line(row.given),
         "unit": one_line(row.unit_text),
@@ -88,16 +88,16 @@ def _draws(posterior: Posterior) -> dict[str, Any]:
         flat = np.asarray(drawn, dtype=float).reshape(len(drawn), -1).T
         own = [units.get(label, else_unit) for label in labels]
         for unit in dict.fromkeys(own):  # only what has one unit can be compared
-            inside = [place for place, each in enumerate(own) if each == unit]
+            inside = [index for index, each in enumerate(own) if each == unit]
             what = " ".join([name.replace("_", " "), f"({unit})" if unit else ""]).strip()
             known = {"name": one_line(name), "what": one_line(what), "unit": one_line(unit)}
-            data = {"labels": [one_line(labels[place]) for place in inside], "data": _packed(flat[inside])}
+            data = {"labels": [one_line(labels[index]) for index in inside], "data": _packed(flat[inside])}
             arrays.append(known | data)
     return {"count": count, "arrays": arrays}
 
 
 def _label(name: str, axes: Sequence[str], parts: Sequence[str]) -> str:
-    """Return the name of one of many draws: the place on its only axis, or all places with their axes."""
+    """Return the name of one of many draws: its coordinate on the only axis, or all coordinates with their axes."""
     if len(parts) <= 1:
         return parts[0] if parts else name
     return ", ".join(f"{axis.removesuffix('_level')}={part}" for axis, part in zip(axes, parts, strict=True))
@@ -109,7 +109,7 @@ def _packed(numbers: Floats) -> str:
 
 
 def _groups(posterior: Posterior, asked: Sequence[Question]) -> list[dict[str, Any]]:
-    """Return rates of events in the levels of columns, each with draws from the law of its own noisy sums."""
+    """Return rates of events in the levels of columns, each with draws from the posterior given its noisy sums."""
     if not isinstance(posterior, HasEvents) or len(posterior.columns) < 2:
         return []
     found = []
@@ -127,10 +127,10 @@ def _groups(posterior: Posterior, asked: Sequence[Question]) -> list[dict[str, A
 
 def _rates_of(posterior: HasEvents, event: str, by: str) -> dict[str, Any]:
     (column,) = [each for each in posterior.columns if each.name == by]
-    laws, sizes = posterior.rate_laws(event, by), posterior.group_sizes(by)
-    drawn = np.array([law.sample(_QUANTILE_DRAWS, np.random.default_rng(place)) for place, law in enumerate(laws)])
+    rates, sizes = posterior.rate_laws(event, by), posterior.group_sizes(by)
+    drawn = np.array([rate.sample(_QUANTILE_DRAWS, np.random.default_rng(index)) for index, rate in enumerate(rates)])
     ends = {
-        f"{level:g}": [law.interval_of_draws(own, level) for law, own in zip(laws, drawn, strict=True)]
+        f"{level:g}": [rate.interval_of_draws(own, level) for rate, own in zip(rates, drawn, strict=True)]
         for level in LEVELS
     }
     return {
@@ -139,7 +139,7 @@ def _rates_of(posterior: HasEvents, event: str, by: str) -> dict[str, Any]:
         "labels": [one_line(text_of(level)) for level in column.levels],
         "records": [f"{floor(size.low):,} to {ceil(size.high):,}" for size in sizes],
         "unknown": [size.low < 1 for size in sizes],
-        "means": [law.mean for law in laws],
+        "means": [rate.mean for rate in rates],
         "intervals": {level: [{"low": low, "high": high} for low, high in own] for level, own in ends.items()},
         "data": _packed(drawn[:, :MOST_DRAWS]),
     }

@@ -1,4 +1,4 @@
-"""A reading as one page that stands alone: a table that sorts, pictures, comparisons, the guarantee, and the release.
+"""A posterior as one page that stands alone: a table that sorts, pictures, comparisons, the guarantee, and the release.
 
 The page asks for nothing from anywhere, and says so to the browser: only the scripts that stand in it here may run,
 each named by its hash, and none of them may make code from text. What others wrote is text and nothing else.
@@ -36,7 +36,7 @@ from discreet.report.statement._statement import checked, guaranteed, not_promis
 from discreet.verification import Certificate, verify
 
 
-def about_the_reading(posterior: Posterior) -> str:
+def about_the_inference(posterior: Posterior) -> str:
     """Return the section on the method."""
     text = posterior.text
     who = "The release was" if len(posterior.releases) == 1 else "The releases were"
@@ -65,7 +65,7 @@ def about_the_release(posterior: Posterior, certificates: Sequence[Certificate])
 
 
 def citation(posterior: Posterior) -> str:
-    """Return how to cite the release and its reading."""
+    """Return how to cite the release and its posterior."""
     lines = "".join(f"<li>{_text(_cited(release))}</li>" for release in posterior.releases)
     return f"""<section aria-labelledby="cite"><h2 id="cite">How to cite</h2><ul>{lines}</ul>
 <p>Quote an estimate with its interval and level, and say that it was published under differential privacy. Estimates
@@ -95,18 +95,18 @@ _INTERPRETER = "vega-interpreter-2.3.2.js"
 
 
 def write_page(posterior: Posterior, path: str | Path, asked: Sequence[Question] = ()) -> None:
-    """Write the page of a reading; `asked` names events and columns to compare groups by, for a large table."""
-    text = reading_page(posterior, asked=asked)
+    """Write the page of a posterior; `asked` names events and columns to compare groups by, for a large table."""
+    text = posterior_page(posterior, asked=asked)
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as problem:
         raise DiscreetError(f"Cannot write the page to {str(path)!r}: {problem.strerror}.") from None
 
 
-def reading_page(
+def posterior_page(
     posterior: Posterior, certificates: Sequence[Certificate] | None = None, asked: Sequence[Question] = ()
 ) -> str:
-    """Return the page of a reading, as HTML.
+    """Return the page of a posterior, as HTML.
 
     `certificates` are what `verify` found of each release; left out, it is asked here. `asked` holds pairs of an event
     and a column, such as ("fall=yes", "ward"): the page compares these groups too, however large the table is.
@@ -132,12 +132,12 @@ def reading_page(
             f"<header><h1>{escape(title)}</h1>{_facts(posterior)}</header>\n<main>",
             _estimates(posterior, contents),
             _comparisons(contents),
-            about_the_reading(posterior),
+            about_the_inference(posterior),
             *about_the_release(posterior, checked),
             citation(posterior),
             _files(len(releases)),
             "</main>",
-            *(_data(f"release-{place}", text) for place, text in enumerate(releases)),
+            *(_data(f"release-{index}", text) for index, text in enumerate(releases)),
             _data("known", known),
             *(f"<script>{script}</script>" for script in vendored),
             f'<script type="module">{module}</script>\n</body>\n</html>\n',
@@ -156,7 +156,7 @@ def _facts(posterior: Posterior) -> str:
         ("mechanism", ", ".join(dict.fromkeys(type(r.mechanism).__name__ for r in posterior.releases))),
     ]
     cells = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(one_line(b))}</dd></div>" for a, b in facts)
-    made_up = "<p class=warning><strong>Simulated.</strong> This is a rehearsal with made-up records, not a release."
+    made_up = "<p class=warning><strong>Simulated.</strong> This is a rehearsal with simulated records, not a release."
     lines = [made_up + "</p>" if posterior.releases[0].simulated else ""]
     lines += [f"<p class=warning>{escape(own_records_line(posterior))}</p>" if posterior.own_records else ""]
     return f"<dl>{cells}</dl>{''.join(lines)}"
@@ -178,12 +178,12 @@ def _estimates(posterior: Posterior, contents: dict[str, object]) -> str:
         for name, figure in heads
     )
     lines = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         named = [row.quantity, *([row.given or "-"] if has_given else []), *([row.unit_text] if has_units else [])]
         figures = [row.starred_mean, row.interval_text, *([row.share_text] if has_shares else [])]
         tds = [f"<td>{escape(one_line(each))}</td>" for each in named]
         tds += [f'<td class="figure">{escape(each)}</td>' for each in figures]
-        lines.append(f'<tr data-place="{place}">{"".join(tds)}</tr>')
+        lines.append(f'<tr data-place="{index}">{"".join(tds)}</tr>')
     outside = outside_interval_note(posterior, rows)
     return f"""<section aria-labelledby="estimates"><h2 id="estimates">Estimates</h2>
 <p>{escape(posterior.text.meaning)}</p>
@@ -231,9 +231,9 @@ what the two have in common is taken into account. Probabilities are accurate to
 
 def _files(number: int) -> str:
     releases = "".join(
-        f'<button type="button" class="release" data-place="{place}">Download '
-        f"{'the release' if number == 1 else f'release {place + 1}'} (JSON)</button> "
-        for place in range(number)
+        f'<button type="button" class="release" data-place="{index}">Download '
+        f"{'the release' if number == 1 else f'release {index + 1}'} (JSON)</button> "
+        for index in range(number)
     )
     return f"""<section aria-labelledby="files"><h2 id="files">Files</h2>
 <p>The release itself is inside this page. Anyone can check and read it again:

@@ -12,7 +12,7 @@ def bullets(points: Sequence[str]) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> str:
-    """Return a table whose first so many columns hold words and whose others hold numbers, which stand to the right."""
+    """Return a table whose first `words` columns hold words and whose others hold numbers, which stand to the right."""
     rule = ["---"] * words + ["---:"] * (len(heads) - words)
     return "\n".join(f"| {' | '.join(row)} |" for row in [heads, rule, *rows])
 

@@ -24,9 +24,9 @@ from discreet.report.statement._markdown import bullets, plain, table
 LEVEL = 0.9
 """The level of the intervals in a statement."""
 MOST_ROWS = 40
-"""A statement shows at most so many rows: of shares in one whole the likeliest, else the first."""
+"""Most rows that a statement shows: of shares in one whole the likeliest, else the first."""
 MOST_COLUMNS = 20
-"""A statement lists at most so many columns."""
+"""Most columns that a statement lists."""
 
 
 def published(release: Release, posterior: Posterior) -> list[str]:
@@ -41,7 +41,7 @@ def published_unread(release: Release) -> list[str]:
 
 
 def _published(release: Release, question: str, columns: Sequence[tuple[str, str]], hidden: str) -> list[str]:
-    kind = ("made-up " if release.simulated else "") + release.model.protects.removeprefix("one ")
+    kind = ("simulated " if release.simulated else "") + release.model.protects.removeprefix("one ")
     number = f"{release.mechanism.size:,} " if isinstance(release.mechanism, Sized) else ""
     points = [f"**{plain(name)}** {plain(words)}" for name, words in columns[:MOST_COLUMNS]]
     if len(columns) > MOST_COLUMNS:
