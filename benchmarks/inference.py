@@ -32,7 +32,7 @@ from discreet.noise._zero_sum_laplace import balanced
 from discreet.noise.randomness._samplers import bernoulli_exponential
 from discreet.noise.randomness._wide import discrete_gaussian
 from discreet.privacy import compose
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 Value = TypeVar("Value")
 
@@ -89,7 +89,7 @@ def planned(study: Path, question: str) -> float:
 
 
 def marginals(reading: object) -> object:
-    return cast(TableReading, reading).counts.marginals
+    return cast(TableSolution, reading).counts.marginals
 
 
 def read_marginals(problem: Problem) -> object:

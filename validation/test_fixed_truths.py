@@ -29,7 +29,7 @@ from discreet.inference import Problem, solve
 from discreet.inference._prior_strengths import read_learnt
 from discreet.mechanism import sized
 from discreet.tables._group_distributions import GroupDistributions, GroupwiseDistributions, JointPosterior
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -129,7 +129,7 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
     size, output = sized(release.mechanism).size, release.counts
     return {
-        "own": partial(covers_opened, GroupwiseDistributions(OwnSums(Problem.of([release])), size)),
+        "own": partial(covers_opened, GroupwiseDistributions(GroupwiseInference(Problem.of([release])), size)),
         "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
     }
 

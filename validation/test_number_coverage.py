@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.numbers._edge_tests import ExactTests
-from discreet.numbers._sums_inference import NumberSumsReading
+from discreet.numbers._sums_inference import NumberSumsSolution
 
 Floats = NDArray[np.float64]
 RELEASES, FOR_MEANS, SHARES = (
@@ -155,7 +155,7 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
     rates = tuple(float(rate) * model.unit for rate in mechanism.noise.rates)
     held, widths, quantiles = np.zeros(2), np.zeros(2), None
     for own, output in zip(among, outputs, strict=True):
-        reading = NumberSumsReading(model, size, *model.pairs(output), rates)  # type: ignore[arg-type]
+        reading = NumberSumsSolution(model, size, *model.pairs(output), rates)  # type: ignore[arg-type]
         quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
         mean = reading.record_mean(0, quantiles)
         law = reading.law_mean(0, 0.9, mean)

@@ -20,7 +20,7 @@ from discreet.programs import ModelledTable, Program
 from discreet.programs._inference import read_target
 from discreet.programs._likelihood import CellFunction
 from discreet.programs._listed_likelihood import ListedLikelihood
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 BATCH = 10
 SLACK = 0.05
@@ -100,7 +100,7 @@ def pooled(epsilon: str | None) -> Mapping[str, tuple[float, float]]:
     if epsilon is None:
         table = ModelledTable(FALL.columns, rate)
         parts = {
-            name: Target(table.bound, CellFunction(FALL, ListedLikelihood.exact(np.array(counts))))
+            name: ProgramTarget(table.bound, CellFunction(FALL, ListedLikelihood.exact(np.array(counts))))
             for name, counts in HOSPITALS.items()
         }
         reading: Any = read_target(table, Populations(parts, rate.exchangeable), "exact counts")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import Problem, RowWindows, Seen, solver_for
+from discreet.inference import NoisyRow, Problem, RowWindows, solver_for
 from discreet.inference._problem import in_turn
 from discreet.networks import Network, read_families
 from discreet.networks import _class as class_windows
@@ -61,7 +61,7 @@ def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pai
 def test_no_row_is_read_twice_under_one_prior(release: Release[Network], monkeypatch: pytest.MonkeyPatch) -> None:
     made, rows = [], RowWindows
 
-    def counted(alpha: np.ndarray, seen: list[Seen], *where: int) -> RowWindows:
+    def counted(alpha: np.ndarray, seen: list[NoisyRow], *where: int) -> RowWindows:
         made.append((tuple(alpha.tolist()), tuple(seen[0].values.tolist()), where))
         return rows(alpha, seen, *where)
 

@@ -19,7 +19,7 @@ from discreet.tables import PooledRates
 from discreet.tables import _groups as pooled_groups
 from discreet.tables._differences import Difference, difference_between_groups
 from discreet.tables._groups import groups_of
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 
 
 def test_do_the_groups_differ_is_answered_as_by_summing_over_all_tables() -> None:
@@ -178,7 +178,7 @@ def test_coverage_of_two_levels_is_as_enumerated(
     laws = np.zeros((len(outputs), size + 1))
     for row, z in zip(laws, outputs.tolist(), strict=True):
         release = dc.Release(mechanism, (z, size - z), "pair", simulated=True)
-        parts = OwnSums(Problem.of([release])).parts(np.array([0]))
+        parts = GroupwiseInference(Problem.of([release])).parts(np.array([0]))
         known, weights = parts.counts.sum_of(parts.places[0])
         row[known] = weights
     angles = (np.arange(3000) + 0.5) / 3000 * np.pi / 2

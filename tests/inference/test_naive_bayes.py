@@ -9,7 +9,7 @@ from scipy.stats import betabinom
 
 import discreet as dc
 from discreet._core.errors import DiscreetError
-from discreet.inference import RowCounts, Seen, Windowed
+from discreet.inference import NoisyRow, RowCounts, Windowed
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.mathematics.distributions._dirichlet import BetaMixture
 from discreet.networks import _splits as splits
@@ -84,10 +84,10 @@ def cube_counts(
     return NaiveBayesCounts(cube_classes(kernels, seen, own, size), own, size)
 
 
-def laplace(noisy: list[int], rate: float) -> Seen:
+def laplace(noisy: list[int], rate: float) -> NoisyRow:
     """Cells that were seen through Laplace noise of a rate."""
     values = np.array(noisy)
-    return Seen(
+    return NoisyRow(
         lambda counts: -rate * np.abs(values[:, None] - counts),
         values,
         np.full(len(values), 1 / rate),

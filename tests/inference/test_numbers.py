@@ -12,7 +12,7 @@ from discreet.noise import Averaged, HasPrefixSums, ZeroSumBlocks
 from discreet.numbers import _table_inference as number_tables
 from discreet.numbers import suitable_cells
 from discreet.numbers._edge_tests import DrawnTests, ExactTests
-from discreet.numbers._table_inference import NumberTableReading
+from discreet.numbers._table_inference import NumberTableSolution
 from discreet.planning import suggest_per_unit
 
 HALF = Fraction(1, 2)
@@ -280,7 +280,7 @@ def test_an_average_holds_the_truth_as_often_as_stated() -> None:
     held = 0
     for pair in zip(*outputs, strict=True):
         first, last = (
-            NumberTableReading(model, 40, noise.of(pair), noise).tests[0].cells_left(Fraction(1, 2), 0.9, False)
+            NumberTableSolution(model, 40, noise.of(pair), noise).tests[0].cells_left(Fraction(1, 2), 0.9, False)
         )
         held += first <= 3 <= last
     assert held >= 0.85 * 300  # below, p is about 0.004

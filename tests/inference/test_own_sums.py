@@ -20,7 +20,7 @@ from discreet.noise import log_terms
 from discreet.privacy import compositions
 from discreet.tables import NoisyCounts
 from discreet.tables._group_distributions import GroupwiseDistributions
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def released(mechanism: Any, output: Sequence[int]) -> dc.Release:
 
 def law_of(release: dc.Release, *groups: Sequence[int]) -> dict[tuple[int, ...], float]:
     """Return the posterior of the counts of all parts but the last, by their values."""
-    parts = OwnSums(Problem.of([release])).parts(*(np.array(group) for group in groups))
+    parts = GroupwiseInference(Problem.of([release])).parts(*(np.array(group) for group in groups))
     if len(groups) == 1:
         counts, weights = parts.counts.sum_of(parts.places[0])
         return {(int(count),): float(weight) for count, weight in zip(counts, weights, strict=True)}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import Problem, SampledTables, Target
+from discreet.inference import Problem, SampledTables, TablesTarget
 from discreet.inference._sampled_tables import chains_apart
 from discreet.tables._chains_solver import target_of
 
@@ -44,7 +44,7 @@ def test_a_table_and_its_margin_are_read_as_weights_read_them() -> None:
 
 def test_chains_that_do_not_get_there_are_told() -> None:
     target = target_of(Problem.of(releases(), prior=1))
-    lost = Target(target.coordinates, target.fit, target.maximal, target.alphas, None)  # from the prior
+    lost = TablesTarget(target.coordinates, target.fit, target.maximal, target.alphas, None)  # from the prior
     with pytest.warns(dc.ConvergenceWarning, match="of them stayed away from all others"):
         read = SampledTables(lost, 0, lambda: (0.0, 0.0))
     assert read.agreement.r_hat > 1.1, "groups of chains that started side by side have not forgotten it"

@@ -9,7 +9,7 @@ import discreet as dc
 from discreet.inference import Problem, Solver, read_strengths, solve, solver_for
 from discreet.inference._prior_strengths import strengthened
 from discreet.inference._problem import BoundsEvidence
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
@@ -53,8 +53,8 @@ def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(pri
     assert sum(np.isfinite(reading.log_evidence) for reading in shared) > 2
     for problem, reading in zip(problems, shared, strict=True):
         slow = solve(problem)
-        assert isinstance(reading, TableReading)
-        assert isinstance(slow, TableReading)
+        assert isinstance(reading, TableSolution)
+        assert isinstance(slow, TableSolution)
         if np.isfinite(reading.log_evidence):
             assert reading.log_evidence == pytest.approx(slow.log_evidence, abs=1e-10)
             np.testing.assert_allclose(reading.mean_counts, slow.mean_counts, atol=1e-10)

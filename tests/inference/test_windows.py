@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.inference import CellWindows, Problem, RowCounts, RowWindows, Seen
+from discreet.inference import CellWindows, NoisyRow, Problem, RowCounts, RowWindows
 from discreet.inference import _known_sum as known_sum
 from discreet.inference._row_windows import known_row
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows
@@ -18,21 +18,21 @@ from discreet.networks._simulate import counts_of, simulated_records, simulated_
 from discreet_papers import as_published
 
 
-def laplace(noisy: list[int], rate: float) -> Seen:
+def laplace(noisy: list[int], rate: float) -> NoisyRow:
     values = np.array(noisy)
     rates = np.full(len(values), rate)
-    return Seen(lambda k: -rate * np.abs(values[:, None] - k), values, 1 / rates, rates**2 / 2)
+    return NoisyRow(lambda k: -rate * np.abs(values[:, None] - k), values, 1 / rates, rates**2 / 2)
 
 
-def gaussian(noisy: list[int], variance: float) -> Seen:
+def gaussian(noisy: list[int], variance: float) -> NoisyRow:
     values = np.array(noisy)
     variances = np.full(len(values), variance)
-    return Seen(
+    return NoisyRow(
         lambda k: -np.square(values[:, None] - k) / (2 * variance), values, np.sqrt(variances) / 4, 1 / variances
     )
 
 
-def whole_row(alpha: np.ndarray, seen: list[Seen], size: int, centre: float) -> RowCounts:
+def whole_row(alpha: np.ndarray, seen: list[NoisyRow], size: int, centre: float) -> RowCounts:
     """Return the slow twin: every count of every cell, convolved directly."""
     counts = np.broadcast_to(np.arange(size + 1), (len(alpha), size + 1))
     return RowCounts(
@@ -40,7 +40,7 @@ def whole_row(alpha: np.ndarray, seen: list[Seen], size: int, centre: float) -> 
     )
 
 
-ROWS: dict[str, tuple[float, list[Seen], int]] = {
+ROWS: dict[str, tuple[float, list[NoisyRow], int]] = {
     "three levels": (1.0, [laplace([120, 60, 30], 0.2)], 400),
     "a prior below one": (0.5, [laplace([120, 60, 3], 0.2)], 400),
     "a prior above one": (3.0, [laplace([120, -20, 90], 0.4)], 400),

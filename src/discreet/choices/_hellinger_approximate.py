@@ -84,7 +84,7 @@ def _lagrange(places: Floats, angles: Floats) -> Floats:
     return np.asarray(turned @ own.T)
 
 
-class NearSums:
+class ApproximateNormaliser:
     """log P(r | k) for many tables k: distances and scales as they are, the near part of Z rough until it is refined.
 
     `scales` and `distances` are those of the mechanism, `alpha` its prior.

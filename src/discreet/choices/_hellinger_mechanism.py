@@ -38,7 +38,12 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import Exact, ball, exact_text, positive, whole
 from discreet.choices._adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
-from discreet.choices._hellinger_approximate import MOST_ENUMERATED, MOST_NEAR_CELLS, NEAR_OPERATIONS, NearSums
+from discreet.choices._hellinger_approximate import (
+    MOST_ENUMERATED,
+    MOST_NEAR_CELLS,
+    NEAR_OPERATIONS,
+    ApproximateNormaliser,
+)
 from discreet.choices._hellinger_draws import ExactDraws
 from discreet.choices._hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.choices._hellinger_moments import HellingerMoments, hellinger_moments
@@ -321,11 +326,11 @@ class HellingerMechanism(Sized[Categories]):
         many = self.candidates > MOST_ENUMERATED
         return many and self.is_exponential and not self.is_summed and len(self.model.cells) <= MOST_NEAR_CELLS
 
-    def near_sums(self) -> NearSums | None:
+    def near_sums(self) -> ApproximateNormaliser | None:
         """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""
         if not self.has_near_sums:
             return None
-        return NearSums(self.model.concentration, self.size, self.scales, self.distances)
+        return ApproximateNormaliser(self.model.concentration, self.size, self.scales, self.distances)
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""

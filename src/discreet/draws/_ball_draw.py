@@ -159,7 +159,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         radius = self.squared_radius
         plain = TruncatedGaussian(np.array(matrix, dtype=float), np.array(shift, dtype=float), float(radius) ** 0.5)
         kappa = _short(plain.kappa)  # any kappa >= 0 gives the same law
-        proposal = Proposal.of(_with_ridge(matrix, kappa), shift)
+        proposal = BallProposal.of(_with_ridge(matrix, kappa), shift)
         while True:
             point = proposal.draw(bits)
             if point is None or (room := radius - sum(g * g for g in point)) < 0:
@@ -254,7 +254,7 @@ def happens(exponent: Fraction, bits: RandomBits) -> bool:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class BallProposal:
     """Exact draws of whole vectors with P(g) ~ e^(-(g - m)'P(g - m)/2), one number after the other.
 
     With P = U'DU (U unit upper triangular) the exponent is sum_i D_i (g_i - c_i)^2 / 2, where c_i depends on the later
@@ -272,7 +272,7 @@ class Proposal:
     mean: Vector
 
     @classmethod
-    def of(cls, matrix: Matrix, shift: Vector) -> "Proposal":
+    def of(cls, matrix: Matrix, shift: Vector) -> "BallProposal":
         """Factor the matrix exactly and solve for the mean."""
         d = len(shift)
         rest, pivots, upper = [row[:] for row in matrix], [], [[Fraction(0)] * d for _ in range(d)]

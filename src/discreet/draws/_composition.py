@@ -72,11 +72,11 @@ def composed_curve(single: LatticeLoss, times: int) -> Curve:
     """Return an upper bound on the privacy curve of `times` independent releases with a loss that dominates each."""
     if times == 1:
         return single.loss.delta_at
-    sums = _Sums(single, times)
+    sums = _LossSums(single, times)
     return lru_cache(maxsize=None)(sums.delta_at)
 
 
-class _Sums:
+class _LossSums:
     """The sum of independent losses on one lattice, tilted in several ways."""
 
     def __init__(self, single: LatticeLoss, times: int) -> None:

@@ -137,7 +137,7 @@ def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDis
 
     Any place in an interval [x0, x1] that holds it gives P beyond the outer end minus e^epsilon Q beyond the inner one.
     """
-    line = _Line(one, other)
+    line = _LogRatio(one, other)
     falls = line.loss(-1.0) > line.loss(1.0)
     inner, outer = _crossing(epsilon, line, falls)
     if falls:
@@ -145,7 +145,7 @@ def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDis
     return one.above(outer) - ball(epsilon).exp() * (other.above(inner) if inner is not None else 0)
 
 
-def _crossing(epsilon: Fraction, line: "_Line", falls: bool) -> tuple[arb | None, arb]:
+def _crossing(epsilon: Fraction, line: "_LogRatio", falls: bool) -> tuple[arb | None, arb]:
     """Return places inside and outside the tail where ln p/q > epsilon, as close as floats allow.
 
     The first is None where no place inside was found as far out as e^-2000: the second still bounds the tail.
@@ -166,7 +166,7 @@ def _crossing(epsilon: Fraction, line: "_Line", falls: bool) -> tuple[arb | None
     return line.place(root + sign * width), line.place(root - sign * width)
 
 
-class _Line:
+class _LogRatio:
     """The logarithm of the ratio of two densities, along a line that is mapped to their support."""
 
     def __init__(self, one: CertifiedDistribution, other: CertifiedDistribution) -> None:

@@ -49,12 +49,12 @@ class TruncatedDirichlet:
         found = {shape: tilt.weight() for shape, tilt in self._tilts.items()}
         return [found[self._shapes[last]] for last in self._lasts]
 
-    def propose(self, bits: RandomBits) -> "Proposal":
+    def propose(self, bits: RandomBits) -> "DirichletProposal":
         """Return a proposal that is to be kept with its `acceptance`."""
         last = self._lasts[0 if self._choice is None else int(self._choice.sample(1, bits)[0])]
         tilt = self._tilts[self._shapes[last]]
         others = [*self._shapes[:last], *self._shapes[last + 1 :]]
-        return Proposal(tilt, last, [tilt.laws[shape].draw(bits) for shape in others])
+        return DirichletProposal(tilt, last, [tilt.laws[shape].draw(bits) for shape in others])
 
 
 class _Tilt:
@@ -78,7 +78,7 @@ class _Tilt:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class DirichletProposal:
     """A vector of probabilities, known to as many digits as are drawn; the one of cell `last` is what others leave."""
 
     tilt: _Tilt

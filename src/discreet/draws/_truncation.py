@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
-from discreet.draws._truncated_dirichlet import Proposal, TruncatedDirichlet
+from discreet.draws._truncated_dirichlet import DirichletProposal, TruncatedDirichlet
 from discreet.mathematics.distributions import CertifiedBeta, CertifiedDistribution
 from discreet.mechanism import MOST_GRID_BITS, GridLaw, LazyUniform, truncated_range
 from discreet.noise.randomness import FiniteLaw, RandomBits
@@ -102,7 +102,7 @@ class Truncation:
 
         return np.array(listed, dtype=np.int64)[FiniteLaw(weights).sample(count, bits)]
 
-    def _kept(self, proposal: Proposal, bits: RandomBits) -> list[int] | None:
+    def _kept(self, proposal: DirichletProposal, bits: RandomBits) -> list[int] | None:
         """Return the cells of the sticks of a proposal if it is kept; digits are drawn until all is sure."""
         uniform = LazyUniform(bits)
         while True:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from discreet._core.errors import DeclarationError
 from discreet.inference._posterior import Posterior
-from discreet.inference._row import PROBABILITY, Law, Row
+from discreet.inference._row import PROBABILITY, ProbabilityDistribution, Row
 from discreet.mathematics.distributions import Interval
 from discreet.mechanism import ModelT, event_name
 from discreet.records import Column, Level
@@ -21,19 +21,19 @@ class EventPosterior(Posterior[ModelT]):
         """Return the columns with their levels."""
 
     @abstractmethod
-    def probability(self, event: str) -> Law:
+    def probability(self, event: str) -> ProbabilityDistribution:
         """Return the distribution of an event's probability."""
 
     @abstractmethod
-    def conditional(self, event: str, given: str) -> Law:
+    def conditional(self, event: str, given: str) -> ProbabilityDistribution:
         """Return the distribution of P(event | given)."""
 
     @abstractmethod
-    def _rate(self, event: str, column: Column, place: int) -> Law:
+    def _rate(self, event: str, column: Column, place: int) -> ProbabilityDistribution:
         """Return the distribution of P(event | a column has the level at this place)."""
 
     @abstractmethod
-    def _group_share(self, column: Column, place: int) -> Law:
+    def _group_share(self, column: Column, place: int) -> ProbabilityDistribution:
         """Return the distribution of P(a column has the level at this place)."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class EventPosterior(Posterior[ModelT]):
         self.asked(str(event), rows)
         return tuple(rows)
 
-    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+    def rate_laws(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
         """Return the distribution of P(event | each level of a column)."""
         column = column_named(self.columns, by)
         return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
@@ -75,7 +75,7 @@ class EventPosterior(Posterior[ModelT]):
         """Warn where answers to a question mostly reflect the prior; by default, never."""
 
 
-def _row(event: str, given: str, law: Law, level: float) -> Row:
+def _row(event: str, given: str, law: ProbabilityDistribution, level: float) -> Row:
     errors = law.monte_carlo_error, law.numerical_error(level)
     return Row(event, given, *law.summary(level), PROBABILITY, *errors)
 

@@ -14,13 +14,13 @@ from discreet.inference._posterior import Posterior, posterior_of
 from discreet.inference._prior_strengths import LEARNT, NEGLIGIBLE, read_learnt, read_strengths, strengthened
 from discreet.inference._problem import Problem, in_order, rejection_of, solve, solver_for
 from discreet.inference._protocols import HasFewerDraws, HasJointTable
-from discreet.inference._published import Reading
+from discreet.inference._published import Solution
 from discreet.inference._work_limit import not_read
 from discreet.mechanism import Model, TakesOwnRecords, is_prior_open
 from discreet.release import NO_READING, Release
 
 
-def informed_readings(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
+def informed_readings(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Solution], int]:
     """Return one reading for each strength of the prior, and how many own records there are.
 
     The likelihood of the own records under a strength is part of its evidence.
@@ -110,7 +110,7 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     return [cast(Posterior, each.with_fewer_draws()) if isinstance(each, HasFewerDraws) else each for each in found]
 
 
-def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
+def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Solution], int]:
     """Return one reading, or one per prior to be weighted by evidence, and how many own records they include."""
     if own is not None:
         return informed_readings(problem, own, strengths)

@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet._core.errors import DeclarationError
 from discreet.inference._problem import BoundsEvidence, Problem, Solver, in_turn, solver_for
-from discreet.inference._published import Exactness, Published, Reading
+from discreet.inference._published import Exactness, Published, Solution
 from discreet.inference._work_limit import not_read
 from discreet.mechanism import HasStrengths, Model, StrengthensPrior, TakesPrior
 
@@ -47,7 +47,7 @@ def model_under(release: Published, prior: object) -> Model:
     return release.model.with_prior(None if isinstance(prior, str) else prior)
 
 
-def read_learnt(problem: Problem) -> list[Reading]:
+def read_learnt(problem: Problem) -> list[Solution]:
     """Read a problem under every prior that may be meant where none was declared.
 
     Which of them is meant is learnt by evidence, so where that is not known only one is read.
@@ -65,7 +65,7 @@ def read_learnt(problem: Problem) -> list[Reading]:
     return read_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
 
 
-def read_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Reading]:
+def read_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Solution]:
     """Read a problem under each of several priors, except those with no share of the evidence; `by` some solver.
 
     Priors are taken in decreasing order of upper bounds on their evidence. If a bound lies 35 nats below the best

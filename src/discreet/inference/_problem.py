@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet._core.on_demand import ANNOUNCED, load_announced
-from discreet.inference._published import Exactness, Published, Reading
+from discreet.inference._published import Exactness, Published, Solution
 from discreet.inference._solvers import SOLVERS
 from discreet.mechanism import (
     Cost,
@@ -272,10 +272,10 @@ class Solver(ABC):
         """Return how much work it is to solve a suitable problem. Outputs are not used."""
 
     @abstractmethod
-    def solve(self, problem: Problem) -> Reading:
+    def solve(self, problem: Problem) -> Solution:
         """Return what a problem that is not rejected tells about the true counts, moments or parameters."""
 
-    def solve_many(self, problems: Sequence[Problem]) -> Sequence[Reading]:
+    def solve_many(self, problems: Sequence[Problem]) -> Sequence[Solution]:
         """Return readings of many simulated releases, for a plan; sampled ones may be rougher than `solve`."""
         return [self.solve(problem) for problem in problems]
 
@@ -291,11 +291,11 @@ class SolvesInTurn(Protocol):
 
     shares_rows: ClassVar[bool]  # whether rows with the same prior in several problems are read only once
 
-    def in_turn(self) -> Callable[[Problem], Reading]:
+    def in_turn(self) -> Callable[[Problem], Solution]:
         """Return what solves problems that differ in their prior only."""
 
 
-def in_turn(solver: Solver) -> Callable[[Problem], Reading]:
+def in_turn(solver: Solver) -> Callable[[Problem], Solution]:
     """Return what solves the same outputs under several priors, one after the other."""
     return solver.in_turn() if isinstance(solver, SolvesInTurn) else solver.solve
 
@@ -339,7 +339,7 @@ def why_unreadable(mechanism: Mechanism) -> str | None:
     return rejection_of(Problem.before(mechanism))
 
 
-def solve(problem: Problem) -> Reading:
+def solve(problem: Problem) -> Solution:
     """Return what a problem tells, by the first solver that does not refuse it."""
     if (solver := solver_for(problem)) is None:
         from discreet.inference._work_limit import not_read  # it imports this module

@@ -13,7 +13,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet.inference._criticism import Criticism
 from discreet.inference._pictures import Distribution, Graph, Intervals
 from discreet.inference._posterior_sample import Group, PosteriorSample
-from discreet.inference._row import SHOWN_LEVEL, Law, Row
+from discreet.inference._row import SHOWN_LEVEL, ProbabilityDistribution, Row
 from discreet.mathematics.distributions import Interval
 from discreet.mechanism import Simulated
 from discreet.records import Column, Level
@@ -33,7 +33,7 @@ class HasEvents(Protocol):
     def rates(self, event: str, by: str, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
 
-    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+    def rate_laws(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
         """Return the distribution of P(event | each level of a column)."""
 
     def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:

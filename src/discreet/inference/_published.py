@@ -42,7 +42,7 @@ class Published(Protocol):
         """Tell whether it is a simulation."""
 
 
-class Reading(Protocol):
+class Solution(Protocol):
     """What a solver gives; posteriors know the rest."""
 
     @property

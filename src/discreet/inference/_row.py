@@ -29,7 +29,7 @@ STAR = "*"
 BACKENDS: Final = ("pandas", "polars", "pyarrow")
 """The libraries whose data frames rows can become, the first that is installed by default."""
 
-Law = BetaMixture | Sampled
+ProbabilityDistribution = BetaMixture | Sampled
 
 
 @dataclass(frozen=True)

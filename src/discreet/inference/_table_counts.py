@@ -24,7 +24,7 @@ class Split:
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class McmcDiagnostics:
     """How well chains did: the worst nested R-hat and effective sizes, moves taken, and the error of every mean."""
 
     r_hat: float
@@ -64,7 +64,7 @@ class TableCounts(ABC):
         return None
 
     @property
-    def reached(self) -> Reached | None:
+    def reached(self) -> McmcDiagnostics | None:
         """Return how well chains did, if the tables come from chains."""
         return None
 

@@ -25,9 +25,9 @@ from discreet._core.errors import DiscreetError
 from discreet.inference import (
     TOO_FAR,
     CostEstimate,
+    NoisyRow,
     Problem,
     RowWindows,
-    Seen,
     Solver,
     Split,
     TableCounts,
@@ -39,7 +39,7 @@ from discreet.networks import _splits as splits
 from discreet.networks._class_states import represented
 from discreet.networks._measured import log_constant, measured_tables, seen_tables
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.networks._splits import split_by_totals
 from discreet.networks._tree_edges import BLOCK, Edge
 from discreet.networks._trees import TreesSolver
@@ -58,7 +58,7 @@ class BinaryTable:
     name: str
     parent: int | None
     alpha: Floats
-    seen: Sequence[Sequence[Seen]]
+    seen: Sequence[Sequence[NoisyRow]]
 
 
 @dataclass(frozen=True)
@@ -356,7 +356,7 @@ class BinaryTreesSolver(Solver):
         words = f"summing over windows of {width:.0f} counts for {edges} tables in the middle of a tree"
         return CostEstimate(words, operations, 8 * min(2 * width**2, BLOCK + 2 * width) + 8 * cells * width)
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         model, seen = problem.model, seen_tables(problem)
         places = {variable.name: place for place, variable in enumerate(model.variables)}
@@ -364,7 +364,7 @@ class BinaryTreesSolver(Solver):
             BinaryTable(v.name, places[above[0]] if above else None, np.array(prior), seen[v.name])
             for v, above, prior in zip(model.variables, model.parents, model.prior, strict=True)
         ]
-        return NetworkReading(model, BinaryTreeCounts(tables, problem.size, log_constant(problem)))
+        return NetworkSolution(model, BinaryTreeCounts(tables, problem.size, log_constant(problem)))
 
 
 def _inner(model: Network) -> set[str]:

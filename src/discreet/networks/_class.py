@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import LogBound, RowCounts, RowWindows, Seen, Windowed, require_agreement, require_total
+from discreet.inference import LogBound, NoisyRow, RowCounts, RowWindows, Windowed, require_agreement, require_total
 from discreet.mathematics import log_prior_constant, log_prior_windows
-from discreet.networks._class_states import States, represented
+from discreet.networks._class_states import ClassStates, represented
 from discreet.noise import MARGIN
 
 Bools = NDArray[np.bool_]
@@ -52,7 +52,7 @@ class OwnFactor:
         return here + max(0.0, prior), following - here
 
 
-class ClassReading(ABC):
+class ClassSolution(ABC):
     """What a release says about the features of one class, given the class count.
 
     A reading that weights every class count that matters has nothing beyond its window, and no errors.
@@ -69,7 +69,7 @@ class ClassReading(ABC):
         """Return log W_y(t) = log P(what was released about class y | t) for class counts t, up to a constant."""
 
     @abstractmethod
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         """Return the states of this class, given the probability of every class count."""
 
     @abstractmethod
@@ -93,16 +93,16 @@ class ClassReading(ABC):
         """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         return -float("inf")
 
-    def wider(self) -> "ClassReading":
+    def wider(self) -> "ClassSolution":
         """Return the same class on a wider window, if there is one."""
         return self
 
-    def finer(self) -> "ClassReading":
+    def finer(self) -> "ClassSolution":
         """Return the same class with smaller errors, if there are any."""
         return self
 
 
-class WholeClass(ClassReading):
+class WholeClass(ClassSolution):
     """The features of one class: `log_factors[i]` holds prior and likelihood of each level (rows) and count (columns).
 
     `log_totals` are log factors of the class count itself, and `centre` is near the class count.
@@ -127,13 +127,13 @@ class WholeClass(ClassReading):
         )
         return Windowed(0, np.asarray(sums + self._log_totals))
 
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         counts, shares = represented(chances, len(chances.values))
         features = [
             (alpha[:, None] + row.means[:, counts]).T / (alpha.sum() + counts)[:, None]
             for row, alpha in zip(self._rows, self.alpha, strict=True)
         ]
-        return States(shares, counts.astype(float), features)
+        return ClassStates(shares, counts.astype(float), features)
 
     def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         middle = int(counts[len(counts) // 2])
@@ -166,7 +166,7 @@ KnownRows = dict[tuple[object, ...], RowWindows]
 class RowMemory:
     """What was observed of the features of one class, and the rows already read, which are never read twice."""
 
-    features: Sequence[Sequence[Seen]]
+    features: Sequence[Sequence[NoisyRow]]
     size: int
     known: KnownRows = field(default_factory=dict)
     place: int = 0
@@ -182,7 +182,7 @@ class RowMemory:
         return self.known[key]
 
 
-class WindowedClass(ClassReading):
+class WindowedClass(ClassSolution):
     """The features of one class, read through noise that is independent between cells."""
 
     def __init__(self, memory: RowMemory, alpha: Sequence[Floats], window: tuple[int, int], parts: int = 1) -> None:
@@ -251,10 +251,10 @@ class WindowedClass(ClassReading):
                 found = min(found, -slopes - own.beyond(edge, side)[1])
         return float(found)
 
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         counts, shares = represented(chances, len(chances.values))
         features = [row.probabilities[counts - self.first] for row in self._rows]
-        return States(shares, counts.astype(float), features)
+        return ClassStates(shares, counts.astype(float), features)
 
     def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         return [self._rows[feature].law_inside(inside, total) for total in counts.tolist()]
@@ -264,7 +264,7 @@ class WindowedClass(ClassReading):
 
 
 def class_windows(
-    features: Sequence[Sequence[Sequence[Seen]]], classes: Sequence[Seen], size: int
+    features: Sequence[Sequence[Sequence[NoisyRow]]], classes: Sequence[NoisyRow], size: int
 ) -> list[tuple[int, int]]:
     """Return a window for each class count: around the weighted mean of all row sums, made to fit n.
 
@@ -287,7 +287,7 @@ def class_windows(
     return windows
 
 
-def _row_news(seen: Seen) -> tuple[float, float, float]:
+def _row_news(seen: NoisyRow) -> tuple[float, float, float]:
     """Return the sum of a noisy row, about its information, and how fast its likelihood falls far out."""
     return float(seen.values.sum()), float(1 / (1 / seen.information).sum()), float(1 / seen.reach.max())
 

@@ -12,7 +12,7 @@ _MOST_NUMBERS = 1_000_000  # numbers held at once when records are classified
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class ClassStates:
     """The probability of each state, its (mean) class count, and for each feature the probability of every level.
 
     `features[i][s, x]` is E[theta_i(x) | state s]: what the next record of this class would show.

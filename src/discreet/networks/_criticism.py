@@ -35,7 +35,7 @@ Numbers = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class _Unit:
+class _CheckedTable:
     """The numbers of one table of a release: `places` has one axis per name, of cells or contrasts."""
 
     names: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Judged:
     """A release with its replicates, split into tables."""
 
     label: str
-    units: tuple[_Unit, ...]
+    units: tuple[_CheckedTable, ...]
     numbers: Numbers
 
 
@@ -111,21 +111,21 @@ def _judged(release: Release, model: Network, expected: Floats, further: Counts,
     return _Judged(release.label, tuple(_units(evidence)), (np.array(release.output, float), replicates, means))
 
 
-def _units(evidence: Sequence[Measurement]) -> list[_Unit]:
+def _units(evidence: Sequence[Measurement]) -> list[_CheckedTable]:
     found, first = [], 0
     for measurement in evidence:
         parts = measurement.of.parts
         if parts is None:
-            found.append(_Unit((), (), first + np.arange(measurement.of.length), False))
+            found.append(_CheckedTable((), (), first + np.arange(measurement.of.length), False))
         for part in parts or ():
-            found.append(_Unit(part.names, part.cells, first + part.places, part.level is None))
+            found.append(_CheckedTable(part.names, part.cells, first + part.places, part.level is None))
         first += measurement.of.length
     return found
 
 
 def _table_checks(judged: _Judged, model: Network) -> list[Check]:
     """Check every released table; numbers that are not cells are checked together, one family at a time."""
-    groups: dict[tuple[str, ...], list[_Unit]] = {}
+    groups: dict[tuple[str, ...], list[_CheckedTable]] = {}
     for unit in judged.units:
         own = unit.names if all(unit.cells) and unit.is_whole else _home(unit.names, model)
         groups.setdefault(own, []).append(unit)
@@ -162,7 +162,7 @@ def _pair_checks(judged: Sequence[_Judged], model: Network) -> list[Check]:
     return found
 
 
-def _margin(unit: _Unit, pair: tuple[str, str]) -> tuple[int, ...] | None:
+def _margin(unit: _CheckedTable, pair: tuple[str, str]) -> tuple[int, ...] | None:
     """Return the axes to sum over for the pair's margin, or nothing if the numbers do not determine it."""
     if not unit.is_whole or not set(pair) <= set(unit.names):
         return None
@@ -170,7 +170,9 @@ def _margin(unit: _Unit, pair: tuple[str, str]) -> tuple[int, ...] | None:
     return tuple(others) if all(unit.cells[place] for place in others) else None
 
 
-def _summed(numbers: Numbers, unit: _Unit, others: tuple[int, ...], pair: tuple[str, str], is_centred: bool) -> Numbers:
+def _summed(
+    numbers: Numbers, unit: _CheckedTable, others: tuple[int, ...], pair: tuple[str, str], is_centred: bool
+) -> Numbers:
     """Return the margin of a pair, or what remains of it once the means of its rows and columns are removed."""
     kept = [place for place, name in enumerate(unit.names) if name in pair]
     found = []
@@ -190,7 +192,7 @@ def _joined(parts: Sequence[Numbers]) -> Numbers:
     return np.concatenate(released), np.concatenate(replicates, axis=1), np.concatenate(means, axis=1)
 
 
-def _words(unit: _Unit, model: Network, pair: tuple[str, str] | None = None) -> list[str]:
+def _words(unit: _CheckedTable, model: Network, pair: tuple[str, str] | None = None) -> list[str]:
     """Name the numbers of a table, or of a pair's margin in it."""
     if not unit.names:
         return [f"number {place + 1}" for place in range(unit.places.size)]

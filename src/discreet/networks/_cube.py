@@ -33,15 +33,15 @@ from scipy.special import logsumexp
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference import CostEstimate, Problem, Seen, Solver, Windowed, groups
+from discreet.inference import CostEstimate, NoisyRow, Problem, Solver, Windowed, groups
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows, tilted_to
 from discreet.mechanism import Measurement
-from discreet.networks._class import Bools, ClassReading, OwnFactor
-from discreet.networks._class_states import States, blocks, represented
+from discreet.networks._class import Bools, ClassSolution, OwnFactor
+from discreet.networks._class_states import ClassStates, blocks, represented
 from discreet.networks._measured import log_constant, own_factors, seen_row
 from discreet.networks._model import Network
 from discreet.networks._naive_bayes import BEYOND, ClassCounts, NaiveBayesCounts
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.noise import SharedRadius, product_of
 
 _NEGLIGIBLE = 41.0
@@ -67,7 +67,7 @@ class Radii:
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
+class FeatureDistributions:
     """The law of every feature's count (rows) on its largest interval, at first, first + 1, ...
 
     `distances` are |2 k - z - n_y|: the radius from which on an interval holds the count. Beyond the interval the law
@@ -170,7 +170,7 @@ class CubeKernel:
         logs = log_prior(yes[:, None], places) + log_prior(no[:, None], count - places)
         return np.asarray(logs.max(axis=1) + self._log_constant(count))
 
-    def laws(self, count: int, radius: int) -> Laws:
+    def laws(self, count: int, radius: int) -> FeatureDistributions:
         """Return the laws of all features on their intervals of a radius."""
         middle = self.noisy + count
         first = np.clip(-((radius - middle) // 2), 0, count)
@@ -184,7 +184,7 @@ class CubeKernel:
             logs = logs + np.take_along_axis(turned, np.clip(last[:, None] - counts, 0, width - 1), axis=1)
         distances = np.abs(2 * counts - middle[:, None])
         inside &= distances <= radius
-        return Laws(first, np.where(inside, np.exp(logs), 0.0), np.where(inside, distances, radius))
+        return FeatureDistributions(first, np.where(inside, np.exp(logs), 0.0), np.where(inside, distances, radius))
 
     def _log_products(self, count: int, radii: Counts) -> Floats:
         """Return log prod_i P(k_i in its interval) for consecutive radii."""
@@ -206,7 +206,7 @@ class CubeKernel:
         return Windowed(int(laws.first[feature]), np.asarray(laws.law[feature] * later[places]))
 
 
-class CubeClass(ClassReading):
+class CubeClass(ClassSolution):
     """The features of one class, read through cube noise, with the weights of the class counts that matter.
 
     `looked` are the first and the last class count that were looked at: the weights of those between that are left out
@@ -249,7 +249,7 @@ class CubeClass(ClassReading):
         weights = [self.kernel.log_weight(count) for count in range(first, last + 1)]
         return CubeClass(self.kernel, Windowed(first, np.array(weights)), (first, last))
 
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         """Return the states (n_y, rho) with their probabilities, and every level's expected probability in each.
 
         Where more than 128 class counts are likely, the middle of each of 128 ranges stands for its range, with the
@@ -258,7 +258,7 @@ class CubeClass(ClassReading):
         counts, shares = represented(chances, _COUNT_BLOCKS)
         parts = [self._states_of(int(count), float(share)) for count, share in zip(counts, shares, strict=True)]
         weights, totals, yes = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return States(weights, totals, list(np.moveaxis(np.stack([1 - yes, yes], axis=2), 1, 0)))
+        return ClassStates(weights, totals, list(np.moveaxis(np.stack([1 - yes, yes], axis=2), 1, 0)))
 
     def _states_of(self, count: int, share: float) -> tuple[Floats, Floats, Floats]:
         """Return the blocks of radii of one class count: probability, class count, P(yes) of every feature."""
@@ -345,7 +345,9 @@ class _Look:
         return cls(kernel, Windowed(first, np.minimum(0.0, seen + slack)), Windowed(first, seen - slack))
 
 
-def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[OwnFactor], size: int) -> list[CubeClass]:
+def cube_classes(
+    kernels: Sequence[CubeKernel], classes: NoisyRow, own: Sequence[OwnFactor], size: int
+) -> list[CubeClass]:
     """Return the readings of all classes, each with the weights of the class counts that matter."""
     shift = (size - float(classes.values.sum())) / len(kernels)
     centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
@@ -446,7 +448,7 @@ class CubeSolver(Solver):
             words, len(found.features) * looked * (_EACH * features * usual + _CALL), 8 * features * radii
         )
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         found = _signed(problem)
         assert found is not None
@@ -460,7 +462,7 @@ class CubeSolver(Solver):
             seen = seen_row(found.classes, np.arange(found.classes.of.length))
             own = own_factors(model.prior[0], [seen])
             classes = cube_classes(kernels, seen, own, size)
-        return NetworkReading(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
+        return NetworkSolution(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
 
 
 @dataclass(frozen=True, eq=False)

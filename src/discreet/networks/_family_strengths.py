@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 from discreet._core.arrays import Counts, Floats
 from discreet.inference import MOST_OPERATIONS, Problem, Solver, SolvesInTurn
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 
 MOST_COMBINATIONS = 64
 """Up to this many combinations, all are read; beyond, some are drawn."""
@@ -34,7 +34,7 @@ _DRAWN = 32
 _KEPT = 1e-9  # probability of a strength, with the others at their best, from which on it is read
 _ROUNDS = 4  # passes through all families; the second seldom changes any
 
-Places = tuple[int, ...]
+FamilyIndices = tuple[int, ...]
 
 
 def are_few(problem: Problem[Network], solver: Solver) -> bool:
@@ -46,7 +46,7 @@ def are_few(problem: Problem[Network], solver: Solver) -> bool:
     return operations <= MOST_OPERATIONS * problem.work_limit
 
 
-def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkReading]:
+def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkSolution]:
     """Return readings under one strength for each family, each with the weight of the priors that it stands for."""
     return _Families(problem, read).readings()
 
@@ -54,9 +54,9 @@ def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> 
 class _Families:
     def __init__(self, problem: Problem[Network], read: Callable[[Problem], Any]) -> None:
         self._problem, self._read, self._grids = problem, read, problem.model.strength_grids
-        self._known: dict[Places, NetworkReading] = {}
+        self._known: dict[FamilyIndices, NetworkSolution] = {}
 
-    def readings(self) -> list[NetworkReading]:
+    def readings(self) -> list[NetworkSolution]:
         """Return the readings that matter."""
         chances = [_normalised(logs) for logs in self._beside_the_best()]
         prior = -sum(log(len(values)) for values in self._grids.values())
@@ -82,10 +82,10 @@ class _Families:
                 break
         return found
 
-    def _weighed(self, places: Places, log_weight: float) -> NetworkReading:
+    def _weighed(self, places: FamilyIndices, log_weight: float) -> NetworkSolution:
         return replace(self._at(places), log_weight=log_weight)
 
-    def _at(self, places: Places) -> NetworkReading:
+    def _at(self, places: FamilyIndices) -> NetworkSolution:
         if places not in self._known:
             chosen = {name: values[at] for at, (name, values) in zip(places, self._grids.items(), strict=True)}
             self._known[places] = self._read(replace(self._problem, model=self._problem.model.under_strengths(chosen)))
@@ -96,7 +96,7 @@ def _normalised(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logsumexp(logs)))
 
 
-def _drawn(chances: list[Floats]) -> Mapping[Places, int]:
+def _drawn(chances: list[Floats]) -> Mapping[FamilyIndices, int]:
     """Draw combinations: evenly spaced quantiles of each family, each in its own order; and how often each occurred."""
     generator, levels = np.random.default_rng(0), (np.arange(_DRAWN) + 0.5) / _DRAWN
     columns: list[Counts] = []

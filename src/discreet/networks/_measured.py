@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import Problem, Seen
+from discreet.inference import NoisyRow, Problem
 from discreet.mechanism import Measurement, Part
 from discreet.networks._class import OwnFactor
 from discreet.noise import log_terms, product_of
@@ -87,21 +87,21 @@ def log_constant(problem: Problem) -> float:
     return -float(sum(measurement.noise.log_normaliser for measurement in problem.measurements))
 
 
-def seen_row(measurement: Measurement, places: Counts) -> Seen:
+def seen_row(measurement: Measurement, places: Counts) -> NoisyRow:
     """Return what a measurement says about the cells of one row, at these indices."""
     law, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
     information = 1 / np.maximum(law.variance[places], 1e-9)
-    return Seen(log_kernel, np.asarray(measurement.values[places]), law.decay_length[places], information)
+    return NoisyRow(log_kernel, np.asarray(measurement.values[places]), law.decay_length[places], information)
 
 
 def _log_kernel_at(measurement: Measurement, places: Counts, counts: Counts) -> Floats:
     return measurement.log_terms(counts, places[:, None])
 
 
-def seen_tables(problem: Problem) -> dict[str, list[list[Seen]]]:
+def seen_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
     """Return what was seen of every family, by the rows of its table: one for each measurement of it."""
     model = problem.model
-    seen: dict[str, list[list[Seen]]] = {
+    seen: dict[str, list[list[NoisyRow]]] = {
         family[-1]: [[] for _ in range(prod(model.shape(family[:-1])))] for family in model.families
     }
     for table in measured_tables(problem) or ():
@@ -110,13 +110,13 @@ def seen_tables(problem: Problem) -> dict[str, list[list[Seen]]]:
     return seen
 
 
-def own_factors(alpha: Sequence[float], seen: Sequence[Seen]) -> list[OwnFactor]:
+def own_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[OwnFactor]:
     """Return what weights the counts of single cells of a row: the prior, and what was observed of each."""
     cells = len(alpha)
     return [OwnFactor(float(a), partial(_log_kernel_of, seen, cells, place)) for place, a in enumerate(alpha)]
 
 
-def _log_kernel_of(seen: Sequence[Seen], cells: int, place: int, counts: Counts) -> Floats:
+def _log_kernel_of(seen: Sequence[NoisyRow], cells: int, place: int, counts: Counts) -> Floats:
     rows = np.broadcast_to(counts, (cells, len(counts)))
     return np.asarray(sum((each.log_kernel(rows)[place] for each in seen), np.zeros(len(counts))))
 

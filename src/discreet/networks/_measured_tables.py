@@ -15,7 +15,7 @@ from discreet.noise import by_block
 
 
 @dataclass(frozen=True)
-class FamilyTables(Quantities):
+class FamilyCounts(Quantities):
     """The tables of some families of a network, one after another: its maximal ones, or all of them."""
 
     model: Network
@@ -35,7 +35,7 @@ class FamilyTables(Quantities):
         return self.families
 
     def pieces(self) -> tuple[Quantities, ...]:
-        return tuple(FamilyTables(self.model, (family,)) for family in self.families)
+        return tuple(FamilyCounts(self.model, (family,)) for family in self.families)
 
     @cached_property
     def _homes(self) -> list[int]:
@@ -104,7 +104,7 @@ class SignedCounts(Quantities):
     def pieces(self) -> tuple[Quantities, ...]:
         """Return the table of the classes, if there are any, and the features of each class."""
         target = self.model.target
-        counted = () if target is None else (FamilyTables(self.model, ((target,),)),)
+        counted = () if target is None else (FamilyCounts(self.model, ((target,),)),)
         return *counted, *(SignedFeatures(self.model, place) for place in range(self.classes))
 
     @property

@@ -45,7 +45,7 @@ from discreet.mechanism import DrawnRows
 from discreet.networks import _splits as splits
 from discreet.networks._class import (
     Bools,
-    ClassReading,
+    ClassSolution,
     KnownRows,
     OwnFactor,
     RowMemory,
@@ -53,7 +53,7 @@ from discreet.networks._class import (
     WindowedClass,
     class_windows,
 )
-from discreet.networks._class_states import States, log_chances, represented
+from discreet.networks._class_states import ClassStates, log_chances, represented
 from discreet.networks._measured import (
     log_constant,
     log_noise,
@@ -63,7 +63,7 @@ from discreet.networks._measured import (
     seen_tables,
 )
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.networks._splits import split_by_totals
 from discreet.noise import MARGIN
 from discreet.tables import EXACTLY
@@ -77,7 +77,7 @@ _ROUNDS = 12  # rounds of widening and cutting
 class ClassCounts:
     """Weights of all class counts on their windows, and bounds on what lies beyond these."""
 
-    def __init__(self, classes: Sequence[ClassReading], own: Sequence[OwnFactor]) -> None:
+    def __init__(self, classes: Sequence[ClassSolution], own: Sequence[OwnFactor]) -> None:
         self._classes, self._own = classes, own
         rows = [each.log_weights.values + f(each.log_weights) for each, f in zip(classes, own, strict=True)]
         self.first = np.array([each.log_weights.first for each in classes])
@@ -118,7 +118,7 @@ class NaiveBayesCounts(TableCounts):
     method = "read exactly"
 
     def __init__(
-        self, classes: Sequence[ClassReading], own: Sequence[OwnFactor], size: int, log_constant: float = 0.0
+        self, classes: Sequence[ClassSolution], own: Sequence[OwnFactor], size: int, log_constant: float = 0.0
     ) -> None:
         self.alpha, self.size = np.array([each.alpha for each in own]), size
         self.classes, self._row, self.class_chances, self.error = _certified(list(classes), own, size)
@@ -126,7 +126,7 @@ class NaiveBayesCounts(TableCounts):
         self.log_evidence = float(self._row.log_sums[0]) + constant + log_constant
 
     @cached_property
-    def states(self) -> list[States]:
+    def states(self) -> list[ClassStates]:
         """Return the states of each class."""
         return [reading.states(chances) for reading, chances in zip(self.classes, self.class_chances, strict=True)]
 
@@ -188,10 +188,10 @@ class NaiveBayesCounts(TableCounts):
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]
 
 
-Certified = tuple[list[ClassReading], KnownSum, list[Windowed], float]
+Certified = tuple[list[ClassSolution], KnownSum, list[Windowed], float]
 
 
-def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int) -> Certified:
+def _certified(classes: list[ClassSolution], own: Sequence[OwnFactor], size: int) -> Certified:
     """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
 
     A weight hidden by rounding is replaced by an upper bound, which can be far too large: only where weights are known
@@ -218,11 +218,11 @@ def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int)
     raise DiscreetError(TOO_FAR)
 
 
-def _ends(reading: ClassReading) -> tuple[int, int]:
+def _ends(reading: ClassSolution) -> tuple[int, int]:
     return reading.log_weights.first, reading.log_weights.last
 
 
-def _known(chances: Sequence[Windowed], classes: Sequence[ClassReading]) -> list[Windowed]:
+def _known(chances: Sequence[Windowed], classes: Sequence[ClassSolution]) -> list[Windowed]:
     """Return laws of class counts without those that rounding hides, which are proved to be negligible."""
     found = []
     for law, reading in zip(chances, classes, strict=True):
@@ -244,11 +244,11 @@ class NaiveBayesSolver(Solver):
     shares_rows = True
     handles = frozenset({Feature.OWN_ROWS})
 
-    def in_turn(self) -> Callable[[Problem], NetworkReading]:
+    def in_turn(self) -> Callable[[Problem], NetworkSolution]:
         """Return what reads rows with the same prior in several problems only once."""
         known: KnownRows = {}
         return lambda problem: (
-            NetworkReading(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)
+            NetworkSolution(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)
         )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
@@ -283,10 +283,10 @@ class NaiveBayesSolver(Solver):
             words, 100 * cells * length * log2(length + 2), classes * max(features) * length + 4 * states
         )
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         if _is_windowed(problem):
-            return NetworkReading(problem.model, windowed(problem))
+            return NetworkSolution(problem.model, windowed(problem))
         drawn = [draw.rows for draw in problem.draws]
         linear = any(
             RowKernel(rows, y, problem.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
@@ -297,7 +297,7 @@ class NaiveBayesSolver(Solver):
             counts.method = LINEAR if linear else EXACTLY
             return counts, _expected_cells(counts) if linear else np.zeros(1)
 
-        return NetworkReading(problem.model, until_settled(read, linear))
+        return NetworkSolution(problem.model, until_settled(read, linear))
 
 
 def _is_windowed(problem: Problem) -> bool:

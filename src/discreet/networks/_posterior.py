@@ -42,7 +42,7 @@ from discreet.networks._model import Network
 from discreet.networks._prediction import chances_of
 from discreet.networks._records_to_predict import UNKNOWN, partial_codes_of
 from discreet.networks._rows import table_entries
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.records import Column, Level, text_of
 from discreet.release import Release
 
@@ -52,7 +52,7 @@ DRAWS, _ROUGH_DRAWS = 4_000, 500
 _CLASSIFIED = 500  # new records of a simulated study that are classified
 
 
-class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
+class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     """The posterior of the probabilities of a Bayesian network, with the noise accounted for."""
 
     rough_draws: int | None = None
@@ -392,7 +392,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return self.model.to_pgmpy(self.mean_tables())
 
     def __init__(
-        self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
+        self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self.readings = tuple(readings)

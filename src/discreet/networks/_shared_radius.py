@@ -19,7 +19,7 @@ from discreet.inference import CostEstimate, Problem, Solver, TableCounts, group
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._approximate_rows import BY_ROWS, RowsSolver
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.noise import SharedRadius, TotalPreserving
 from discreet.privacy import compositions
 
@@ -279,12 +279,12 @@ class SharedRadiusSolver(Solver):
             return CostEstimate(words, operations, held)
         return CostEstimate(words, operations, held, rows.cost(problem).operations / operations, BY_ROWS)
 
-    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
         """Return readings row by row, where exact ones take long."""
         is_by_rows = self.cost(problems[0]).many_read == BY_ROWS
         return [RowsSolver().solve(each) if is_by_rows else self.solve(each) for each in problems]
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         model, (measured,), rate = problem.model, problem.measurements, _rate(problem)
         assert rate is not None
@@ -293,7 +293,7 @@ class SharedRadiusSolver(Solver):
         alpha = [np.array(prior) for prior in (model.prior[1:] if has_class else model.prior)]
         class_alpha = np.array(model.prior[0]) if has_class else np.ones(1)
         constant = -measured.noise.log_normaliser
-        return NetworkReading(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, problem.size, constant))
+        return NetworkSolution(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, problem.size, constant))
 
 
 def _rate(problem: Problem) -> float | None:

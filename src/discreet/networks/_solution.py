@@ -14,7 +14,7 @@ Tables = dict[str, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkReading:
+class NetworkSolution:
     """The true tables of a network under one prior, and the evidence for that prior."""
 
     model: Network

@@ -46,7 +46,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, rounded_up, whole
 from discreet.mechanism import Additive, Quantities, within_bounds
-from discreet.networks._measured_tables import FamilyTables
+from discreet.networks._measured_tables import FamilyCounts
 from discreet.networks._model import Network
 from discreet.noise import Gaussian, RadiusLaw, SharedRadiusLaplace, ZeroSumLaplace, delta_of_moves, preserved
 from discreet.privacy import DIGITS, Evidence, Guarantee, continuous_variance, last_fitting
@@ -72,7 +72,7 @@ class NetworkCounts(Additive[Network]):
 
     @cached_property
     def quantities(self) -> Quantities:
-        return FamilyTables(self.model, self.model.maximal_families)
+        return FamilyCounts(self.model, self.model.maximal_families)
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return made-up counts as an array; every family must add up to the public size."""

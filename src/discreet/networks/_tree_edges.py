@@ -21,7 +21,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference import MOST_OPERATIONS, TOO_FAR, Seen, Windowed, groups
+from discreet.inference import MOST_OPERATIONS, TOO_FAR, NoisyRow, Windowed, groups
 from discreet.mathematics import log_prior_constant, log_prior_windows, tilted_to
 
 BLOCK = 2_000_000
@@ -55,7 +55,7 @@ class EdgeRow:
     `totals` are the row's totals; a row of `weights` holds k = first, first + 1, ... for one of them.
     """
 
-    def __init__(self, alpha: Floats, seen: Sequence[Seen], totals: Counts, margin: float) -> None:
+    def __init__(self, alpha: Floats, seen: Sequence[NoisyRow], totals: Counts, margin: float) -> None:
         low, high = _kinks(seen, totals)
         reach = int(np.ceil(margin * min(float(each.reach.max()) for each in seen))) + 2
         self.totals, self.first = totals, np.clip(low - reach, 0, totals)
@@ -103,7 +103,7 @@ class Edge:
     def __init__(
         self,
         alpha: Floats,
-        seen: Sequence[Sequence[Seen]],
+        seen: Sequence[Sequence[NoisyRow]],
         size: int,
         above: Windowed,
         below: Windowed,
@@ -235,14 +235,14 @@ class Edge:
         return Windowed(int(own.first[at[0]]), np.asarray(law / law.sum()))
 
 
-def _kinks(seen: Sequence[Seen], totals: Counts) -> tuple[Counts, Counts]:
+def _kinks(seen: Sequence[NoisyRow], totals: Counts) -> tuple[Counts, Counts]:
     """Return for each total the least and the largest k at which the noise has its peak, clipped to what can be."""
     kinks = [np.clip(each.values[1], 0, totals) for each in seen]
     kinks += [np.clip(totals - each.values[0], 0, totals) for each in seen]
     return np.min(kinks, axis=0), np.max(kinks, axis=0)
 
 
-def _cell(alpha: Floats, seen: Sequence[Seen], level: int, first: int, last: int) -> _Cell:
+def _cell(alpha: Floats, seen: Sequence[NoisyRow], level: int, first: int, last: int) -> _Cell:
     counts = np.arange(first, last + 1)
     both = np.broadcast_to(counts, (2, len(counts)))
     kernel = np.asarray(sum(each.log_kernel(both)[level] for each in seen))

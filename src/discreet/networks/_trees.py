@@ -26,7 +26,7 @@ from discreet.inference import CostEstimate, Problem, RowCounts, Solver, TableCo
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.privacy import compositions
 
 
@@ -262,7 +262,7 @@ class TreesSolver(Solver):
                 worst = found if found.rejection or operations > worst.operations else worst
         return worst
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         model, noise, centres = problem.model, log_noise(problem), rough_margins(problem)
         places = {variable.name: place for place, variable in enumerate(model.variables)}
@@ -271,4 +271,4 @@ class TreesSolver(Solver):
             for v, above, prior in zip(model.variables, model.parents, model.prior, strict=True)
         ]
         middles = [centres[variable.name] for variable in model.variables]
-        return NetworkReading(model, TreeCounts(nodes, problem.size, middles, log_constant(problem)))
+        return NetworkSolution(model, TreeCounts(nodes, problem.size, middles, log_constant(problem)))

@@ -71,7 +71,7 @@ def plugged_in(estimate: float, excess: float, most: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberSumsReading:
+class NumberSumsSolution:
     """What was published of the sums of a number, and the law of its noise in records."""
 
     model: NumberSums
@@ -80,7 +80,7 @@ class NumberSumsReading:
     second: Floats
     rates: tuple[float, float]
     """How fast the noise of places and of squares falls, for each record."""
-    others: tuple["NumberSumsReading", ...] = ()
+    others: tuple["NumberSumsSolution", ...] = ()
     """Other releases of the same sums, if this is their average."""
     method: str = "read by tests that are valid for any records; for the population, with a t distribution"
     log_evidence: float = float("nan")
@@ -109,7 +109,7 @@ class NumberSumsReading:
         return np.asarray(told / told.sum())
 
     @classmethod
-    def average(cls, readings: "Sequence[NumberSumsReading]") -> "NumberSumsReading":
+    def average(cls, readings: "Sequence[NumberSumsSolution]") -> "NumberSumsSolution":
         """Return the reading of several releases of the same sums: of their weighted average, noise and all."""
         if len(readings) == 1:
             return readings[0]

@@ -15,8 +15,8 @@ from discreet.inference import (
     DAYS,
     DRAWS,
     CostEstimate,
+    IntervalLine,
     Intervals,
-    Line,
     Observed,
     Posterior,
     PosteriorSample,
@@ -36,7 +36,7 @@ from discreet.noise import epsilon_weights
 from discreet.noise.randomness import SeededBits
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_sums
-from discreet.numbers._sums_inference import NumberSumsReading, sampled_variances
+from discreet.numbers._sums_inference import NumberSumsSolution, sampled_variances
 from discreet.numbers._sums_model import MEAN, SUM, VARIANCE, NumberSums
 from discreet.privacy import percent_text
 from discreet.release import Release
@@ -49,13 +49,13 @@ class NumberSumsSolver(Solver):
     """Reads one release of sums: every quantity by a test of its own."""
 
     models: ClassVar[tuple[type, ...]] = (NumberSums,)
-    kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
+    kind: ClassVar[type[NumberSumsSolution]] = NumberSumsSolution
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but noisy sums."""
         if not problem.is_measured:
             return "sums of a number can only be read from noisy sums"
-        if len(problem.observed) > 1 and self.kind is not NumberSumsReading:
+        if len(problem.observed) > 1 and self.kind is not NumberSumsSolution:
             return "weighted sums can only be read from one release at a time; read each by itself"
         for observed in problem.observed:
             known = [epsilon_weights(measured.noise.structure) for measured in observed.measurements]
@@ -68,11 +68,11 @@ class NumberSumsSolver(Solver):
         groups = len(problem.model.groups)
         return CostEstimate(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
 
-    def solve(self, problem: Problem) -> NumberSumsReading:
+    def solve(self, problem: Problem) -> NumberSumsSolution:
         """Return the published ends in records, with their noise; several releases of the same sums are averaged."""
         return self.kind.average([self._read(problem, observed) for observed in problem.observed])
 
-    def _read(self, problem: Problem, observed: Observed) -> NumberSumsReading:
+    def _read(self, problem: Problem, observed: Observed) -> NumberSumsSolution:
         values = np.concatenate([each.values for each in observed.measurements])
         rates = [weight for each in observed.measurements for weight in epsilon_weights(each.noise.structure) or ()]
         first, second = problem.model.pairs(values)
@@ -80,7 +80,7 @@ class NumberSumsSolver(Solver):
         return self.kind(problem.model, problem.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
 
 
-class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
+class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
 
     Intervals cover the truth in about the stated share of releases, for any records. Those of means use no prior.
@@ -91,7 +91,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     log_evidence = None
 
     def __init__(
-        self, model: NumberSums, releases: Sequence[Release[NumberSums]], readings: Sequence[NumberSumsReading]
+        self, model: NumberSums, releases: Sequence[Release[NumberSums]], readings: Sequence[NumberSumsSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings
@@ -352,7 +352,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
             mean, low, high = row.texts
             size = f"  {self.model.size_in_words(max(0.0, counts[place // 2]))}"
             group = row.given or "all"
-            lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
+            lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
         unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
             f"Mean of {self.model.quantity} and {percent_text(level)} interval{unseen}",

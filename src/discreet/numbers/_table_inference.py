@@ -23,7 +23,7 @@ def drawn_noise(noise: Noise | Averaged, draws: int = DRAWS) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberTableReading:
+class NumberTableSolution:
     """What was published of a table of numbers, and the law of its noise."""
 
     model: NumberTable

@@ -55,7 +55,7 @@ from discreet.privacy import GroupLines, Line
 
 
 @dataclass(frozen=True)
-class NumberCells(Quantities):
+class NumberTableCells(Quantities):
     """All cells of a table of numbers, in blocks of these sizes."""
 
     model: NumberTable
@@ -140,8 +140,8 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return f"noise on blocks and cells: a {who} moves two of each by 1 (triangle inequality)"
 
     @cached_property
-    def quantities(self) -> NumberCells:
-        return NumberCells(self.model, self.sizes)
+    def quantities(self) -> NumberTableCells:
+        return NumberTableCells(self.model, self.sizes)
 
     @cached_property
     def noise(self) -> ZeroSumBlocks | BlockLaplace:
@@ -169,7 +169,7 @@ def usual_share(cells: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class HungCells(NumberCells):
+class HungCells(NumberTableCells):
     """All cells of a table of numbers, group by group."""
 
     def changes(self) -> tuple[Counts, ...]:
@@ -259,7 +259,7 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
 
 
 @dataclass(frozen=True)
-class OrderedCells(NumberCells):
+class OrderedCells(NumberTableCells):
     """All cells of a table of numbers, in their order."""
 
     def changes(self) -> tuple[Counts, ...]:

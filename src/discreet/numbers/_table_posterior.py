@@ -31,8 +31,8 @@ from discreet.inference import (
     PROBABILITY,
     CostEstimate,
     Distribution,
+    IntervalLine,
     Intervals,
-    Line,
     Posterior,
     PosteriorSample,
     Problem,
@@ -50,7 +50,7 @@ from discreet.mechanism import sized
 from discreet.noise import Averaged, HasPrefixSums, Noise, has_density
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_cells
-from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
+from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableSolution, drawn_noise
 from discreet.numbers._table_model import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.privacy import percent_text
 from discreet.release import Release
@@ -128,13 +128,13 @@ class NumberTableSolver(Solver):
         words = f"drawing the noise of {len(model.cells)} cells{asked}"
         return CostEstimate(words, operations, 6.0 * DRAWS * len(model.cells))
 
-    def solve(self, problem: Problem) -> NumberTableReading:
+    def solve(self, problem: Problem) -> NumberTableSolution:
         """Return the table with the law of its noise; several tables of the same cells are averaged."""
         noise = _noise_of(problem)
         values = [measured.values for measured in problem.measurements]
         if isinstance(noise, Averaged):
-            return NumberTableReading(problem.model, problem.size, noise.of(values), noise)
-        return NumberTableReading(problem.model, problem.size, values[0], noise)
+            return NumberTableSolution(problem.model, problem.size, noise.of(values), noise)
+        return NumberTableSolution(problem.model, problem.size, values[0], noise)
 
 
 def _noise_of(problem: Problem) -> Noise | Averaged:
@@ -142,7 +142,7 @@ def _noise_of(problem: Problem) -> Noise | Averaged:
     return laws[0] if len(laws) == 1 else Averaged(laws)
 
 
-class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
+class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     """Quantiles and shares of a column of numbers, each with an interval for the records and for the population."""
 
     is_rough = False
@@ -150,7 +150,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     log_evidence = None
 
     def __init__(
-        self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableReading]
+        self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings
@@ -406,7 +406,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             name, _, of = row.quantity.removesuffix(")").rpartition(" (")
             guess, low, high = row.texts
             group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
-            lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
+            lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
         return Intervals(
             f"{self.model.quantity}: best estimate and {percent_text(level)} interval, in whole cells",
             tuple(lines),

@@ -10,7 +10,7 @@ from discreet.inference import PosteriorSample, Problem
 from discreet.noise import CutLaw, epsilon_weights
 from discreet.numbers._edge_tests import EdgeTests
 from discreet.numbers._step_tests import StepTests, laplace_cut, weights_of
-from discreet.numbers._table_inference import NumberTableReading
+from discreet.numbers._table_inference import NumberTableSolution
 from discreet.numbers._table_posterior import NumberTablePosterior, NumberTableSolver
 from discreet.numbers._two_step_median import Below
 
@@ -18,7 +18,7 @@ _MORE = 16  # draws of the table for each one that the second step keeps
 
 
 @dataclass(frozen=True, eq=False)
-class TwoStepReading(NumberTableReading):
+class TwoStepSolution(NumberTableSolution):
     """What was published about a table, and the count `noisy` below its inner edge `edge`, with noise of this rate."""
 
     edge: int = 1
@@ -52,21 +52,21 @@ class TwoStepSolver(NumberTableSolver):
             return "it is not a median in two steps"
         return None if isinstance(problem.measurements[1].of, Below) else "it is not a median in two steps"
 
-    def solve(self, problem: Problem) -> TwoStepReading:
+    def solve(self, problem: Problem) -> TwoStepSolution:
         table, second = problem.measurements
         below = second.of
         assert isinstance(below, Below)
         (rate,) = epsilon_weights(second.noise.structure) or (1.0,)
-        return TwoStepReading(
+        return TwoStepSolution(
             problem.model, problem.size, table.values, table.noise,
             edge=below.edge, noisy=int(second.values[0]), rate=float(rate),
         )  # fmt: skip
 
 
-class TwoStepPosterior(NumberTablePosterior, shows=TwoStepReading):
+class TwoStepPosterior(NumberTablePosterior, shows=TwoStepSolution):
     """Quantiles and shares from a median in two steps, each among the records and in the population."""
 
-    reading: TwoStepReading
+    reading: TwoStepSolution
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw from the table, and keep what the second number makes likely."""

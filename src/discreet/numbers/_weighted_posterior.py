@@ -16,14 +16,14 @@ import numpy as np
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet.inference import PosteriorSample, ReportText
-from discreet.numbers._sums_inference import NumberSumsReading, plugged_in
+from discreet.numbers._sums_inference import NumberSumsSolution, plugged_in
 from discreet.numbers._sums_model import MEAN, SUM
 from discreet.numbers._sums_posterior import NumberSumsPosterior, NumberSumsSolver
 from discreet.numbers._weighted_model import WeightedSums
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedSumsReading(NumberSumsReading):
+class WeightedSumsSolution(NumberSumsSolution):
     """What was published of weighted sums, and the law of its noise in units."""
 
     model: WeightedSums
@@ -77,10 +77,10 @@ class WeightedSumsSolver(NumberSumsSolver):
     """Reads one release of weighted sums: every quantity by a test of its own."""
 
     models = (WeightedSums,)
-    kind = WeightedSumsReading
+    kind = WeightedSumsSolution
 
 
-class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
+class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsSolution):
     """Weighted means and totals, each with an interval for the records and for the population."""
 
     model: WeightedSums

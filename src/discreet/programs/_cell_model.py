@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
-from discreet.programs._priors import Law, law_of
+from discreet.programs._priors import ParameterPrior, prior_of
 from discreet.programs._program import Cells, Program
 from discreet.records import Column
 
@@ -35,7 +35,7 @@ class CellModel(Program):
     def __init__(
         self,
         cells: Callable[[Mapping[str, float]], Any],
-        parameters: Mapping[str, str | Law],
+        parameters: Mapping[str, str | ParameterPrior],
         *,
         jacobian: Callable[[Mapping[str, float]], Any] | None = None,
         exchangeable: Sequence[str] = (),
@@ -43,7 +43,7 @@ class CellModel(Program):
     ) -> None:
         if not parameters or not callable(cells):
             raise DeclarationError("A CellModel needs a function and its parameters by name: {'rate': 'Gamma(4, 3)'}.")
-        self.laws = {name: law_of(law, name) for name, law in parameters.items()}
+        self.laws = {name: prior_of(law, name) for name, law in parameters.items()}
         if strange := [name for name in exchangeable if name not in self.laws]:
             raise DeclarationError(f"exchangeable names {strange[0]!r}; parameters are {', '.join(self.laws)}.")
         self.exchangeable = tuple(exchangeable)

@@ -21,12 +21,11 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
 from discreet._core.suggestions import meant
 from discreet.mechanism import Declared, Key, of_levels, one_of
-from discreet.programs import _priors as laws_of
-from discreet.programs._priors import Law, law_of
+from discreet.programs._priors import BetaPrior, HalfNormalPrior, LogNormalPrior, NormalPrior, ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program
 from discreet.records import Column
 
-Written = str | Law | None
+Written = str | ParameterPrior | None
 Tails = tuple[Floats, Floats]
 """log P(x < edge) and log P(x >= edge), for rows of parameters and columns of edges."""
 
@@ -47,7 +46,7 @@ class Family(Program):
                 f"{meant(strange[0], self.supports)}"
             )
         written = [priors.get(name) for name in self.supports]
-        laws = [each and law_of(each, n, s) for (n, s), each in zip(self.supports.items(), written, strict=True)]
+        laws = [each and prior_of(each, n, s) for (n, s), each in zip(self.supports.items(), written, strict=True)]
         object.__setattr__(self, "priors", tuple("" if law is None or law == "" else repr(law) for law in laws))
         if column is not None:
             object.__setattr__(self, "columns", (column,))
@@ -74,14 +73,14 @@ class Family(Program):
         """Return log P(x < edge) and log P(x >= edge), given columns of parameters."""
 
     @abstractmethod
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return wide priors for numbers between two public ends."""
 
-    def laws(self, column: Column) -> tuple[Law, ...]:
+    def laws(self, column: Column) -> tuple[ParameterPrior, ...]:
         """Return the prior of each parameter."""
         marks, _ = intervals(column, self.is_discrete)
         usual = self.usual(float(marks[0]), float(marks[-1]))
-        return tuple(law_of(own, "a parameter") if own else law for own, law in zip(self.priors, usual, strict=True))
+        return tuple(prior_of(own, "a parameter") if own else law for own, law in zip(self.priors, usual, strict=True))
 
     def on(self, columns: Sequence[Column]) -> Cells:
         if len(columns) != 1:
@@ -173,9 +172,9 @@ class Normal(Family, kind="Normal"):
         places = (edges - mean) / sd
         return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean as far as the bands reach, and a spread up to their range."""
-        return laws_of.Normal((low + high) / 2, high - low), laws_of.HalfNormal(high - low)
+        return NormalPrior((low + high) / 2, high - low), HalfNormalPrior(high - low)
 
 
 class LogNormal(Family, kind="LogNormal"):
@@ -190,9 +189,9 @@ class LogNormal(Family, kind="LogNormal"):
             places = (np.log(np.maximum(edges, 0.0)) - mean) / sd
         return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean within a few factors of e of the middle, and a spread of about 1."""
-        return laws_of.Normal(_middle(low, high), 2), laws_of.HalfNormal(1)
+        return NormalPrior(_middle(low, high), 2), HalfNormalPrior(1)
 
 
 class Exponential(Family, kind="Exponential"):
@@ -206,9 +205,9 @@ class Exponential(Family, kind="Exponential"):
         with np.errstate(divide="ignore"):
             return np.log(-np.expm1(-turns)), -turns
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a rate within a few factors of e of one over the middle."""
-        return (laws_of.LogNormal(-_middle(low, high), 2),)
+        return (LogNormalPrior(-_middle(low, high), 2),)
 
 
 class Gamma(Family, kind="Gamma"):
@@ -222,9 +221,9 @@ class Gamma(Family, kind="Gamma"):
         places = shape / mean * np.maximum(edges, 0.0)
         return _logs(gammainc(shape, places), gammaincc(shape, places))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a shape within a few factors of e of 1, and a mean within a few of the middle."""
-        return laws_of.LogNormal(0, 1.5), laws_of.LogNormal(_middle(low, high), 2)
+        return LogNormalPrior(0, 1.5), LogNormalPrior(_middle(low, high), 2)
 
 
 class Poisson(Family, kind="Poisson"):
@@ -240,9 +239,9 @@ class Poisson(Family, kind="Poisson"):
         below, above = _logs(gammaincc(least, rate), gammainc(least, rate))
         return np.where(edges < 1, -np.inf, below), np.where(edges < 1, 0.0, above)
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a rate within a few factors of e of the middle."""
-        return (laws_of.LogNormal(_middle(low, high), 2),)
+        return (LogNormalPrior(_middle(low, high), 2),)
 
 
 class NegativeBinomial(Family, kind="NegativeBinomial"):
@@ -258,9 +257,9 @@ class NegativeBinomial(Family, kind="NegativeBinomial"):
         below, above = _logs(betainc(size, least, success), betainc(least, size, mean / (size + mean)))
         return np.where(edges < 1, -np.inf, below), np.where(edges < 1, 0.0, above)
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean within a few factors of e of the middle, and a size within a few of 1."""
-        return laws_of.LogNormal(_middle(low, high), 2), laws_of.LogNormal(0, 1.5)
+        return LogNormalPrior(_middle(low, high), 2), LogNormalPrior(0, 1.5)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -289,8 +288,8 @@ class Binomial(Family, kind="Binomial"):
         below = np.where(edges < 1, -np.inf, np.where(edges > self.trials, 0.0, below))
         return below, np.where(edges < 1, 0.0, np.where(edges > self.trials, -np.inf, above))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        return (laws_of.Beta(1, 1),)
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
+        return (BetaPrior(1, 1),)
 
 
 FAMILIES: Mapping[str, Callable[..., Family]] = {

@@ -13,9 +13,9 @@ import numpy as np
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
 from discreet.mathematics import BY_DRAWS, WeightedPoints
-from discreet.programs._inference import ModelReading
+from discreet.programs._inference import ModelSolution
 from discreet.programs._model import ModelledTable
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 CHAINS, TUNE, KEPT = 4, 500, 1_000
 
@@ -25,7 +25,7 @@ def is_installed() -> bool:
     return find_spec("nutpie") is not None
 
 
-def compiled(target: Target | Populations) -> Any:
+def compiled(target: ProgramTarget | Populations) -> Any:
     """Return a target as nutpie's own model, for those who sample themselves: `nutpie.sample(compiled(target))`."""
     if not is_installed():
         raise DeclarationError("Reading by chains needs nutpie: pip install 'discreet[nutpie]'. Nothing was read.")
@@ -47,8 +47,13 @@ def compiled(target: Target | Populations) -> Any:
 
 
 def read_by_chains(
-    model: ModelledTable, target: Target | Populations, how: str, seed: int = 0, kept: int = KEPT, tune: int = TUNE
-) -> ModelReading:
+    model: ModelledTable,
+    target: ProgramTarget | Populations,
+    how: str,
+    seed: int = 0,
+    kept: int = KEPT,
+    tune: int = TUNE,
+) -> ModelSolution:
     """Return draws of four chains, each after as many steps of tuning."""
     import nutpie  # type: ignore[import-not-found, unused-ignore]
 
@@ -59,4 +64,4 @@ def read_by_chains(
     logs = target.values(points)
     equal = np.full(len(points), 1 / len(points))
     found = WeightedPoints(points, equal, logs, BY_DRAWS, nan, nan, nan)
-    return ModelReading(model, target, found, how, chains=CHAINS)
+    return ModelSolution(model, target, found, how, chains=CHAINS)

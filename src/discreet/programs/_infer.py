@@ -11,7 +11,7 @@ from discreet.programs._likelihood import refuse_repeated
 from discreet.programs._model import ModelledTable
 from discreet.programs._posterior import ModelPosterior
 from discreet.programs._solver import CellModelsSolver
-from discreet.programs._target import Layout, Populations
+from discreet.programs._target import PopulationLayout, Populations
 from discreet.release import Release
 
 
@@ -65,7 +65,7 @@ def _read_by(problem: Problem, model: object) -> Problem[ModelledTable]:
     return replace(problem, model=ModelledTable.read_by(problem.model, model))
 
 
-def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> Layout:
+def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> PopulationLayout:
     """Return where the parameters of all populations stand; refuse programs that do not have the same ones."""
     first, *others = problems
     table = problems[first].model
@@ -75,6 +75,6 @@ def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> Layout:
                 f"The model has different parameters for {name!r} than for {first!r}; all populations must share them. "
                 "Nothing was read."
             )
-    layout = Layout(table.bound, tuple(problems), table.program.exchangeable)
+    layout = PopulationLayout(table.bound, tuple(problems), table.program.exchangeable)
     layout.check()
     return layout

@@ -13,7 +13,7 @@ from discreet.mathematics import MOST_SHAPE, ON_A_GRID, Grouped, WeightedPoints
 from discreet.mathematics.distributions import WeightedDraws
 from discreet.programs._model import DRAWS, MANY_DRAWS, MOST_DRAWS, ModelledTable, points_of
 from discreet.programs._program import Cells
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 CHAINED = 110_000.0
 """About how many likelihood values the chains of a Hamiltonian sampler take; a derivative counts as two."""
@@ -32,14 +32,14 @@ def _sought(cells: Cells) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelReading:
+class ModelSolution:
     """Weighted points on the unconstrained scale, for one program or several populations.
 
     `chains` is the number of chains, one after another in `found`, if a sampler made them; weights are then equal.
     """
 
     model: ModelledTable
-    target: Target | Populations
+    target: ProgramTarget | Populations
     found: WeightedPoints
     how: str
     chains: int = 0
@@ -116,8 +116,8 @@ class ModelReading:
 
 
 def read_target(
-    model: ModelledTable, target: Target | Populations, how: str, seed: int = 0, allowed: float = inf
-) -> ModelReading:
+    model: ModelledTable, target: ProgramTarget | Populations, how: str, seed: int = 0, allowed: float = inf
+) -> ModelSolution:
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
 
     Where these cannot be trusted, a Hamiltonian sampler is used if one is installed; otherwise there is a warning.
@@ -127,7 +127,7 @@ def read_target(
     most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))
     found = points_of(target, cells, most, seed)
     if found.found == ON_A_GRID or found.shape <= MOST_SHAPE:
-        return ModelReading(model, target, found, how)
+        return ModelSolution(model, target, found, how)
     from discreet.programs import _hamiltonian as chains  # which loads a sampler that may not be installed
 
     if chains.is_installed() and allowed >= CHAINED:
@@ -140,4 +140,4 @@ def read_target(
         ConvergenceWarning,
         stacklevel=4,
     )
-    return ModelReading(model, target, found, how)
+    return ModelSolution(model, target, found, how)

@@ -21,7 +21,7 @@ from discreet.inference import (
 )
 from discreet.mathematics.distributions import WeightedDraws
 from discreet.mechanism import sized
-from discreet.programs._inference import ModelReading
+from discreet.programs._inference import ModelSolution
 from discreet.programs._model import ModelledTable
 from discreet.release import Release
 
@@ -30,11 +30,11 @@ SCALED = (0.8, 1.25)
 _SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
-class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
+class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
     """The posterior of the parameters of a program, with the noise of the release accounted for."""
 
     def __init__(
-        self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelReading]
+        self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.reading,) = readings

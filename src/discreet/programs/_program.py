@@ -21,7 +21,7 @@ from discreet._core.documents import Document, Documented, Kinds, document_of
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact
 from discreet.mechanism import Key
-from discreet.programs._priors import Law
+from discreet.programs._priors import ParameterPrior
 from discreet.records import Column
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Cells:
 
     columns: tuple[Column, ...]
     names: tuple[str, ...]
-    laws: tuple[Law, ...]
+    laws: tuple[ParameterPrior, ...]
     log_of: Callable[[Floats], Floats]
     pull: Callable[[Floats, Floats], Floats] | None = None
     given: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from discreet._core.documents import Document
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Declared, Key
 from discreet.programs._formula import Design, Formula, design_of, level_name, read_formula
-from discreet.programs._priors import Law, Normal, law_of
+from discreet.programs._priors import NormalPrior, ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program, chosen
 from discreet.records import Column, text_of
 
@@ -39,14 +39,16 @@ class Regression(Program):
     formula: str
     prior: str = USUAL
 
-    def __init__(self, formula: str, columns: Sequence[Column] | None = None, prior: str | Law = USUAL) -> None:
+    def __init__(
+        self, formula: str, columns: Sequence[Column] | None = None, prior: str | ParameterPrior = USUAL
+    ) -> None:
         read = read_formula(formula)
         if not read.outcome or not read.covariates:
             raise DeclarationError(
                 f"A regression needs an outcome and covariates, as in 'falls ~ age + ward'; got {formula!r}."
             )
         object.__setattr__(self, "formula", formula)
-        object.__setattr__(self, "prior", repr(law_of(prior, "a coefficient", "real")))
+        object.__setattr__(self, "prior", repr(prior_of(prior, "a coefficient", "real")))
         if columns is not None:
             own = chosen(columns, [*read.covariates, read.outcome])
             object.__setattr__(self, "columns", own)
@@ -158,7 +160,7 @@ class Multinomial(Regression, kind="Multinomial"):
             return np.asarray(np.einsum("bgc,ge->bce", score, design.matrix).reshape(len(theta), -1))
 
         names = tuple(f"{level_name(outcome, c)}: {name}" for c in range(1, levels) for name in design.names)
-        laws = (law_of(self.prior, "a coefficient"),) * len(names)
+        laws = (prior_of(self.prior, "a coefficient"),) * len(names)
         return Cells(tuple(columns), names, laws, log_of, pull, self.read.covariates, unit=_LOG_ODDS)
 
 
@@ -168,13 +170,13 @@ class _Intercepts:
     def __init__(self, program: Logistic, columns: Sequence[Column], design: Design, yes: Counts, no: Counts) -> None:
         self._design, self._yes, self._no = design, yes, no
         self._effects, varying = design.matrix.shape[1], program.read.varying
-        law = law_of(program.prior, "a coefficient")
+        law = prior_of(program.prior, "a coefficient")
         laws, names, shown = (law,) * self._effects, design.names, design.names
         spreads: tuple[int, ...] = ()
         if varying is not None:
             (column,) = chosen(columns, [varying])
             levels = tuple(level_name(column, place) for place in range(len(column.levels)))
-            laws += (Normal(0, 1),) * len(levels) + (law_of(USUAL_SPREAD, "a spread"),)
+            laws += (NormalPrior(0, 1),) * len(levels) + (prior_of(USUAL_SPREAD, "a spread"),)
             names += (*(f"{level} in spreads" for level in levels), f"spread of {varying}")
             spreads = (self._effects + len(levels),)
             shown += (f"spread of {varying}", *(f"{level} from the mean" for level in levels))

@@ -14,7 +14,7 @@ import numpy as np
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
 from discreet.programs._likelihood import CellFunction
-from discreet.programs._priors import Normal, law_of
+from discreet.programs._priors import NormalPrior, prior_of
 from discreet.programs._program import Cells
 
 SPREAD = "HalfNormal(1)"
@@ -22,7 +22,7 @@ SPREAD = "HalfNormal(1)"
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class ProgramTarget:
     """One program and one likelihood."""
 
     cells: Cells
@@ -64,7 +64,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PopulationLayout:
     """Where the parameters of several populations stand, given those of a program and which of them differ.
 
     First those that are shared; then of each exchangeable one the mean, the log spread, and one step for every
@@ -105,7 +105,7 @@ class Layout:
         for place, start in self._starts():
             own = one.names[place]
             spreads.append(start + 1)
-            laws += [one.laws[place], law_of(SPREAD, own), *[Normal(0, 1)] * len(self.populations)]
+            laws += [one.laws[place], prior_of(SPREAD, own), *[NormalPrior(0, 1)] * len(self.populations)]
             names += [own, f"spread of {own}", *(f"{own} of {name} in spreads" for name in self.populations)]
             shown += [f"{own} (common)", f"spread of {own}", *(f"{own} of {name}" for name in self.populations)]
         spreads += [shared.index(place) for place in one.spreads if place in shared]
@@ -146,7 +146,7 @@ class Layout:
 class Populations:
     """A program for each of several populations, and which parameters differ between them."""
 
-    parts: Mapping[str, Target]
+    parts: Mapping[str, ProgramTarget]
     exchangeable: tuple[str, ...]
 
     @property
@@ -164,9 +164,9 @@ class Populations:
         return None
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> PopulationLayout:
         """Return where the parameters stand."""
-        return Layout(next(iter(self.parts.values())).cells, self.populations, self.exchangeable)
+        return PopulationLayout(next(iter(self.parts.values())).cells, self.populations, self.exchangeable)
 
     @property
     def cells(self) -> Cells:

@@ -16,7 +16,7 @@ _CHUNK = 4096  # states processed together
 
 
 @dataclass(frozen=True, eq=False)
-class MomentReading:
+class MomentSolution:
     """Draws of the true moments (`released`) and of sigma^2 (`variance`) with their weights, and how they were found.
 
     `pareto_shape` is that of the weights of draws of the noise; it is NaN where particles were tempered.

@@ -68,7 +68,7 @@ from discreet.tables import gaussian_delta
 
 
 @dataclass(frozen=True)
-class Moments(Quantities):
+class MomentQuantities(Quantities):
     """The moments of a regression: sums of products, each moved by at most the layout's reach G by one record."""
 
     model: LinearRegression
@@ -144,8 +144,8 @@ class NoisyMoments(Additive[LinearRegression]):
         object.__setattr__(self, "epsilon", number)
 
     @cached_property
-    def quantities(self) -> Moments:
-        return Moments(self.model)
+    def quantities(self) -> MomentQuantities:
+        return MomentQuantities(self.model)
 
     def checked(self, counts: ArrayLike) -> Wholes:
         return self.model.moments(counts)
@@ -313,9 +313,9 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         check_rate(self.epsilon / self.model.layout.reach)
 
     @property
-    def coding(self) -> "Coding":
+    def coding(self) -> "RecordCoordinates":
         """Return how the released numbers are composed of products of coordinates."""
-        return Coding(self.model)
+        return RecordCoordinates(self.model)
 
     @cached_property
     def noise(self) -> Cone:
@@ -360,7 +360,7 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
 
 
 @dataclass(frozen=True)
-class Coding:
+class RecordCoordinates:
     """The coordinates v of a record, the body of vv', and the released numbers as sums of its entries.
 
     With an intercept v_0 = 1 is the first of them and an indicator I is the coordinate 2 I - 1, so that its square is

@@ -46,7 +46,7 @@ from discreet.records import (
     measure_of,
     whole_column,
 )
-from discreet.regression._moments import Layout, Moments, sum_moments
+from discreet.regression._moments import MomentLayout, Moments, sum_moments
 from discreet.regression._prior import InverseGamma as InverseGamma
 from discreet.regression._prior import ReaderPrior
 from discreet.regression._terms import Names, checked_terms, coordinates_of, expansion, reach_of
@@ -168,11 +168,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return {bounds.name: bounds for bounds in self.bounds}
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> MomentLayout:
         """Return which moments are released, and how they are read."""
         coordinates = coordinates_of(self.features, self.terms, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
-        return Layout(coordinates, target, self.noise_prior is not None, self.grid)
+        return MomentLayout(coordinates, target, self.noise_prior is not None, self.grid)
 
     @property
     def noise_prior(self) -> InverseGamma | None:
@@ -297,7 +297,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return informed_regression(self, own)
 
     @property
-    def counted(self) -> Layout:
+    def counted(self) -> MomentLayout:
         return self.layout
 
     @property

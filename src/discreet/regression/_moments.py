@@ -44,7 +44,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Layout:
+class MomentLayout:
     """Which numbers are released for these coordinates, and how X'X, X'y and y'y are made from them."""
 
     coordinates: tuple[Coordinate, ...]

@@ -26,8 +26,8 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
 from discreet.inference import (
+    IntervalLine,
     Intervals,
-    Line,
     Observed,
     Posterior,
     PosteriorSample,
@@ -41,7 +41,7 @@ from discreet.mechanism import sized
 from discreet.noise import has_density
 from discreet.privacy import percent_text
 from discreet.records import Column
-from discreet.regression._inference import MomentReading
+from discreet.regression._inference import MomentSolution
 from discreet.regression._model import LinearRegression
 from discreet.regression._terms import written
 from discreet.release import Release
@@ -102,14 +102,14 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
+class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
     """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
 
     def __init__(
         self,
         model: LinearRegression,
         releases: Sequence[Release[LinearRegression]],
-        readings: Sequence[MomentReading],
+        readings: Sequence[MomentSolution],
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (reading,) = readings
@@ -237,7 +237,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
                 name, reach = self._name_with_bounds(row.quantity), reaches[row.quantity]
                 mean, low, high = row.texts
                 text = f"{mean}  ({low} to {high})"
-                lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
+                lines.append(IntervalLine(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
             f"Change in {target} when a column goes from its lower to its upper bound, or from the reference level: "
             f"mean and {percent_text(level)} interval. {self.model.missing_in_words}",

@@ -17,7 +17,7 @@ from discreet._core.errors import ConvergenceWarning, DeclarationError, LittleIn
 from discreet.inference import EACH, ISLANDS, MOST_OPERATIONS, CostEstimate, Exactness, Particles, Problem, Solver
 from discreet.mathematics import MOST_SHAPE, Grouped, Smoothed, smoothed
 from discreet.noise import generator_of, has_density
-from discreet.regression._inference import MomentReading
+from discreet.regression._inference import MomentSolution
 from discreet.regression._likelihood import MomentTarget
 from discreet.regression._model import LinearRegression
 
@@ -71,7 +71,7 @@ class MomentsSolver(Solver):
         numbers = 2.0 * MOST_DRAWS * (len(problem.model.cells) + problem.model.dimension**2 / 8)
         return CostEstimate(what, operations, numbers, _SHARE_OF_MANY)
 
-    def solve(self, problem: Problem) -> MomentReading:
+    def solve(self, problem: Problem) -> MomentSolution:
         """Return draws of the true moments; the same problem always gives the same reading."""
         target = MomentTarget(problem.model, problem.size, problem.measurements)
         generator = np.random.default_rng(problem.seed)
@@ -85,7 +85,7 @@ class MomentsSolver(Solver):
             )
         return reading
 
-    def solve_many(self, problems: Sequence[Problem]) -> list[MomentReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[MomentSolution]:
         """Return readings by a quarter of the draws; where too few of them count, as one release is read."""
         found = []
         for problem in problems:
@@ -116,7 +116,7 @@ def expected_stages(target: MomentTarget) -> float:
     return drowned + float(singular)
 
 
-def weighed(target: MomentTarget, generator: np.random.Generator, share: float = 1.0) -> MomentReading | None:
+def weighed(target: MomentTarget, generator: np.random.Generator, share: float = 1.0) -> MomentSolution | None:
     """Return draws of the noise with their weights, or nothing if too few of them count.
 
     `share` is which part of the usual draws is made, and of what they must be worth.
@@ -137,10 +137,10 @@ def weighed(target: MomentTarget, generator: np.random.Generator, share: float =
     rows = np.where(counting, np.arange(len(logs)), np.argmax(counting))  # what is impossible has no weight
     grouped = Grouped(found.weights, len(logs))
     evidence = found.log_mean, found.log_mean_error
-    return MomentReading(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
+    return MomentSolution(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
 
 
-def tempered(target: MomentTarget, generator: np.random.Generator, problem: Problem) -> MomentReading:
+def tempered(target: MomentTarget, generator: np.random.Generator, problem: Problem) -> MomentSolution:
     """Return particles that were tempered on islands, then moved until they are worth enough draws."""
     most = problem.work_limit * MOST_OPERATIONS / (operations_of(target) * ISLANDS * EACH)
     particles = Particles(target, generator, most)
@@ -168,13 +168,13 @@ def tempered(target: MomentTarget, generator: np.random.Generator, problem: Prob
     return reading
 
 
-def _reading_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentReading:
+def _reading_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentSolution:
     """Return all states of particles, island by island, with the evidence if the islands agree about it."""
     released, variance = (
         np.stack(part).reshape(len(states), ISLANDS, EACH, -1).swapaxes(0, 1) for part in zip(*states, strict=True)
     )
     value, error = particles.log_evidence
-    return MomentReading(
+    return MomentSolution(
         target.model,
         target.size,
         released.reshape(-1, released.shape[-1]),

@@ -20,7 +20,7 @@ from discreet.inference import (
     Problem,
     SampledTables,
     Solver,
-    Target,
+    TablesTarget,
     WeightedTables,
     around_draws,
     chains_for,
@@ -33,7 +33,7 @@ from discreet.inference import (
     unreadable,
 )
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 MOST_COORDINATES = 2_000
 """Tables of more cells are not sampled."""
@@ -71,20 +71,22 @@ class SampledTablesSolver(Solver):
         steps_of_counts = float(cells * (problem.size + 1))  # marginal laws, which hold every count between two draws
         return CostEstimate(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
 
-    def solve(self, problem: Problem[Categories]) -> TableReading:
+    def solve(self, problem: Problem[Categories]) -> TableSolution:
         """Return draws of the table."""
         target = target_of(problem)
         read = SampledTables(target, problem.seed, lambda: (nan, nan))
         tables = _pool(read)
         evidence = _evidence(target, read, problem.seed)
         counts = WeightedTables.drawn(tables, np.ones(len(tables)), evidence, read.agreement.bulk)
-        return TableReading(problem.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
+        return TableSolution(problem.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
 
 
-def target_of(problem: Problem[Categories]) -> Target:
+def target_of(problem: Problem[Categories]) -> TablesTarget:
     """Return what chains sample."""
     alpha = np.array(problem.model.concentration, dtype=float)
-    return Target(table_coordinates(problem), fit_of(problem), [0], [alpha], _Near.of(problem) or around_draws(problem))
+    return TablesTarget(
+        table_coordinates(problem), fit_of(problem), [0], [alpha], _Near.of(problem) or around_draws(problem)
+    )
 
 
 def table_coordinates(problem: Problem[Categories]) -> Coordinates:
@@ -121,7 +123,7 @@ def _pool(read: SampledTables) -> Counts:
     return np.asarray(read.pool[0].reshape(-1, read.pool[0].shape[-1]), dtype=np.int64)
 
 
-def _evidence(target: Target, read: SampledTables, seed: int) -> float:
+def _evidence(target: TablesTarget, read: SampledTables, seed: int) -> float:
     """Return the log evidence by proposals around the chains, half of them, and from the prior."""
     if target.coordinates.length > _FEW_COORDINATES:
         return nan

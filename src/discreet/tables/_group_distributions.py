@@ -23,8 +23,8 @@ from discreet.mathematics.distributions import (
     batch_of,
     log_dirichlet_rows,
 )
-from discreet.tables._groupwise import OwnSums
-from discreet.tables._solution import TableReading
+from discreet.tables._groupwise import GroupwiseInference
+from discreet.tables._solution import TableSolution
 
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
 _OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
@@ -70,7 +70,7 @@ class JointPosterior(GroupDistributions):
     any weight, and its reading.
     """
 
-    def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
+    def __init__(self, readings: Sequence[TableSolution], kind: type[BetaMixture] = BetaMixture) -> None:
         self.log_evidences, self.kind = np.array([reading.log_evidence for reading in readings]), kind
         self.are_opened = kind is Share
         self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
@@ -159,7 +159,7 @@ class GroupwiseDistributions(GroupDistributions):
     are_own_sums = True
     weight_error = LOST
 
-    def __init__(self, sums: OwnSums, size: int) -> None:
+    def __init__(self, sums: GroupwiseInference, size: int) -> None:
         self._sums, self._size = sums, size
 
     def share(self, places: Counts) -> Share:

@@ -39,9 +39,9 @@ from discreet.tables._solver import TablesSolver
 def own_cells(problem: Problem[Categories], places: Counts | None = None) -> tuple[Counts, Floats, Counts] | None:
     """Return the first count of the window of each cell (or of some), the probabilities in it, and the kind of each.
 
-    Each is read from its own noisy count and from the sum of all others, as `OwnSums` reads one group. Cells with the
-    same noisy counts are of one kind, which is read once. Nothing is returned where the noise of cells is not alike,
-    or where nothing but noisy counts of all cells would do.
+    Each is read from its own noisy count and from the sum of all others, as `GroupwiseInference` reads one group. Cells
+    with the same noisy counts are of one kind, which is read once. Nothing is returned where the noise of cells is not
+    alike, or where nothing but noisy counts of all cells would do.
     """
     cells = len(problem.model.cells)
     summed = summed_measurements(problem, np.minimum(np.arange(cells), 1))
@@ -89,7 +89,7 @@ class Parts:
     places: tuple[Counts, ...]
 
 
-class OwnSums:
+class GroupwiseInference:
     """Reads groups of cells of a problem from their own noisy sums; `refusal` says where there are none."""
 
     def __init__(self, problem: Problem[Categories]) -> None:

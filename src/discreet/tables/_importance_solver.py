@@ -22,7 +22,7 @@ from discreet.inference import (
     Observed,
     Problem,
     Solver,
-    Target,
+    TablesTarget,
     WeightedTables,
     choice_of,
     fit_of,
@@ -34,7 +34,7 @@ from discreet.mathematics import MOST_SHAPE, Smoothed, smoothed
 from discreet.mechanism import Normalised
 from discreet.tables._chains_solver import table_coordinates
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 MOST_CELLS = 12
 """The most cells for which weighted draws work well."""
@@ -85,10 +85,10 @@ class WeightedTablesSolver(Solver):
         words = f"weighing {draws} draws of {cells} cells"
         return CostEstimate(words, draws * each + refined, 2.0 * draws * (len(_WIDTHS) + cells) + held)
 
-    def solve(self, problem: Problem[Categories]) -> TableReading:
+    def solve(self, problem: Problem[Categories]) -> TableSolution:
         """Return weighted draws of the table."""
         generator = np.random.default_rng([problem.seed, 4])
-        target = Target(
+        target = TablesTarget(
             table_coordinates(problem), fit_of(problem), [0], [np.array(problem.model.concentration, dtype=float)], None
         )
         near = [part.normalised for part in target.fit.parts if part.normalised is not None]
@@ -117,10 +117,10 @@ class WeightedTablesSolver(Solver):
         _warn(problem, found, off)
         counts = WeightedTables.drawn(every, found.weights, found.log_mean)
         errors = _errors(found, every) / (problem.size + float(problem.model.concentration.sum()))
-        return TableReading(problem.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
+        return TableSolution(problem.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
 
 
-def _logs(target: Target, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
+def _logs(target: TablesTarget, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
     """Return tables (draws, cells) and the log of prior times likelihood, up to a constant of the normal law."""
     chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
     return np.asarray(chains.tables[0][0].T), chains.weights + chains.fits
@@ -135,7 +135,7 @@ class _Mixture:
     roots: Floats
 
     @classmethod
-    def around(cls, problem: Problem[Categories], target: Target, generator: np.random.Generator) -> "_Mixture":
+    def around(cls, problem: Problem[Categories], target: TablesTarget, generator: np.random.Generator) -> "_Mixture":
         """Return the prior and laws of several widths around each candidate, or around the prior's middle.
 
         Candidates that are margins say where sums lie, not where the table does.
@@ -214,14 +214,14 @@ def _method(found: Smoothed, errors: Floats, off: float) -> str:
     )
 
 
-def _place(target: Target, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
+def _place(target: TablesTarget, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
     """Return the coordinates of a candidate itself; where a cell is empty, those of draws around it."""
     shares = (candidate / candidate.sum())[None, :, None]
     q = target.coordinates.start([shares], generator)[:, 0]
     return np.asarray(np.where(np.abs(q) < _INSIDE, q, mean))
 
 
-def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Generator) -> tuple[float, ...]:
+def _narrow(target: TablesTarget, mean: Floats, root: Floats, generator: np.random.Generator) -> tuple[float, ...]:
     """Return widths around the one at which likelihoods begin to fall: a sharp choice is far narrower than others."""
     length, least = len(mean), -np.inf
     for power in range(_NARROWEST, 1):

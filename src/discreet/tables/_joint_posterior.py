@@ -29,7 +29,7 @@ from discreet.release import Release
 from discreet.tables._group_distributions import GroupDistributions, JointPosterior
 from discreet.tables._model import Categories
 from discreet.tables._prior_conflict import outweighed_level
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 _FEW = 1  # more cells than this are summed all at once, which takes a fraction of the time
 
@@ -38,7 +38,7 @@ class TablePosterior(EventPosterior[Categories]):
     """What a reader knows about the probabilities of the cells, one by one, with the noise accounted for."""
 
     def __init__(
-        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
+        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}

@@ -20,8 +20,8 @@ from discreet.inference import (
     PROBABILITY,
     SHOWN_LEVEL,
     Comparison,
+    IntervalLine,
     Intervals,
-    Line,
     PosteriorProbability,
     PosteriorSample,
     Problem,
@@ -51,13 +51,13 @@ from discreet.mechanism import Cell, probability_name
 from discreet.records import Column, Level, level_text
 from discreet.tables._differences import Difference, difference_between_groups
 from discreet.tables._group_distributions import GroupwiseDistributions
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 from discreet.tables._joint_posterior import TablePosterior, levels_of
 from discreet.tables._plug_in import has_plain_counts, plug_in
 from discreet.tables._pooling import PooledRates
 from discreet.tables._prior_conflict import watch_rates, watch_share
 from discreet.tables._remap import bayes_remap, weighted_tables
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 T = TypeVar("T")
 _DRAWS = 20_000
@@ -66,7 +66,7 @@ _DRAWS = 20_000
 _WIDE = 0.75  # a wider interval for a share mostly reflects the prior, whose own is 0.9 wide
 
 
-class CategoriesPosterior(TablePosterior, shows=TableReading):
+class CategoriesPosterior(TablePosterior, shows=TableSolution):
     """The posterior of the cell probabilities, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
@@ -202,7 +202,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         *outer, inner = self.model.columns
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"
-        careless: tuple[Line, ...] = ()
+        careless: tuple[IntervalLine, ...] = ()
         if len(self.releases) == 1 and has_plain_counts(self.releases[0].mechanism):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
             taken = [naive.marginal(place) for place in range(len(naive.concentration))]
@@ -210,13 +210,13 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         return Intervals(title, self._lines(laws), careless)
 
-    def _lines(self, laws: Sequence[tuple[float, Interval]]) -> tuple[Line, ...]:
+    def _lines(self, laws: Sequence[tuple[float, Interval]]) -> tuple[IntervalLine, ...]:
         names = [column.name for column in self.model.columns]
         found = []
         for cell, (mean, interval) in zip(self.model.cells, laws, strict=True):
             *group, own = [level_text(level) for level in levels_of(cell)]
             words = ", ".join(f"{name} {known}" for name, known in zip(names, group, strict=False))
-            found.append(Line(own, mean, *interval, words))
+            found.append(IntervalLine(own, mean, *interval, words))
         return tuple(found)
 
     def _by_cell(self, values: Iterable[T]) -> dict[Cell, T]:
@@ -496,7 +496,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @cached_property
     def own_laws(self) -> GroupwiseDistributions | None:
-        sums = OwnSums(Problem.of(self.releases))
+        sums = GroupwiseInference(Problem.of(self.releases))
         return GroupwiseDistributions(sums, self.size) if sums.refusal is None else None
 
     @cached_property

@@ -38,7 +38,7 @@ from discreet.mechanism import Measurement
 from discreet.noise import MARGIN, log_terms, preserved, product_of
 from discreet.tables._enumeration import EnumerationSolver, few_records
 from discreet.tables._model import Categories
-from discreet.tables._solution import EXACTLY, TableReading
+from discreet.tables._solution import EXACTLY, TableSolution
 
 _MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
 _STEEPEST = 0.9  # share of the noise's decay by which weights may be tilted
@@ -167,7 +167,7 @@ class TablesSolver(Solver):
         widest = min(problem.size + 1.0, width * max(_widening(each, cells) for each in problem.observed) / SPARE)
         return CostEstimate(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
 
-    def solve(self, problem: Problem) -> TableReading:
+    def solve(self, problem: Problem) -> TableSolution:
         """Return the exact joint posterior of all counts."""
         kernels = _kernels(problem, None)
         if not any(kernel.is_linear for kernel in kernels):
@@ -175,7 +175,7 @@ class TablesSolver(Solver):
         if (enumeration := EnumerationSolver()).rejection(problem) is None:
             return enumeration.solve(problem)
 
-        def read(expected: Floats | None) -> tuple[TableReading, Floats]:
+        def read(expected: Floats | None) -> tuple[TableSolution, Floats]:
             found = _read(problem, _kernels(problem, expected), LINEAR)
             return found, found.mean_counts
 
@@ -199,7 +199,7 @@ class _Kernel(Protocol):
     def __call__(self, places: Counts, counts: Counts) -> Floats: ...
 
 
-def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableReading:
+def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableSolution:
     alpha, size = problem.model.concentration, problem.size
 
     def log_kernel(places: Counts, counts: Counts) -> Floats:
@@ -215,7 +215,7 @@ def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableRea
             CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.kinds for kernel in kernels])
         )
     constant = float(log_prior_constant(alpha.sum(), size)) + sum(kernel.log_constant for kernel in kernels)
-    return TableReading(problem.model, latent, latent.log_sum + constant, method)
+    return TableSolution(problem.model, latent, latent.log_sum + constant, method)
 
 
 class MeasuredCells:

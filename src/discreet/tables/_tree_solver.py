@@ -23,14 +23,14 @@ from discreet.mathematics import log_prior, log_prior_constant
 from discreet.mechanism import Measurement
 from discreet.noise import MARGIN, Tree, product_of, tree_of
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 _DRAWS = 4000
 _BLOCK = 4_000_000  # weights held at a time while drawing
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class _ScaledWeights:
     """Weights of `first`, `first` + 1, ..., the largest of which is 1, and the log of what they were divided by."""
 
     first: int
@@ -38,7 +38,7 @@ class _Line:
     log_scale: float
 
     @classmethod
-    def of(cls, first: int, weights: Floats, log_scale: float = 0.0) -> "_Line":
+    def of(cls, first: int, weights: Floats, log_scale: float = 0.0) -> "_ScaledWeights":
         top = float(weights.max())
         if not top > 0:
             raise FloatingPointError("no counts fit this output")
@@ -54,15 +54,17 @@ class _Line:
         inside = (places >= 0) & (places < len(self.weights))
         return np.where(inside, self.weights[np.clip(places, 0, len(self.weights) - 1)], 0.0)
 
-    def added(self, other: "_Line", most: int) -> "_Line":
+    def added(self, other: "_ScaledWeights", most: int) -> "_ScaledWeights":
         """Return the line of sums, up to this size."""
         found = np.convolve(self.weights, other.weights)[: most - self.first - other.first + 1]
-        return _Line.of(self.first + other.first, found, self.log_scale + other.log_scale)
+        return _ScaledWeights.of(self.first + other.first, found, self.log_scale + other.log_scale)
 
-    def within(self, low: int, high: int) -> "_Line":
+    def within(self, low: int, high: int) -> "_ScaledWeights":
         """Return the part between two counts."""
         start, end = max(low, self.first), min(high, self.last)
-        return _Line.of(start, self.weights[start - self.first : max(start, end) - self.first + 1], self.log_scale)
+        return _ScaledWeights.of(
+            start, self.weights[start - self.first : max(start, end) - self.first + 1], self.log_scale
+        )
 
 
 class TreeTablesSolver(Solver):
@@ -97,7 +99,7 @@ class TreeTablesSolver(Solver):
         reach = float(measured.noise.decay_length.max()) if tree_of(measured.noise.structure) is not None else np.inf
         return min(problem.size + 1.0, 2 * MARGIN * reach + 60)
 
-    def solve(self, problem: Problem) -> TableReading:
+    def solve(self, problem: Problem) -> TableSolution:
         """Return exact evidence and independent draws of the whole table."""
         messages = _Messages(problem)
         generator = np.random.default_rng([problem.seed, 26])
@@ -110,7 +112,7 @@ class TreeTablesSolver(Solver):
             f"read exactly by messages along the tree, and by {_DRAWS:,} independent draws (Monte Carlo errors of "
             f"means at most {errors.max():.2g})"
         )
-        return TableReading(problem.model, counts, messages.log_evidence, method, tuple(errors.tolist()))
+        return TableSolution(problem.model, counts, messages.log_evidence, method, tuple(errors.tolist()))
 
 
 class _Messages:
@@ -129,8 +131,8 @@ class _Messages:
         self.children: list[list[int]] = [[] for _ in self._alpha]
         for place, parent in enumerate(self.parents):
             self.children[parent].append(place)
-        self.behind: dict[int, _Line] = {}  # M_c g_c of every cell that hangs on another
-        self.steps: dict[int, list[_Line]] = {}  # of every cell: f, then f with one more of what hangs on it
+        self.behind: dict[int, _ScaledWeights] = {}  # M_c g_c of every cell that hangs on another
+        self.steps: dict[int, list[_ScaledWeights]] = {}  # of every cell: f, then f with one more of what hangs on it
         for place in range(len(self._alpha)):
             self._gather(place)
         size, last = problem.size, self.steps[len(self._alpha) - 1][-1]
@@ -155,7 +157,7 @@ class _Messages:
             logs = np.zeros(len(counts))
             for tree, flows in self._trees:
                 logs -= tree.rates[place] * np.abs(flows[place] - counts)
-            self.behind[place] = _Line.of(
+            self.behind[place] = _ScaledWeights.of(
                 inside.first, inside.weights * np.exp(logs - logs.max()), inside.log_scale + logs.max()
             )
 
@@ -169,14 +171,14 @@ class _Messages:
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return max(0, low), min(self._problem.size, high)
 
-    def _own(self, place: int, low: int, high: int) -> _Line:
+    def _own(self, place: int, low: int, high: int) -> _ScaledWeights:
         """Return f of one cell between two counts, with the noise of that cell where it was published."""
         counts = np.arange(low, high + 1)
         alpha = self._alpha[place]
         logs = log_prior(alpha, counts)
         for measured in self._cells:
             logs = logs + measured.log_terms(counts, np.full(len(counts), place))
-        return _Line.of(low, np.exp(logs - logs.max()), float(logs.max()))
+        return _ScaledWeights.of(low, np.exp(logs - logs.max()), float(logs.max()))
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw tables from the root downwards."""
@@ -192,7 +194,7 @@ class _Messages:
         return tables
 
     @staticmethod
-    def _split(child: _Line, others: _Line, rest: Counts, generator: np.random.Generator) -> Counts:
+    def _split(child: _ScaledWeights, others: _ScaledWeights, rest: Counts, generator: np.random.Generator) -> Counts:
         """Draw how many of the rest lie behind one edge, given the weights of it and of all that is left."""
         values, where = np.unique(rest, return_inverse=True)
         ranks, found = generator.random(len(rest)), np.zeros(len(rest), dtype=np.int64)

@@ -15,18 +15,18 @@ from discreet._core.exact import exact_text, whole
 from discreet.inference import Posterior, PosteriorSample, ReportText, Row, levels_in_words, little_information
 from discreet.mathematics.distributions import Interval, tails
 from discreet.mechanism import sized
-from discreet.programs.families._inference import FamilyReading
+from discreet.programs.families._inference import FamilySolution
 from discreet.programs.families._readable_family import ReadableFamily
 from discreet.release import Release
 
 Several = Sequence[float] | Floats
 
 
-class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
+class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
     """The posterior of a family's parameter, with the noise of the draws accounted for."""
 
     def __init__(
-        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilyReading]
+        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilySolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (reading,) = readings

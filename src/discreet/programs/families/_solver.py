@@ -7,7 +7,7 @@ from typing import Any
 from discreet._core.errors import DeclarationError
 from discreet.inference import CostEstimate, Problem, Solver
 from discreet.programs.families._bounded_family import BoundedFamily
-from discreet.programs.families._inference import CELLS, FamilyReading, read_parameter
+from discreet.programs.families._inference import CELLS, FamilySolution, read_parameter
 from discreet.programs.families._readable_family import ReadableFamily
 from discreet.programs.families._record_totals import RecordTotals
 
@@ -34,7 +34,7 @@ class FamiliesSolver(Solver):
         words = f"summing over the total of {problem.size} records (declare fewer levels or bands)"
         return CostEstimate(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
 
-    def solve(self, problem: Problem[ReadableFamily]) -> FamilyReading:
+    def solve(self, problem: Problem[ReadableFamily]) -> FamilySolution:
         """Return the law of the parameter under the declared prior or the reader's own."""
         model = problem.model
         law: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
