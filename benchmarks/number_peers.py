@@ -92,7 +92,7 @@ def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
     generator, per_cent, tally = np.random.default_rng([20261122, size]), 100 / (high - low), Tally()
     cells = 64 if size == 1000 else 256
     model = dc.NumberTable("x", (int(low), int(high)), cells, missing=0)
-    table, edges = dc.TreeTable(model, size, 1), model.places
+    table, edges = dc.TreeTable(model, size, 1), model.edge_values
     noise: Any = table.noise
     sums = dc.GeometricSums(dc.NumberSums("x", (int(low), int(high)), missing=0), size, 1)
     rates = tuple(float(rate) * sums.model.unit for rate in sums.noise.rates)

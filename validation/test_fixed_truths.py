@@ -26,7 +26,7 @@ from scipy.special import betaincinv
 
 import discreet as dc
 from discreet.inference import Problem, solve
-from discreet.inference._prior_strengths import read_learnt
+from discreet.inference._prior_strengths import solve_with_learnt_prior
 from discreet.mechanism import sized
 from discreet.tables._group_distributions import GroupDistributions, GroupwiseDistributions, JointPosterior
 from discreet.tables._groupwise import GroupwiseInference
@@ -137,7 +137,7 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
 def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return the same for readings of all cells at once."""
     problem = Problem.of([release])
-    tables: Any = read_learnt(problem)
+    tables: Any = solve_with_learnt_prior(problem)
     one: Any = [solve(replace(problem, model=problem.model.with_prior(1)))]
     return {
         "D1": partial(covers, JointPosterior(one), None),

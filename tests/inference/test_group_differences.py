@@ -219,9 +219,9 @@ def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> No
     wide = dc.Network.naive_bayes("class", ["country", "sex"], levels, outside={"class": "a", "country": 0, "sex": "f"})
     counts = wide.simulate(200, np.random.default_rng(3)).statistics
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(wide, size=200, epsilon=4), counts, dc.SeededBits(3)))
-    strengths = [reading.model.prior[1][0] for reading in posterior.readings]
+    strengths = [reading.model.prior[1][0] for reading in posterior.solutions]
     assert strengths == pytest.approx([(1 / 6) ** (1 - step / 3) for step in range(4)])
-    assert {reading.model.prior[0] for reading in posterior.readings} == {(1.0, 1.0)}
+    assert {reading.model.prior[0] for reading in posterior.solutions} == {(1.0, 1.0)}
     assert sum(posterior.strength_probabilities) == pytest.approx(1)
     assert "learnt" in posterior.text.prior
     assert not dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")}).is_prior_open

@@ -20,7 +20,7 @@ from discreet.mechanism import sized
 from discreet.programs import ModelledTable, ModelPosterior
 from discreet.programs import _infer as programs
 from discreet.programs import _model as modelled_table
-from discreet.programs._inference import needed, read_target
+from discreet.programs._inference import needed, solve_target
 from discreet.programs._likelihood import CellFunction
 from discreet.programs._listed_likelihood import ListedLikelihood
 from discreet.programs._solver import CellModelsSolver
@@ -89,7 +89,7 @@ def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
     table = dc.Logistic("falls ~ age", columns=[AGE, FALLS]).table
     release = simulated(table, [280, 60, 190, 110], epsilon=3)
     posterior: Any = dc.infer(release)
-    target = posterior.reading.target
+    target = posterior.solution.target
     drawn = by_draws(target, peak_of(target, [np.zeros(2)]), 600, 300, 1_200, np.random.default_rng(1))
     grid = on_a_grid(target, peak_of(target, [np.zeros(2)]))
     for place in range(2):
@@ -215,13 +215,13 @@ def test_varying_intercepts_of_known_counts_are_as_wide_as_a_reading_without_noi
     """Shares due to privacy are ratios of both: they were about 0 where known counts were read by another proposal."""
     table = dc.Logistic("falls ~ (1 | ward)", columns=[WARD, FALLS], prior="Normal(0, 1)").table
     counts = np.array([90, 10, 40, 6, 150, 17])
-    reading = read_target(
+    reading = solve_target(
         table, ProgramTarget(table.bound, CellFunction(table, ListedLikelihood.exact(counts))), "exact"
     )
     known = table.exact(counts, int(counts.sum()), 0.9)
     for place, (mean, width) in enumerate(known):
-        low, high = reading.law(place).interval(0.9)
-        assert (mean, width) == pytest.approx((reading.law(place).mean, high - low), abs=0.01)
+        low, high = reading.distribution(place).interval(0.9)
+        assert (mean, width) == pytest.approx((reading.distribution(place).mean, high - low), abs=0.01)
 
 
 def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_patience_allows_them(
@@ -233,7 +233,7 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
     def begin(*_: object, allowed: float) -> None:
         raise ReadingBeginsError(allowed)
 
-    monkeypatch.setattr(programs, "read_target", begin)
+    monkeypatch.setattr(programs, "solve_target", begin)
     table = dc.Categories(dc.Column("visits", tuple(range(12)), outside=0))
     mechanism = dc.GeometricHistogram(table, 10**6, "0.001")
     wide: Any = {name: dc.Release(mechanism, (83_000,) * 12, name, simulated=True) for name in ("north", "south")}

@@ -29,7 +29,7 @@ def test_a_table_and_its_margin_are_read_as_weights_read_them() -> None:
     crossed, margin = releases()
     posterior = dc.infer(crossed, margin, prior=1)
     generator = np.random.default_rng(5)
-    drawn = dc.infer(crossed, prior=1).readings[0].counts.draw(40_000, generator)
+    drawn = dc.infer(crossed, prior=1).solutions[0].counts.draw(40_000, generator)
     sums = drawn.reshape(-1, 2, 4).sum(axis=2)
     different, places = np.unique(sums, axis=0, return_inverse=True)
     logs = np.array([float(np.ravel(margin.mechanism.log_prob(margin.counts, row))[0]) for row in different])

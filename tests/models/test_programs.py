@@ -29,7 +29,7 @@ WHOLE = dc.Column("visits", tuple(range(6)), outside=5)
 def chances(program: Program, column: dc.Column, *naturals: float) -> NDArray[np.float64]:
     """Return the probabilities of cells at given parameters, which are first put on the scale without ends."""
     cells = program.on((column,))
-    theta = np.array([[law.without_ends(value) for law, value in zip(cells.laws, naturals, strict=True)]])
+    theta = np.array([[law.without_ends(value) for law, value in zip(cells.priors, naturals, strict=True)]])
     assert cells.natural(theta)[0] == pytest.approx(naturals)
     return np.asarray(np.exp(cells.log_of(theta)[0]))
 

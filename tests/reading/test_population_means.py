@@ -36,7 +36,7 @@ def coverage(size: int, epsilon: str, variance: float) -> float:
         ends = np.array([[size / 2, size / 2]]), np.array([[squares, size - squares]])
         reading = NumberSumsSolution(model, size, *ends, (first / 2, second / 2))
         quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
-        law = reading.law_mean(0, 0.9, reading.record_mean(0, quantiles))
+        law = reading.population_mean(0, 0.9, reading.record_mean(0, quantiles))
         found.append(held_within(size * first * (law.high - law.low) / 2, np.sqrt(variance)))
     return float(np.mean(found))
 

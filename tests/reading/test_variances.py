@@ -65,7 +65,7 @@ def test_intervals_of_variances_lie_in_what_is_possible_whatever_noise_does(far:
     reading = NumberSumsSolution(model, 100, np.array([[30.0, 70.0]]), np.array([[far, 100 - far]]), (0.5, 0.5))
     mean = reading.record_mean(0, reading.quantiles(0.99))
     for sampled in (False, True):
-        around = reading.law_mean(0, 0.99, mean) if sampled else mean
+        around = reading.population_mean(0, 0.99, mean) if sampled else mean
         inner, outer = (reading.variance(0, level, around, sampled) for level in (0.5, 0.9))
         assert 0 <= outer.low <= inner.low < inner.high <= outer.high <= 25
         assert inner.low <= inner.point <= inner.high

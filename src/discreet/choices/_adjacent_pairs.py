@@ -21,7 +21,7 @@ from discreet.choices._posterior_distances import (
     Tables,
     line_blocks,
     line_error,
-    line_log_laws,
+    line_log_probs,
     log_normaliser,
 )
 from discreet.privacy import PrivacyLoss, number_of_tables
@@ -148,7 +148,7 @@ def _compare_line(
 
 def _compare_block(block: Block, scales: Floats, size: int, epsilons: tuple[float, ...]) -> tuple[Floats, Floats]:
     """Compare the rows x and x + 1 of a block: the candidate x + o stands one column apart; the far ones come last."""
-    logs, far, _ = line_log_laws(block, scales, size)
+    logs, far, _ = line_log_probs(block, scales, size)
     p, q = logs[:-1, 1:], logs[1:, :-1]
     missing = size + 1 - np.isfinite(p).sum(axis=1)
     far_p, far_q = (np.where(missing > 0, side, -np.inf) for side in (far[:-1], far[1:]))
@@ -183,8 +183,8 @@ def _neighbourhoods(tables: Tables) -> Iterator[tuple[Counts, Counts]]:
     for table in tables.representatives[0]:
         neighbours = table + moves
         neighbours = neighbours[(neighbours >= 0).all(axis=1)]
-        here = int(tables.places(table[None])[0])
-        neighbours = neighbours[tables.places(tables.canonical(neighbours)) >= here]
+        here = int(tables.indices(table[None])[0])
+        neighbours = neighbours[tables.indices(tables.canonical(neighbours)) >= here]
         if len(neighbours):
             yield table, neighbours
 

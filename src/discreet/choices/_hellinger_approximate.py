@@ -48,16 +48,16 @@ def log_near(alpha: Floats, counts: Counts, scale: float) -> float:
     """
     powers = PosteriorPowers(alpha, counts, scale + _SPARE)
     single = np.arange(1, _SINGLE)
-    laws = log_probabilities(scale, np.arange(_SUMMED))
-    logs = [float(laws[j]) + power_sum(powers, float(j)).log for j in single.tolist()]
-    left, start, last = -np.expm1(logsumexp(laws[:_SINGLE])), _SINGLE, _LAST * float((alpha + counts).max())
+    distributions = log_probabilities(scale, np.arange(_SUMMED))
+    logs = [float(distributions[j]) + power_sum(powers, float(j)).log for j in single.tolist()]
+    left, start, last = -np.expm1(logsumexp(distributions[:_SINGLE])), _SINGLE, _LAST * float((alpha + counts).max())
     while start < last:
         stop = _PANEL * start
         edges = log(start), log(stop - 1 if stop <= _SUMMED else stop - 0.5)
         middle, half = (edges[0] + edges[1]) / 2, (edges[1] - edges[0]) / 2
         angles = np.pi * (np.arange(_NODES) + 0.5) / _NODES
         sums = [power_sum(powers, float(np.exp(middle + half * x))).log for x in np.cos(angles)]
-        places, weights = _points(scale, start, stop, laws)
+        places, weights = _points(scale, start, stop, distributions)
         left -= float(np.exp(weights).sum())
         logs.append(float(logsumexp(weights + _lagrange((places - middle) / half, angles) @ np.array(sums))))
         start = stop
@@ -65,10 +65,10 @@ def log_near(alpha: Floats, counts: Counts, scale: float) -> float:
     return float(logsumexp(logs))
 
 
-def _points(scale: float, start: int, stop: int, laws: Floats) -> tuple[Floats, Floats]:
+def _points(scale: float, start: int, stop: int, distributions: Floats) -> tuple[Floats, Floats]:
     """Return log j and log p_j of all powers of a panel, or of points that stand for them."""
     if stop <= _SUMMED:
-        return np.log(np.arange(start, stop)), laws[start:stop]
+        return np.log(np.arange(start, stop)), distributions[start:stop]
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     low, high = log(start - 0.5), log(stop - 0.5)
     places = (low + high) / 2 + (high - low) / 2 * nodes

@@ -89,7 +89,7 @@ class CalibratedHellinger(HellingerMechanism):
         every = float(scale) / self.sensitivities(self.tables.all)
 
         def scales(tables: Counts) -> Floats:
-            return np.asarray(every[self.tables.places(tables)])
+            return np.asarray(every[self.tables.indices(tables)])
 
         at = (float(self.epsilon) * (1 - 1e-15),)
         return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)

@@ -270,7 +270,7 @@ class HellingerMechanism(Sized[Categories]):
             return self._sensitivities[tables[:, 0]]
         if len(tables) <= _FEW and "_sensitivities" not in self.__dict__:
             return np.array([self._sensitivity(table) for table in tables])
-        return self._sensitivities[self.tables.representatives[1][self.tables.places(tables)]]
+        return self._sensitivities[self.tables.representatives[1][self.tables.indices(tables)]]
 
     def scales(self, tables: Counts) -> Floats:
         """Return c(k) = t/S(k) for rows of counts."""
@@ -294,7 +294,7 @@ class HellingerMechanism(Sized[Categories]):
             return self._log_normalisers[tables[:, 0]]
         if len(tables) <= _FEW and "_log_normalisers" not in self.__dict__:
             return self.tables.log_normalisers(tables, self.scales(tables))
-        return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
+        return self._log_normalisers[self.tables.representatives[1][self.tables.indices(tables)]]
 
     def series_epsilon(self, scale: Fraction) -> float:
         """Return an upper bound on epsilon if c = scale / GS for all tables, by `certificates.hellinger_series`."""
@@ -366,7 +366,7 @@ class HellingerMechanism(Sized[Categories]):
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         logs = -self.scales(tables)[:, None] * self.tables.distances(tables) - self.log_normalisers(tables)[:, None]
-        return np.asarray(logs[:, self.tables.places(outputs)])
+        return np.asarray(logs[:, self.tables.indices(outputs)])
 
     def count_distance(self, counts: Counts) -> HellingerMoments:
         """Return the certified moments of the distance, at any size."""
@@ -424,7 +424,7 @@ class HellingerMechanism(Sized[Categories]):
     def weights(self, table: Counts) -> list[arb]:
         """Return enclosures of e^(-c H(k, r)) for all candidates r, in the order of `compositions`."""
         scale = self.strength() / self.sensitivity_ball(table)
-        here = int(self.tables.places(table[None])[0])
+        here = int(self.tables.indices(table[None])[0])
         affinities = affinity_balls(self.model.concentration, table)
         logs = (-scale * (1 - affinity).sqrt() if r != here else arb(0) for r, affinity in enumerate(affinities))
         return [log.exp() for log in logs]
@@ -497,4 +497,4 @@ def _compared(mechanism: HellingerMechanism, epsilons: tuple[float, ...]) -> Adj
     """Compare all neighbours once for each mechanism; nothing in it depends on data."""
     alpha, tables = mechanism.model.concentration, mechanism.tables
     every = mechanism.scales(tables.all)
-    return compare_neighbours(alpha, mechanism.size, lambda rows: every[tables.places(rows)], RELATIVE_ERROR, epsilons)
+    return compare_neighbours(alpha, mechanism.size, lambda rows: every[tables.indices(rows)], RELATIVE_ERROR, epsilons)

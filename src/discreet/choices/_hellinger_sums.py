@@ -54,9 +54,9 @@ def log_normalisers(alpha: Floats, tables: Counts, scales: Floats) -> Floats:
     transforms, left = _Transforms(alpha, tables), 1 - np.exp(-nodes)
     sums = np.zeros((len(tables), _SCALES))
     for powers, numbers in _panels(size):
-        laws = np.exp([log_probabilities(float(node), numbers) for node in nodes])
-        left = left - laws.sum(axis=1)
-        for power, share in zip(powers.tolist(), (laws @ _basis(powers, numbers)).T, strict=True):
+        distributions = np.exp([log_probabilities(float(node), numbers) for node in nodes])
+        left = left - distributions.sum(axis=1)
+        for power, share in zip(powers.tolist(), (distributions @ _basis(powers, numbers)).T, strict=True):
             sums += transforms.power_sums(power)[:, None] * share
     sums += np.maximum(left, 0.0)  # beyond, no table but the true one counts
     others = (np.log(sums) * _lagrange((logs - middle) / half, _SCALES)).sum(axis=1)

@@ -68,7 +68,7 @@ def flip_rule(candidates: int) -> tuple[Floats, Floats]:
     return found[:, 0], found[:, 1]
 
 
-def flip_log_law(logs: Floats, places: Counts | slice = slice(None)) -> Floats:
+def flip_log_prob(logs: Floats, places: Counts | slice = slice(None)) -> Floats:
     """Return ln P(r) for all candidates, or for those at some places, given ln p of all."""
     points, weights = flip_rule(len(logs))
     misses = points[:, None] * np.exp(logs)
@@ -84,8 +84,8 @@ def can_compare_flips(candidates: int) -> bool:
 def compare_flips(tables: Tables, scale: float, scale_error: float, epsilons: tuple[float, ...] = ()) -> AdjacentPairs:
     """Compare all pairs of neighbours under the scale c, whose relative error is bounded by `scale_error`."""
     _, pairs = all_tables(tables.size, len(tables.alpha))
-    laws = np.stack([flip_log_law(row) for row in -scale * tables.distances(tables.all)])
-    losses, deltas = pair_losses(laws[pairs[:, 0]], laws[pairs[:, 1]], epsilons)
+    distributions = np.stack([flip_log_prob(row) for row in -scale * tables.distances(tables.all)])
+    losses, deltas = pair_losses(distributions[pairs[:, 0]], distributions[pairs[:, 1]], epsilons)
     first, second = tables.all[pairs[:, 0]], tables.all[pairs[:, 1]]
     return AdjacentPairs(first, second, losses, epsilons, deltas, flip_error(tables, scale, scale_error))
 
@@ -97,7 +97,7 @@ def compare_flips_of(
     sides = [tables.distances(rows) for rows in (first, second)]
 
     def compare(scale: float) -> AdjacentPairs:
-        p, q = (np.stack([flip_log_law(row) for row in -scale * distances]) for distances in sides)
+        p, q = (np.stack([flip_log_prob(row) for row in -scale * distances]) for distances in sides)
         losses, deltas = pair_losses(p, q, epsilons)
         return AdjacentPairs(first, second, losses, epsilons, deltas, error)
 
@@ -148,12 +148,12 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
 
     def log_laws(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
-        places = self.tables.places(outputs)
+        places = self.tables.indices(outputs)
         return np.stack([self.log_law(table)[places] for table in tables])
 
     def log_law(self, table: Counts, places: Counts | slice = slice(None)) -> Floats:
         """Return log P(r | table) for all candidates r, or for those at some places."""
-        return flip_log_law(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], places)
+        return flip_log_prob(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], places)
 
     @property
     def likelihood_cost(self) -> Cost:
@@ -170,7 +170,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         found = np.full(len(outputs), -np.inf)
         for number, kind in enumerate(kinds):
             rows = np.flatnonzero(possible & (inverse.ravel() == number))
-            found[rows] = self.log_law(kind, self.tables.places(outputs[rows]))
+            found[rows] = self.log_law(kind, self.tables.indices(outputs[rows]))
         return found.reshape(shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:

@@ -140,8 +140,8 @@ class PosteriorChoice(Sized[ModelT]):
         drawn = np.empty((len(places.ravel()), self.space.length), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
-            law = FiniteLaw(lambda row=row: self._weights(row))  # type: ignore[misc]
-            drawn[same] = self.candidates[law.sample(len(same), bits)]
+            distribution = FiniteLaw(lambda row=row: self._weights(row))  # type: ignore[misc]
+            drawn[same] = self.candidates[distribution.sample(len(same), bits)]
         return drawn.reshape(*table.shape[:-1], -1)
 
     def _weights(self, row: Counts) -> list[arb]:

@@ -44,9 +44,9 @@ def power_sum(powers: PosteriorPowers, power: float) -> PowerSum:
         logs += cells * (float(table.logs.max()) + log(total))
         norms += cells * float(np.sqrt(weights @ weights)) / total
         start += cells * table.start
-    law = np.fft.irfft(spectrum, length)
-    found = max(float(law[-start % length]), UNIT)
-    rounding = 8 * UNIT * (log2(length) + powers.cells) * (norms + float(np.sqrt(law @ law)))
+    distribution = np.fft.irfft(spectrum, length)
+    found = max(float(distribution[-start % length]), UNIT)
+    rounding = 8 * UNIT * (log2(length) + powers.cells) * (norms + float(np.sqrt(distribution @ distribution)))
     wrapped = _wrapped(powers, tables, length, deviation)
     return PowerSum(logs + log(found), (rounding + wrapped) / found + _table_error(powers, tables, balanced.theta))
 

@@ -153,8 +153,8 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         drawn = np.empty(len(firsts), dtype=np.int64)
         for first in np.unique(firsts).tolist():
             same = np.flatnonzero(firsts == first)
-            law = FiniteLaw(lambda first=first: self.weights(first))  # type: ignore[misc]
-            drawn[same] = law.sample(len(same), bits)
+            distribution = FiniteLaw(lambda first=first: self.weights(first))  # type: ignore[misc]
+            drawn[same] = distribution.sample(len(same), bits)
         return np.stack([drawn, self.size - drawn], axis=-1).reshape(table.shape)
 
     def weights(self, first: int) -> list[arb]:

@@ -152,9 +152,13 @@ def _composed(nodes: Mapping[NodeCurve, int], power: Fraction, delta: float, cer
     step = max(min(node.reach for node in found) / _POINTS, sum(2 * n.reach * n.times for n in found) / _LONGEST)
     length, beyond, sums, parts = 1, 0.0, 0, list[tuple[Floats, int]]()
     for node in found:
-        law, middle, lost = _on_lattice(node, power, step, certified)
-        length, beyond, sums = length + node.times * len(law), beyond + node.times * lost, sums + node.times * middle
-        parts.append((law, node.times))
+        distribution, middle, lost = _on_lattice(node, power, step, certified)
+        length, beyond, sums = (
+            length + node.times * len(distribution),
+            beyond + node.times * lost,
+            sums + node.times * middle,
+        )
+        parts.append((distribution, node.times))
     return _summed(parts, 1 << ceil(log2(length)), step, sums, beyond)
 
 
@@ -188,8 +192,8 @@ def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> t
     curve = np.concatenate([mirrored[:0:-1], heights])
     loss = PrivacyLoss.from_curve(np.concatenate([-points[:0:-1], points]).tolist(), curve.tolist())
     where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + places[-1]
-    law = np.bincount(where, np.array(loss.probabilities), minlength=2 * places[-1] + 1)
-    return law.astype(float), int(places[-1]), loss.beyond
+    distribution = np.bincount(where, np.array(loss.probabilities), minlength=2 * places[-1] + 1)
+    return distribution.astype(float), int(places[-1]), loss.beyond
 
 
 def _certified(epsilon: Fraction, prior: Fraction, power: Fraction) -> float:
@@ -242,15 +246,15 @@ def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: i
     step is added to every sum, for the rounding of its places.
     """
     transform = np.ones(length // 2 + 1, dtype=complex)
-    for law, times in parts:
-        transform *= np.fft.rfft(law, length) ** times
-    law = np.maximum(0.0, np.fft.irfft(transform, length))
+    for distribution, times in parts:
+        transform *= np.fft.rfft(distribution, length) ** times
+    distribution = np.maximum(0.0, np.fft.irfft(transform, length))
     sums = step * (np.arange(length) - middle + 1e-6)
     rounding = 16 * 2.0**-53 * sqrt(length) * log2(length) * sum(times for _, times in parts)
 
     def curve(epsilon: Fraction) -> float:
         above = slice(int(np.searchsorted(sums, float(epsilon))), None)
-        total = float(law[above] @ -np.expm1(float(epsilon) - sums[above]))
+        total = float(distribution[above] @ -np.expm1(float(epsilon) - sums[above]))
         return min(1.0, total * (1 + 1e-9) + rounding + beyond)
 
     return ComposedCurve(curve, rounding)

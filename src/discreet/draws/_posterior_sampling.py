@@ -289,7 +289,7 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
     def _truncation(self) -> Truncation:
         return Truncation(len(self.model.cells), self.least, self.grid_bits)
 
-    def laws(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
+    def distributions(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
         """Return the independent laws of the numbers of one draw, given one row of counts."""
         if not isinstance(drawn := self.drawn_under, Categories):
             return (drawn.posterior(counts, self.power),)
@@ -313,7 +313,9 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
     def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
         if self.least and isinstance(table := self.drawn_under, Categories):
             return self._truncation.sample(self._sticks(table, counts), count, bits)
-        return np.column_stack([GridLaw(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
+        return np.column_stack(
+            [GridLaw(distribution, self.grid_bits).sample(count, bits) for distribution in self.distributions(counts)]
+        )
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
@@ -325,21 +327,24 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         logs = np.empty(len(tables))
         for number, row in enumerate(rows):
             same = np.flatnonzero(places.ravel() == number)
-            logs[same] = self._log_masses(outputs[same], self.laws(row)).sum(axis=1)
+            logs[same] = self._log_masses(outputs[same], self.distributions(row)).sum(axis=1)
         return logs.reshape(shape)
 
-    def _log_masses(self, outputs: Counts, laws: tuple[CertifiedDistribution, ...]) -> Floats:
+    def _log_masses(self, outputs: Counts, distributions: tuple[CertifiedDistribution, ...]) -> Floats:
         unit = 2.0**-self.grid_bits
-        parts = [law.log_mass(outputs[..., i] * unit, (outputs[..., i] + 1) * unit) for i, law in enumerate(laws)]
+        parts = [
+            distribution.log_mass(outputs[..., i] * unit, (outputs[..., i] + 1) * unit)
+            for i, distribution in enumerate(distributions)
+        ]
         logs = np.asarray(sum(parts))
         if not self.least:
             return logs
-        return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(laws), -np.inf)
+        return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(distributions), -np.inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs on this grid, or those of non-negligible probability; nothing if more than `most`."""
-        laws = zip(*(self.laws(row) for row in counts), strict=True)
-        return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
+        distributions = zip(*(self.distributions(row) for row in counts), strict=True)
+        return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in distributions] * self.draws, most)
 
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
@@ -371,7 +376,10 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         return [(tuple(column.name for column in table.columns), table.concentration, 1)]
 
     def _why_impossible(self, output: Counts) -> str | None:
-        grids = [GridLaw(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))]
+        grids = [
+            GridLaw(distribution, self.grid_bits)
+            for distribution in self.distributions(np.zeros(len(self.model.cells), dtype=np.int64))
+        ]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():

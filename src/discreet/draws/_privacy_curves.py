@@ -77,7 +77,7 @@ def largest_divergence(prior: Sequence[float], size: int, power: float = 1.0, tr
     return neighbour_divergence(first + counts * power, second + (rest - counts) * power, tries * power)
 
 
-def law_divergence(one: CertifiedDistribution, two: CertifiedDistribution) -> float:
+def divergence_of(one: CertifiedDistribution, two: CertifiedDistribution) -> float:
     """Return the larger Kullback-Leibler divergence, both ways, of two Gamma laws, or two normal laws of one variance.
 
     Gamma: (a - c) psi(a) - ln Gamma(a)/Gamma(c) + c ln(b/d) + a (d - b) / b for shapes a, c and rates b, d. Normal:
@@ -117,9 +117,9 @@ def certified_pair_delta(epsilon: Fraction, first: CertifiedDistribution, second
         return max(0.0, *(upper_float(_tail_gap(epsilon, p, q)) for p, q in ((first, second), (second, first))))
 
 
-def mean_of_draws(law: CertifiedNormal, draws: int) -> CertifiedNormal:
+def mean_of_draws(distribution: CertifiedNormal, draws: int) -> CertifiedNormal:
     """Return the law of the mean of several draws of a normal law, which says all that they say about its mean."""
-    return CertifiedNormal(law.mean, law.variance / draws)
+    return CertifiedNormal(distribution.mean, distribution.variance / draws)
 
 
 def _normal_gap(allowed: arb, first: CertifiedNormal, second: CertifiedNormal) -> arb:
@@ -158,12 +158,12 @@ def _crossing(epsilon: Fraction, line: "_LogRatio", falls: bool) -> tuple[arb | 
     while not line.loss(inside) > allowed:
         inside, step = inside + sign * step, 2 * step
         if step > _FARTHEST:
-            return None, line.place(outside if inside == outside else inside)
+            return None, line.position(outside if inside == outside else inside)
     root = line.about(allowed, min(inside, outside), max(inside, outside))
     width = _NEAR * (abs(root) + 2.0**-10)
     while not (line.loss(root + sign * width) > allowed and line.loss(root - sign * width) < allowed):
         width *= 4
-    return line.place(root + sign * width), line.place(root - sign * width)
+    return line.position(root + sign * width), line.position(root - sign * width)
 
 
 class _LogRatio:
@@ -176,7 +176,7 @@ class _LogRatio:
         self._middle = max(middle, _TINY) if self._is_half else middle  # of a tiny shape the median is below all floats
         self._high = one.guess(0.8413)
 
-    def place(self, z: float) -> arb:
+    def position(self, z: float) -> arb:
         """Return a place in the support from a number on the whole line: logit, logarithm, or standard units."""
         if self._is_unit:
             return 1 / (1 + (-arb(z)).exp())
@@ -185,7 +185,7 @@ class _LogRatio:
 
     def loss(self, z: float) -> arb:
         """Return ln p/q at a place, enclosed."""
-        x = self.place(z)
+        x = self.position(z)
         return self._one.log_density(x) - self._other.log_density(x)
 
     def about(self, allowed: arb, low: float, high: float) -> float:
@@ -303,7 +303,7 @@ def exact_divergence(model: Drawable, size: int, power: Fraction) -> float:
         return largest_divergence((float(first), float(second)), size, float(power), tries)
     if isinstance(model, Categories):
         return largest_divergence(model.concentration.tolist(), size, float(power))
-    return max(law_divergence(*pair) for pair in _pairs(model, size, power))
+    return max(divergence_of(*pair) for pair in _pairs(model, size, power))
 
 
 def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:

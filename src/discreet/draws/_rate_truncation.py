@@ -110,8 +110,8 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
             inside = f"above {start}" if end is None else f"between {start} and {end}"
             raise DeclarationError(f"lowest and highest must lie {inside}, like the parameter of this family.")
-        law = self._law(max(self.model.values) * self.size)
-        if max(getattr(law, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
+        distribution = self._law(max(self.model.values) * self.size)
+        if max(getattr(distribution, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
             raise DeclarationError(
                 f"The law of these draws has parameters above {_LARGEST:,}, and certifying its tails would take too "
                 "long. Use fewer records or a smaller power of the likelihood."
@@ -220,14 +220,17 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
     def _log_ratio(self, total: Fraction, other: Fraction, place: Fraction) -> arb:
         """Return by how much the density given one total exceeds that given another, at a place, both truncated."""
         one, two = (self._law(each) for each in (total, other))
-        x, masses = ball(place), [self._grid(law).mass(self.first, self.last + 1).log() for law in (one, two)]
+        x, masses = (
+            ball(place),
+            [self._grid(distribution).mass(self.first, self.last + 1).log() for distribution in (one, two)],
+        )
         return one.log_density(x) - masses[0] - two.log_density(x) + masses[1]
 
     def _law(self, total: Fraction) -> CertifiedDistribution:
         return self.model.posterior_given_total(total, self.size, self.power)
 
-    def _grid(self, law: CertifiedDistribution) -> GridLaw:
-        return GridLaw(law, self.grid_bits, self.first, self.last)
+    def _grid(self, distribution: CertifiedDistribution) -> GridLaw:
+        return GridLaw(distribution, self.grid_bits, self.first, self.last)
 
     @cached_property
     def rate(self) -> Fraction:

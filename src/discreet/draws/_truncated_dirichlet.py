@@ -54,7 +54,7 @@ class TruncatedDirichlet:
         last = self._lasts[0 if self._choice is None else int(self._choice.sample(1, bits)[0])]
         tilt = self._tilts[self._shapes[last]]
         others = [*self._shapes[:last], *self._shapes[last + 1 :]]
-        return DirichletProposal(tilt, last, [tilt.laws[shape].draw(bits) for shape in others])
+        return DirichletProposal(tilt, last, [tilt.distributions[shape].draw(bits) for shape in others])
 
 
 class _Tilt:
@@ -67,13 +67,13 @@ class _Tilt:
         self.power = shapes[last] - 1 if shapes[last] >= 1 else shapes[last]
         self.rate = _balanced_rate(self._others, self.power, least, most)
         self.level = min(max(self.power / self.rate, least), most)
-        self.laws = {shape: LogGamma(shape, self.rate * least, top) for shape in self._others}
+        self.distributions = {shape: LogGamma(shape, self.rate * least, top) for shape in self._others}
 
     def weight(self) -> arb:
         """Return C times the normalisers of all Gamma numbers."""
         found = (ball(self.power) * ball(self.level).log() + ball(self.rate * (1 - self.level))).exp()
         for shape, times in self._others.items():
-            found *= (self.laws[shape].total() * ball(self.least) ** ball(shape)) ** times
+            found *= (self.distributions[shape].total() * ball(self.least) ** ball(shape)) ** times
         return found
 
 
@@ -169,7 +169,7 @@ class _Piece:
 class LazyLog:
     """A number y with density ~ e^(slope y) on a piece, as a function of a uniform number."""
 
-    law: LogGamma
+    distribution: LogGamma
     piece: _Piece
     uniform: LazyUniform
 
@@ -178,7 +178,7 @@ class LazyLog:
         low, width = ball(self.piece.low), ball(self.piece.high - self.piece.low)
         if self.piece.touch is None:
             return low + self.uniform.enclosed * width
-        _, slope = self.law.line(self.piece)
+        _, slope = self.distribution.line(self.piece)
         return low + (self.uniform.enclosed * (slope * width).expm1()).log1p() / slope
 
 

@@ -77,27 +77,32 @@ class Truncation:
     def _is_listed(self) -> bool:
         return self._grid_bits * (self._cells - 1) <= _MOST_LISTED
 
-    def sample(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
+    def sample(self, distributions: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
         """Draw independent vectors of cells, given the laws of the sticks."""
         if self._cells == 2:
-            return GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
+            return GridLaw(distributions[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
         if self._is_listed:
-            return self._from_list(laws, count, bits)
-        law = TruncatedDirichlet([*(law.a for law in laws), laws[-1].b], self._least)
+            return self._from_list(distributions, count, bits)
+        distribution = TruncatedDirichlet(
+            [*(distribution.a for distribution in distributions), distributions[-1].b], self._least
+        )
         drawn: list[list[int]] = []
         while len(drawn) < count:
-            cells = self._kept(law.propose(bits), bits)
+            cells = self._kept(distribution.propose(bits), bits)
             if cells is not None and self._holds(cells):
                 drawn.append(cells)
         return np.array(drawn, dtype=np.int64)
 
-    def _from_list(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
+    def _from_list(self, distributions: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
         """Draw from the list of all vectors that count, with the masses of their cells."""
         unit = 1 << self._grid_bits
         listed = [cells for cells in product(range(unit), repeat=self._cells - 1) if self._holds(cells)]
 
         def weights() -> list[arb]:
-            masses = [[GridLaw(law, self._grid_bits).mass(cell, cell + 1) for cell in range(unit)] for law in laws]
+            masses = [
+                [GridLaw(distribution, self._grid_bits).mass(cell, cell + 1) for cell in range(unit)]
+                for distribution in distributions
+            ]
             return [prod((m[cell] for m, cell in zip(masses, cells, strict=True)), start=arb(1)) for cells in listed]
 
         return np.array(listed, dtype=np.int64)[FiniteLaw(weights).sample(count, bits)]
@@ -147,7 +152,7 @@ class Truncation:
                 return False
         return True
 
-    def log_normaliser(self, laws: Sequence[CertifiedDistribution]) -> float:
+    def log_normaliser(self, distributions: Sequence[CertifiedDistribution]) -> float:
         """Return the logarithm of the untruncated probability of all vectors that count, summed cell by cell.
 
         With two cells this is one difference; with more it is offered for small grids only.
@@ -159,22 +164,24 @@ class Truncation:
                 "computed."
             )
         if self._cells == 2:
-            grid = GridLaw(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
+            grid = GridLaw(distributions[0], self._grid_bits, *self._range(0, Fraction(1)))
             with ctx.workprec(2 * _WORD):
                 return float(grid.mass(grid.first, grid.last + 1).log().mid())
-        return log(self._summed(laws, 0, Fraction(1)))
+        return log(self._summed(distributions, 0, Fraction(1)))
 
-    def _summed(self, laws: Sequence[CertifiedDistribution], place: int, left: Fraction) -> float:
+    def _summed(self, distributions: Sequence[CertifiedDistribution], place: int, left: Fraction) -> float:
         first, last = self._range(place, left)
-        unit, law = 2.0**-self._grid_bits, laws[place]
+        unit, distribution = 2.0**-self._grid_bits, distributions[place]
         if first > last:
             return 0.0
-        if place == len(laws) - 1:
-            return float(np.exp(law.log_mass(np.float64(first * unit), np.float64((last + 1) * unit))))
+        if place == len(distributions) - 1:
+            return float(np.exp(distribution.log_mass(np.float64(first * unit), np.float64((last + 1) * unit))))
         cells = np.arange(first, last + 1)
-        masses = np.exp(law.log_mass(cells * unit, (cells + 1) * unit))
+        masses = np.exp(distribution.log_mass(cells * unit, (cells + 1) * unit))
         rests = (left * (1 - Fraction(int(cell) + 1, 1 << self._grid_bits)) for cell in cells)
-        return float(sum(m * self._summed(laws, place + 1, rest) for m, rest in zip(masses, rests, strict=True)))
+        return float(
+            sum(m * self._summed(distributions, place + 1, rest) for m, rest in zip(masses, rests, strict=True))
+        )
 
 
 def enough_grid_bits(fewest: int, cells: int, least: Fraction, prior: Sequence[Fraction], added: Fraction) -> int:

@@ -56,7 +56,7 @@ from discreet.inference._posterior import little_information as little_informati
 from discreet.inference._posterior import require_posterior as require_posterior
 from discreet.inference._posterior_sample import Group as Group
 from discreet.inference._posterior_sample import PosteriorSample as PosteriorSample
-from discreet.inference._prior_strengths import read_strengths as read_strengths
+from discreet.inference._prior_strengths import solve_with_strengths as solve_with_strengths
 from discreet.inference._problem import (
     MOST_NUMBERS,
     MOST_OPERATIONS,

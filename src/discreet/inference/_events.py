@@ -42,8 +42,8 @@ class EventPosterior(Posterior[ModelT]):
 
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
-        law = self.probability(event) if given is None else self.conditional(event, given)
-        row = _row(event, given or "", law, level)
+        distribution = self.probability(event) if given is None else self.conditional(event, given)
+        row = _row(event, given or "", distribution, level)
         self.asked(event, [row])
         return row
 
@@ -54,13 +54,15 @@ class EventPosterior(Posterior[ModelT]):
         """
         known = [event_name(by, each) for each in column_named(self.columns, by).levels]
         rows = []
-        for group, law, sizes in zip(known, self.rate_laws(event, by), self.group_sizes(by, level), strict=True):
-            row = _row(str(event), group, law, level)
+        for group, distribution, sizes in zip(
+            known, self.rate_distributions(event, by), self.group_sizes(by, level), strict=True
+        ):
+            row = _row(str(event), group, distribution, level)
             rows.append(replace(row, records_low=sizes.low, records_high=sizes.high))
         self.asked(str(event), rows)
         return tuple(rows)
 
-    def rate_laws(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
+    def rate_distributions(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
         """Return the distribution of P(event | each level of a column)."""
         column = column_named(self.columns, by)
         return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
@@ -75,9 +77,9 @@ class EventPosterior(Posterior[ModelT]):
         """Warn where answers to a question mostly reflect the prior; by default, never."""
 
 
-def _row(event: str, given: str, law: ProbabilityDistribution, level: float) -> Row:
-    errors = law.monte_carlo_error, law.numerical_error(level)
-    return Row(event, given, *law.summary(level), PROBABILITY, *errors)
+def _row(event: str, given: str, distribution: ProbabilityDistribution, level: float) -> Row:
+    errors = distribution.monte_carlo_error, distribution.numerical_error(level)
+    return Row(event, given, *distribution.summary(level), PROBABILITY, *errors)
 
 
 def column_named(columns: Sequence[Column], name: str) -> Column:

@@ -86,8 +86,8 @@ class LatentCounts:
         if not (int(times @ first) < self.total < int(times @ last)) and not whole.all():
             return None
         logs = windows.log_weights(weight.alpha)[None]
-        law = TotalLaw.known(self.total)
-        return KnownSum(logs, first[None], law, times, outside=windows.beyond(weight.alpha))
+        distribution = TotalLaw.known(self.total)
+        return KnownSum(logs, first[None], distribution, times, outside=windows.beyond(weight.alpha))
 
     @property
     def lost(self) -> float:

@@ -43,14 +43,14 @@ _DRAWS = 4_000
 _LITTLE = 0.2  # nats; below this, an interval mostly reflects the prior
 
 
-def posterior_of(reading: type) -> Callable[..., Any]:
+def posterior_of(solution: type) -> Callable[..., Any]:
     """Return the posterior that shows readings of a kind."""
-    for kind in reading.__mro__:
+    for kind in solution.__mro__:
         if kind not in Posterior.registered and (home := POSTERIORS.get(f"{kind.__module__}.{kind.__name__}")):
             import_module(home)
         if kind in Posterior.registered:
             return Posterior.registered[kind]
-    raise DeclarationError(f"No posterior shows a {reading.__name__}. Nothing was read.")
+    raise DeclarationError(f"No posterior shows a {solution.__name__}. Nothing was read.")
 
 
 def require_posterior(given: object, undone: str) -> None:

@@ -33,7 +33,7 @@ class HasEvents(Protocol):
     def rates(self, event: str, by: str, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
 
-    def rate_laws(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
+    def rate_distributions(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
         """Return the distribution of P(event | each level of a column)."""
 
     def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:

@@ -57,8 +57,10 @@ def beta_binomial_count(x: Floats, totals: Floats, a: float, b: float) -> tuple[
     if (large := ~small).any():
         n, deviation = totals[large], sd[large]
         skew = (b - a) * (a + b + 2 * n) / ((a + b) * (a + b + 2) * deviation)
-        law = lambda t: log_chances(t, n, a, b)  # noqa: E731
-        found[large], weights[large] = rounded(x[large], (mean[large], deviation, skew), (np.zeros_like(n), n), law)
+        distribution = lambda t: log_chances(t, n, a, b)  # noqa: E731
+        found[large], weights[large] = rounded(
+            x[large], (mean[large], deviation, skew), (np.zeros_like(n), n), distribution
+        )
     return found, weights
 
 

@@ -37,7 +37,7 @@ from discreet.inference import (
 from discreet.mathematics import log_prior_constant, log_prior_windows
 from discreet.networks import _splits as splits
 from discreet.networks._class_states import represented
-from discreet.networks._measured import log_constant, measured_tables, seen_tables
+from discreet.networks._measured import log_constant, measured_tables, noisy_tables
 from discreet.networks._model import Network
 from discreet.networks._solution import NetworkSolution
 from discreet.networks._splits import split_by_totals
@@ -103,8 +103,8 @@ class BinaryTreeCounts(TableCounts):
         if variable.parent is None:
             return split_by_totals([1.0], [self._walk.root_law(place, inside)], [self.size])
         counts, shares = represented(self._walk.chances[variable.parent], splits.MOST_COUNTS)
-        laws = [self._walk.row_law(place, row, inside, count) for count in counts.tolist()]
-        return split_by_totals(shares, laws, (counts if row else self.size - counts).tolist())
+        distributions = [self._walk.row_distribution(place, row, inside, count) for count in counts.tolist()]
+        return split_by_totals(shares, distributions, (counts if row else self.size - counts).tolist())
 
 
 class _Walk:
@@ -179,29 +179,31 @@ class _Walk:
     @cached_property
     def _down(self) -> tuple[dict[int, Windowed], list[Floats]]:
         """Return the law of each inner variable's count, and the expected probabilities of all variables."""
-        laws: dict[int, Windowed] = {}
+        distributions: dict[int, Windowed] = {}
         means: list[Floats] = []
         for place, variable in enumerate(self.variables):
             if variable.parent is None:
-                means.append(self._root_down(place, laws))
+                means.append(self._root_down(place, distributions))
             elif place in self.edges:
-                law, yes = self.edges[place].down(laws[variable.parent].values)
-                laws[place] = Windowed(self._heard[place].first, law / law.sum())
+                distribution, yes = self.edges[place].down(distributions[variable.parent].values)
+                distributions[place] = Windowed(self._heard[place].first, distribution / distribution.sum())
                 means.append(np.stack([1 - yes, yes], axis=1))
             else:
                 zero, one = self.rows[place]
-                chances = laws[variable.parent].values
+                chances = distributions[variable.parent].values
                 means.append(np.stack([chances[::-1] @ zero.probabilities, chances @ one.probabilities]))
-        return laws, means
+        return distributions, means
 
-    def _root_down(self, place: int, laws: dict[int, Windowed]) -> Floats:
+    def _root_down(self, place: int, distributions: dict[int, Windowed]) -> Floats:
         variable = self.variables[place]
         if place in self.rows:
             return self.rows[place][0].probabilities
         logs = self._heard[place].values + self._own(place)
         chances = np.exp(logs - logs.max())
-        laws[place] = Windowed(self._heard[place].first, chances / chances.sum())
-        yes = (variable.alpha[1] + float(laws[place].values @ laws[place].counts)) / (variable.alpha.sum() + self.size)
+        distributions[place] = Windowed(self._heard[place].first, chances / chances.sum())
+        yes = (variable.alpha[1] + float(distributions[place].values @ distributions[place].counts)) / (
+            variable.alpha.sum() + self.size
+        )
         return np.array([[1 - yes, yes]])
 
     @property
@@ -225,16 +227,16 @@ class _Walk:
         """Return the law of how many records have one of some levels of a root."""
         if place in self.rows:
             return self.rows[place][0].law_inside(inside, self.size)
-        law = self.chances[place]
-        return law if inside[1] else Windowed(self.size - law.last, law.values[::-1])
+        distribution = self.chances[place]
+        return distribution if inside[1] else Windowed(self.size - distribution.last, distribution.values[::-1])
 
-    def row_law(self, place: int, row: int, inside: NDArray[np.bool_], above: int) -> Windowed:
+    def row_distribution(self, place: int, row: int, inside: NDArray[np.bool_], above: int) -> Windowed:
         """Return the law of how many records of one row have one of some levels, given the parent's count."""
         total = above if row else self.size - above
         if place in self.rows:
             return self.rows[place][row].law_inside(inside, total)
-        law = self.edges[place].law_of_row(row, above)
-        return law if inside[1] else Windowed(total - law.last, law.values[::-1])
+        distribution = self.edges[place].law_of_row(row, above)
+        return distribution if inside[1] else Windowed(total - distribution.last, distribution.values[::-1])
 
     def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables of every variable."""
@@ -254,8 +256,8 @@ class _Walk:
     def _draw_root(self, place: int, count: int, generator: np.random.Generator) -> Counts:
         if place in self.rows:
             return self.rows[place][0].draw(np.full(count, self.size), generator)[:, None]
-        law = self.chances[place]
-        yes = generator.choice(law.counts, size=count, p=law.values)
+        distribution = self.chances[place]
+        yes = generator.choice(distribution.counts, size=count, p=distribution.values)
         return np.stack([self.size - yes, yes], axis=1)[:, None]
 
 
@@ -264,7 +266,7 @@ def _certified(variables: Sequence[BinaryTable], size: int) -> tuple[_Walk, floa
     settings = first_settings(variables, size)
     for _ in range(_ROUNDS):
         walk = _Walk(variables, size, settings)
-        narrow = [place for place, law in walk.chances.items() if _is_cut(law, size)]
+        narrow = [place for place, distribution in walk.chances.items() if _is_cut(distribution, size)]
         error = sum(walk.errors_of(place) for place in range(len(variables)))
         if not narrow and error <= _ERROR:
             return walk, error
@@ -272,17 +274,20 @@ def _certified(variables: Sequence[BinaryTable], size: int) -> tuple[_Walk, floa
         for place in narrow:
             windows[place] = _wider(*windows[place], size)
         centres = list(settings.centres)
-        for place, law in walk.chances.items():
-            centres[place] = float(law.values @ law.counts)
+        for place, distribution in walk.chances.items():
+            centres[place] = float(distribution.values @ distribution.counts)
         finer = 1 if error <= _ERROR else 2
         margin = settings.margin if error <= _ERROR else 1.5 * settings.margin
         settings = _Settings(tuple(windows), tuple(centres), finer * settings.parts, margin)
     raise DiscreetError(TOO_FAR)
 
 
-def _is_cut(law: Windowed, size: int) -> bool:
+def _is_cut(distribution: Windowed, size: int) -> bool:
     """Tell whether a law is not yet negligible at an end of its window that could lie further out."""
-    left, right = law.first > 0 and law.values[0] > _ENDS, law.last < size and law.values[-1] > _ENDS
+    left, right = (
+        distribution.first > 0 and distribution.values[0] > _ENDS,
+        distribution.last < size and distribution.values[-1] > _ENDS,
+    )
     return bool(left or right)
 
 
@@ -358,7 +363,7 @@ class BinaryTreesSolver(Solver):
 
     def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
-        model, seen = problem.model, seen_tables(problem)
+        model, seen = problem.model, noisy_tables(problem)
         places = {variable.name: place for place, variable in enumerate(model.variables)}
         tables = [
             BinaryTable(v.name, places[above[0]] if above else None, np.array(prior), seen[v.name])

@@ -32,7 +32,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnFactor:
+class ClassFactor:
     """What else weights a class count: its prior P_a(t), and the concave log kernel of what was observed of it."""
 
     alpha: float
@@ -73,7 +73,7 @@ class ClassSolution(ABC):
         """Return the states of this class, given the probability of every class count."""
 
     @abstractmethod
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         """Return for each class count the law of how many records have one of some levels."""
 
     @abstractmethod
@@ -85,11 +85,11 @@ class ClassSolution(ABC):
         """Return a bound on the relative error of each weight."""
         return np.zeros(len(self.log_weights.values))
 
-    def steepest(self, own: OwnFactor) -> float:
+    def steepest(self, own: ClassFactor) -> float:
         """Return the largest tilt of the class counts at which what lies beyond the window is bounded."""
         return float("inf")
 
-    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+    def log_outside(self, tilt: float, own: ClassFactor) -> float:
         """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         return -float("inf")
 
@@ -135,15 +135,15 @@ class WholeClass(ClassSolution):
         ]
         return ClassStates(shares, counts.astype(float), features)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         middle = int(counts[len(counts) // 2])
-        return laws_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
+        return distributions_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         return [row.draw(totals, generator) for row in self._rows]
 
 
-def laws_inside(log_factors: Floats, inside: Bools, totals: Counts, centres: Floats) -> list[Windowed]:
+def distributions_inside(log_factors: Floats, inside: Bools, totals: Counts, centres: Floats) -> list[Windowed]:
     """Return for each total of a row the law, on 0, ..., total, of the counts inside: P(k) ~ f_in(k) f_out(total - k).
 
     `centres` says around which counts of the levels all that matters happens.
@@ -211,12 +211,12 @@ class WindowedClass(ClassSolution):
     def errors(self) -> Floats:
         return np.asarray(sum(row.errors for row in self._rows))
 
-    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+    def log_outside(self, tilt: float, own: ClassFactor) -> float:
         right = self._log_beyond(self.last, 1, tilt, own) if self.last < self.size else -np.inf
         left = self._log_beyond(self.first, -1, tilt, own) if self.first > 0 else -np.inf
         return float(np.logaddexp(right, left))
 
-    def _log_beyond(self, edge: int, side: int, tilt: float, own: OwnFactor) -> float:
+    def _log_beyond(self, edge: int, side: int, tilt: float, own: ClassFactor) -> float:
         """Return the best of several geometric series that bound all beyond one end.
 
         Right of it c_i(t) falls (A_i >= 1), or is at most c_i(n). Left of it c_i rises by (t - 1 + A_i) / t a step: by
@@ -243,7 +243,7 @@ class WindowedClass(ClassSolution):
     def _bounds(self, share: float) -> list[LogBound]:
         return [row.log_bound(share) for row in self._rows]
 
-    def steepest(self, own: OwnFactor) -> float:
+    def steepest(self, own: ClassFactor) -> float:
         found = np.inf
         for side, edge, is_open in ((1, self.last, self.last < self.size), (-1, self.first, self.first > 0)):
             if is_open:
@@ -256,7 +256,7 @@ class WindowedClass(ClassSolution):
         features = [row.probabilities[counts - self.first] for row in self._rows]
         return ClassStates(shares, counts.astype(float), features)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         return [self._rows[feature].law_inside(inside, total) for total in counts.tolist()]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:

@@ -95,7 +95,7 @@ def subsets(length: int) -> list[tuple[int, ...]]:
     return list(chain.from_iterable(combinations(range(length), count) for count in range(1, length + 1)))
 
 
-def made_up_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> dict[Names, Counts]:
+def simulated_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> dict[Names, Counts]:
     """Return the tables of the maximal families of made-up records that follow fitted tables of all families.
 
     Records get their levels one variable after the other: in each row as many of each level as the fitted row says,
@@ -211,7 +211,7 @@ class ConsistentTables:
             ((names, table),) = self.tables.items()
             flat = nearest_counts(table.ravel(), float(self.size))
             return {names: largest_remainders(flat, self.size).reshape(table.shape)}
-        return made_up_counts(self.model, self.size, {family: self.table(*family) for family in self._families})
+        return simulated_counts(self.model, self.size, {family: self.table(*family) for family in self._families})
 
     @property
     def _families(self) -> tuple[Family, ...]:
@@ -285,9 +285,12 @@ def _joined(levels: Mapping[int, NoisyPart]) -> NoisyPart:
 
 
 def _in_every_direction(measurement: Measurement) -> Floats:
-    law = measurement.noise
-    more = [m / (m - 1) if keeps else 1.0 for m, keeps in zip(law.blocks, preserved(law.structure), strict=True)]
-    return np.asarray(law.variance * np.repeat(more, law.blocks))
+    distribution = measurement.noise
+    more = [
+        m / (m - 1) if keeps else 1.0
+        for m, keeps in zip(distribution.blocks, preserved(distribution.structure), strict=True)
+    ]
+    return np.asarray(distribution.variance * np.repeat(more, distribution.blocks))
 
 
 def _norms(cells: tuple[bool, ...], shape: tuple[int, ...]) -> Floats:

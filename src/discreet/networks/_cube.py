@@ -36,9 +36,9 @@ from discreet._core.errors import DiscreetError
 from discreet.inference import CostEstimate, NoisyRow, Problem, Solver, Windowed, groups
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows, tilted_to
 from discreet.mechanism import Measurement
-from discreet.networks._class import Bools, ClassSolution, OwnFactor
+from discreet.networks._class import Bools, ClassFactor, ClassSolution
 from discreet.networks._class_states import ClassStates, blocks, represented
-from discreet.networks._measured import log_constant, own_factors, seen_row
+from discreet.networks._measured import log_constant, noisy_row_of, own_factors
 from discreet.networks._model import Network
 from discreet.networks._naive_bayes import BEYOND, ClassCounts, NaiveBayesCounts
 from discreet.networks._solution import NetworkSolution
@@ -75,7 +75,7 @@ class FeatureDistributions:
     """
 
     first: Counts
-    law: Floats
+    probabilities: Floats
     distances: Counts
 
     def within(self, values: Floats, radii: Counts) -> Floats:
@@ -170,7 +170,7 @@ class CubeKernel:
         logs = log_prior(yes[:, None], places) + log_prior(no[:, None], count - places)
         return np.asarray(logs.max(axis=1) + self._log_constant(count))
 
-    def laws(self, count: int, radius: int) -> FeatureDistributions:
+    def distributions(self, count: int, radius: int) -> FeatureDistributions:
         """Return the laws of all features on their intervals of a radius."""
         middle = self.noisy + count
         first = np.clip(-((radius - middle) // 2), 0, count)
@@ -188,9 +188,9 @@ class CubeKernel:
 
     def _log_products(self, count: int, radii: Counts) -> Floats:
         """Return log prod_i P(k_i in its interval) for consecutive radii."""
-        laws = self.laws(count, int(radii[-1]))
+        distributions = self.distributions(count, int(radii[-1]))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(laws.within(laws.law, radii)).sum(axis=0))
+            return np.asarray(np.log(distributions.within(distributions.probabilities, radii)).sum(axis=0))
 
     def law_of_yes(self, feature: int, count: int) -> Windowed:
         """Return P(k_i | z, n_y) ~ P(k_i) sum_rho w_rho / P(interval_i of rho), over radii whose interval holds k_i.
@@ -198,12 +198,14 @@ class CubeKernel:
         These are all radii from |z_i - s_i| on: sums from one end, in which no digits cancel.
         """
         found = self.radii(count)
-        laws = self.laws(count, int(found.radii[-1]))
-        within = laws.within(laws.law, found.radii)[feature]
+        distributions = self.distributions(count, int(found.radii[-1]))
+        within = distributions.within(distributions.probabilities, found.radii)[feature]
         shares = np.divide(found.chances, within, out=np.zeros_like(within), where=found.chances > 0)
         later = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
-        places = np.clip(laws.distances[feature] - found.radii[0], 0, len(shares))
-        return Windowed(int(laws.first[feature]), np.asarray(laws.law[feature] * later[places]))
+        places = np.clip(distributions.distances[feature] - found.radii[0], 0, len(shares))
+        return Windowed(
+            int(distributions.first[feature]), np.asarray(distributions.probabilities[feature] * later[places])
+        )
 
 
 class CubeClass(ClassSolution):
@@ -226,15 +228,15 @@ class CubeClass(ClassSolution):
         """Return log P(z | n_y) but for a constant; -inf where it is proved to be negligible."""
         return self._window
 
-    def _ends(self, own: OwnFactor) -> list[tuple[int, int, float, float]]:
+    def _ends(self, own: ClassFactor) -> list[tuple[int, int, float, float]]:
         """Return for each open end its class count, its side, and a bound on all beyond: P(z | n_y) is at most one."""
         ends = ((self._looked[0], -1, self._looked[0] > 0), (self._looked[1], 1, self._looked[1] < self.size))
         return [(edge, side, *own.beyond(edge, side)) for edge, side, is_open in ends if is_open]
 
-    def steepest(self, own: OwnFactor) -> float:
+    def steepest(self, own: ClassFactor) -> float:
         return min((-ratio for _, _, _, ratio in self._ends(own)), default=float("inf"))
 
-    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+    def log_outside(self, tilt: float, own: ClassFactor) -> float:
         found = -np.inf
         for edge, side, start, ratio in self._ends(own):
             log_ratio = ratio + side * tilt
@@ -274,18 +276,23 @@ class CubeClass(ClassSolution):
 
     def _means(self, count: int, radii: Counts) -> Floats:
         """Return E[k_i] within each interval (features, radii)."""
-        laws = self.kernel.laws(count, int(radii[-1]))
-        steps = np.arange(laws.law.shape[1])
+        distributions = self.kernel.distributions(count, int(radii[-1]))
+        steps = np.arange(distributions.probabilities.shape[1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            means = laws.within(laws.law * steps, radii) / laws.within(laws.law, radii)
-        return np.asarray(laws.first[:, None] + means)
+            means = distributions.within(distributions.probabilities * steps, radii) / distributions.within(
+                distributions.probabilities, radii
+            )
+        return np.asarray(distributions.first[:, None] + means)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         """Return for each class count the law of how many of its records are inside: those that say yes, or no."""
         yes = [self.kernel.law_of_yes(feature, count) for count in counts.tolist()]
         if inside[1]:
             return yes
-        return [Windowed(count - law.last, law.values[::-1]) for count, law in zip(counts.tolist(), yes, strict=True)]
+        return [
+            Windowed(count - probabilities.last, probabilities.values[::-1])
+            for count, probabilities in zip(counts.tolist(), yes, strict=True)
+        ]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         """Draw the counts of every feature (one array with a column for each level), one row for each class count."""
@@ -298,15 +305,17 @@ class CubeClass(ClassSolution):
 
     def _draw_within(self, count: int, radii: Counts, generator: np.random.Generator) -> Counts:
         """Draw a count from each interval by inverting its sums: counts in the order of their distance."""
-        laws = self.kernel.laws(count, int(radii.max()))
-        marks = generator.random((len(radii), len(laws.first)))
+        distributions = self.kernel.distributions(count, int(radii.max()))
+        marks = generator.random((len(radii), len(distributions.first)))
         drawn = np.empty(marks.shape, dtype=np.int64)
-        for feature, (law, distances) in enumerate(zip(laws.law, laws.distances, strict=True)):
-            order = np.argsort(np.where(law > 0, distances, int(radii.max()) + 1), kind="stable")
-            sums = np.cumsum(law[order])
-            ends = np.searchsorted(distances[order][law[order] > 0], radii, side="right")
+        for feature, (probabilities, distances) in enumerate(
+            zip(distributions.probabilities, distributions.distances, strict=True)
+        ):
+            order = np.argsort(np.where(probabilities > 0, distances, int(radii.max()) + 1), kind="stable")
+            sums = np.cumsum(probabilities[order])
+            ends = np.searchsorted(distances[order][probabilities[order] > 0], radii, side="right")
             found = np.searchsorted(sums, marks[:, feature] * sums[np.maximum(ends - 1, 0)], side="right")
-            drawn[:, feature] = laws.first[feature] + order[np.minimum(found, np.maximum(ends - 1, 0))]
+            drawn[:, feature] = distributions.first[feature] + order[np.minimum(found, np.maximum(ends - 1, 0))]
         return drawn
 
 
@@ -346,7 +355,7 @@ class _Look:
 
 
 def cube_classes(
-    kernels: Sequence[CubeKernel], classes: NoisyRow, own: Sequence[OwnFactor], size: int
+    kernels: Sequence[CubeKernel], classes: NoisyRow, own: Sequence[ClassFactor], size: int
 ) -> list[CubeClass]:
     """Return the readings of all classes, each with the weights of the class counts that matter."""
     shift = (size - float(classes.values.sum())) / len(kernels)
@@ -366,7 +375,7 @@ def cube_classes(
 
 
 def _within(
-    kernels: Sequence[CubeKernel], own: Sequence[OwnFactor], ends: Sequence[tuple[int, int]], size: int, rate: float
+    kernels: Sequence[CubeKernel], own: Sequence[ClassFactor], ends: Sequence[tuple[int, int]], size: int, rate: float
 ) -> list[CubeClass] | None:
     """Return the readings on windows of class counts; None if more than a negligible share lies beyond these."""
     looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
@@ -383,12 +392,12 @@ def _within(
     ]
 
 
-def _is_enough(found: Sequence[CubeClass], own: Sequence[OwnFactor], size: int) -> bool:
+def _is_enough(found: Sequence[CubeClass], own: Sequence[ClassFactor], size: int) -> bool:
     """Tell whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
     return ClassCounts(found, own).known(size).outside_share <= BEYOND
 
 
-def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> tuple[list[Counts], float]:
+def _kept(looks: Sequence[_Look], own: Sequence[ClassFactor], size: int, rate: float) -> tuple[list[Counts], float]:
     """Return the counts of each class whose upper bound is not negligible, and the log share of all beyond the look."""
     upper = ClassCounts([CubeClass(look.kernel, look.upper, look.ends) for look in looks], own)
     lower = ClassCounts([CubeClass(look.kernel, look.lower, look.ends) for look in looks], own)
@@ -456,10 +465,10 @@ class CubeSolver(Solver):
         alpha = np.array(model.prior if found.classes is None else model.prior[1:])
         kernels = [CubeKernel(each.values, found.rate, alpha, size) for each in found.features]
         if found.classes is None:
-            own, weight = [OwnFactor(1.0)], np.array([kernels[0].log_weight(size)])
+            own, weight = [ClassFactor(1.0)], np.array([kernels[0].log_weight(size)])
             classes = [CubeClass(kernels[0], Windowed(size, weight), (0, size))]
         else:
-            seen = seen_row(found.classes, np.arange(found.classes.of.length))
+            seen = noisy_row_of(found.classes, np.arange(found.classes.of.length))
             own = own_factors(model.prior[0], [seen])
             classes = cube_classes(kernels, seen, own, size)
         return NetworkSolution(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))

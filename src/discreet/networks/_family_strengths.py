@@ -46,9 +46,9 @@ def are_few(problem: Problem[Network], solver: Solver) -> bool:
     return operations <= MOST_OPERATIONS * problem.work_limit
 
 
-def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkSolution]:
+def solve_with_family_strengths(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkSolution]:
     """Return readings under one strength for each family, each with the weight of the priors that it stands for."""
-    return _Families(problem, read).readings()
+    return _Families(problem, read).solutions()
 
 
 class _Families:
@@ -56,7 +56,7 @@ class _Families:
         self._problem, self._read, self._grids = problem, read, problem.model.strength_grids
         self._known: dict[FamilyIndices, NetworkSolution] = {}
 
-    def readings(self) -> list[NetworkSolution]:
+    def solutions(self) -> list[NetworkSolution]:
         """Return the readings that matter."""
         chances = [_normalised(logs) for logs in self._beside_the_best()]
         prior = -sum(log(len(values)) for values in self._grids.values())

@@ -13,7 +13,7 @@ import numpy as np
 from discreet._core.arrays import Counts, Floats
 from discreet.inference import NoisyRow, Problem
 from discreet.mechanism import Measurement, Part
-from discreet.networks._class import OwnFactor
+from discreet.networks._class import ClassFactor
 from discreet.noise import log_terms, product_of
 
 Names = tuple[str, ...]
@@ -55,14 +55,14 @@ class MeasuredTable:
     @property
     def reach(self) -> float:
         """Return how far away from a noisy cell a count is seen at all, in either direction: public."""
-        law, place = self.measurement.noise, int(self.rows.flat[0])
-        farthest = float(law.decay_length[place])
-        while float(log_terms(law.structure, np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
+        distribution, place = self.measurement.noise, int(self.rows.flat[0])
+        farthest = float(distribution.decay_length[place])
+        while float(log_terms(distribution.structure, np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
             farthest *= 2
         low = farthest / 2
         for _ in range(8):
             middle = (low + farthest) / 2
-            seen = float(log_terms(law.structure, np.array([middle]), np.array([place]))[0]) > -_UNSEEN
+            seen = float(log_terms(distribution.structure, np.array([middle]), np.array([place]))[0]) > -_UNSEEN
             low, farthest = (middle, farthest) if seen else (low, middle)
         return farthest
 
@@ -87,18 +87,18 @@ def log_constant(problem: Problem) -> float:
     return -float(sum(measurement.noise.log_normaliser for measurement in problem.measurements))
 
 
-def seen_row(measurement: Measurement, places: Counts) -> NoisyRow:
+def noisy_row_of(measurement: Measurement, places: Counts) -> NoisyRow:
     """Return what a measurement says about the cells of one row, at these indices."""
-    law, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
-    information = 1 / np.maximum(law.variance[places], 1e-9)
-    return NoisyRow(log_kernel, np.asarray(measurement.values[places]), law.decay_length[places], information)
+    distribution, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
+    information = 1 / np.maximum(distribution.variance[places], 1e-9)
+    return NoisyRow(log_kernel, np.asarray(measurement.values[places]), distribution.decay_length[places], information)
 
 
 def _log_kernel_at(measurement: Measurement, places: Counts, counts: Counts) -> Floats:
     return measurement.log_terms(counts, places[:, None])
 
 
-def seen_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
+def noisy_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
     """Return what was seen of every family, by the rows of its table: one for each measurement of it."""
     model = problem.model
     seen: dict[str, list[list[NoisyRow]]] = {
@@ -106,14 +106,14 @@ def seen_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
     }
     for table in measured_tables(problem) or ():
         for own, places in zip(seen[table.names[-1]], table.rows, strict=True):
-            own.append(seen_row(table.measurement, places))
+            own.append(noisy_row_of(table.measurement, places))
     return seen
 
 
-def own_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[OwnFactor]:
+def own_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[ClassFactor]:
     """Return what weights the counts of single cells of a row: the prior, and what was observed of each."""
     cells = len(alpha)
-    return [OwnFactor(float(a), partial(_log_kernel_of, seen, cells, place)) for place, a in enumerate(alpha)]
+    return [ClassFactor(float(a), partial(_log_kernel_of, seen, cells, place)) for place, a in enumerate(alpha)]
 
 
 def _log_kernel_of(seen: Sequence[NoisyRow], cells: int, place: int, counts: Counts) -> Floats:

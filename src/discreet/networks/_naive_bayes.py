@@ -45,9 +45,9 @@ from discreet.mechanism import DrawnRows
 from discreet.networks import _splits as splits
 from discreet.networks._class import (
     Bools,
+    ClassFactor,
     ClassSolution,
     KnownRows,
-    OwnFactor,
     RowMemory,
     WholeClass,
     WindowedClass,
@@ -58,9 +58,9 @@ from discreet.networks._measured import (
     log_constant,
     log_noise,
     measured_tables,
+    noisy_tables,
     own_factors,
     rough_margins,
-    seen_tables,
 )
 from discreet.networks._model import Network
 from discreet.networks._solution import NetworkSolution
@@ -77,7 +77,7 @@ _ROUNDS = 12  # rounds of widening and cutting
 class ClassCounts:
     """Weights of all class counts on their windows, and bounds on what lies beyond these."""
 
-    def __init__(self, classes: Sequence[ClassSolution], own: Sequence[OwnFactor]) -> None:
+    def __init__(self, classes: Sequence[ClassSolution], own: Sequence[ClassFactor]) -> None:
         self._classes, self._own = classes, own
         rows = [each.log_weights.values + f(each.log_weights) for each, f in zip(classes, own, strict=True)]
         self.first = np.array([each.log_weights.first for each in classes])
@@ -101,7 +101,7 @@ class ClassCounts:
         """Return the class counts given that they sum to n."""
         return KnownSum(self.logs[None], self.first[None], TotalLaw.known(size), outside=self)
 
-    def laws(self, known: KnownSum) -> list[Windowed]:
+    def distributions(self, known: KnownSum) -> list[Windowed]:
         """Return P(n_y = t | z) of every class on its window."""
         widths = (self.last - self.first + 1).tolist()
         triples = zip(self.first.tolist(), known.marginals[0], widths, strict=True)
@@ -118,7 +118,7 @@ class NaiveBayesCounts(TableCounts):
     method = "read exactly"
 
     def __init__(
-        self, classes: Sequence[ClassSolution], own: Sequence[OwnFactor], size: int, log_constant: float = 0.0
+        self, classes: Sequence[ClassSolution], own: Sequence[ClassFactor], size: int, log_constant: float = 0.0
     ) -> None:
         self.alpha, self.size = np.array([each.alpha for each in own]), size
         self.classes, self._row, self.class_chances, self.error = _certified(list(classes), own, size)
@@ -128,7 +128,7 @@ class NaiveBayesCounts(TableCounts):
     @cached_property
     def states(self) -> list[ClassStates]:
         """Return the states of each class."""
-        return [reading.states(chances) for reading, chances in zip(self.classes, self.class_chances, strict=True)]
+        return [solution.states(chances) for solution, chances in zip(self.classes, self.class_chances, strict=True)]
 
     @cached_property
     def _expected(self) -> Floats:
@@ -156,8 +156,8 @@ class NaiveBayesCounts(TableCounts):
 
     def class_split(self, inside: Bools) -> Split:
         """Return the law of how many records belong to one of some classes."""
-        counts, law = self._row.marginal(inside.astype(np.int64))
-        return split_by_totals([1.0], [Windowed(int(counts[0]), law)], [self.size])
+        counts, distribution = self._row.marginal(inside.astype(np.int64))
+        return split_by_totals([1.0], [Windowed(int(counts[0]), distribution)], [self.size])
 
     def feature_split(self, feature: int, place: int, inside: Bools) -> Split:
         """Return the law of (n_y, k), k the records of one class whose feature has one of some levels.
@@ -166,7 +166,9 @@ class NaiveBayesCounts(TableCounts):
         are merged, with the exact probability of all of them.
         """
         counts, shares = represented(self.class_chances[place], splits.MOST_COUNTS)
-        return split_by_totals(shares, self.classes[place].laws_inside(feature, inside, counts), counts.tolist())
+        return split_by_totals(
+            shares, self.classes[place].distributions_inside(feature, inside, counts), counts.tolist()
+        )
 
     def log_joint(self, codes: Counts) -> Floats:
         """Return log P(y, x | z) for rows of feature codes (rows) and each class (columns)."""
@@ -184,14 +186,14 @@ class NaiveBayesCounts(TableCounts):
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
         """Draw class counts (one row per draw), and for every feature tables (draws, classes, levels)."""
         totals = self._row.draw(np.full(count, self.size), generator)
-        parts = [reading.draw(column, generator) for reading, column in zip(self.classes, totals.T, strict=True)]
+        parts = [solution.draw(column, generator) for solution, column in zip(self.classes, totals.T, strict=True)]
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]
 
 
 Certified = tuple[list[ClassSolution], KnownSum, list[Windowed], float]
 
 
-def _certified(classes: list[ClassSolution], own: Sequence[OwnFactor], size: int) -> Certified:
+def _certified(classes: list[ClassSolution], own: Sequence[ClassFactor], size: int) -> Certified:
     """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
 
     A weight hidden by rounding is replaced by an upper bound, which can be far too large: only where weights are known
@@ -203,8 +205,10 @@ def _certified(classes: list[ClassSolution], own: Sequence[OwnFactor], size: int
             break
         row = counts.known(size)
         if row.outside_share <= BEYOND:
-            chances = counts.laws(row)
-            errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
+            chances = counts.distributions(row)
+            errors = [
+                float(distribution.values @ each.errors) for distribution, each in zip(chances, classes, strict=True)
+            ]
             if sum(errors) > _ERROR:
                 pairs = zip(classes, errors, strict=True)
                 classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
@@ -218,16 +222,16 @@ def _certified(classes: list[ClassSolution], own: Sequence[OwnFactor], size: int
     raise DiscreetError(TOO_FAR)
 
 
-def _ends(reading: ClassSolution) -> tuple[int, int]:
-    return reading.log_weights.first, reading.log_weights.last
+def _ends(solution: ClassSolution) -> tuple[int, int]:
+    return solution.log_weights.first, solution.log_weights.last
 
 
 def _known(chances: Sequence[Windowed], classes: Sequence[ClassSolution]) -> list[Windowed]:
     """Return laws of class counts without those that rounding hides, which are proved to be negligible."""
     found = []
-    for law, reading in zip(chances, classes, strict=True):
-        values = np.where(reading.errors < 1, law.values, 0.0)
-        found.append(Windowed(law.first, values / values.sum()))
+    for distribution, solution in zip(chances, classes, strict=True):
+        values = np.where(solution.errors < 1, distribution.values, 0.0)
+        found.append(Windowed(distribution.first, values / values.sum()))
     return found
 
 
@@ -308,7 +312,7 @@ def _is_windowed(problem: Problem) -> bool:
 
 def windowed(problem: Problem, known: KnownRows | None = None) -> NaiveBayesCounts:
     """Return class counts and features on windows around what was measured, reusing rows that are already known."""
-    model, size, seen = problem.model, problem.size, seen_tables(problem)
+    model, size, seen = problem.model, problem.size, noisy_tables(problem)
     target, *features = (variable.name for variable in model.variables)
     (class_alpha,), *alpha = model.row_priors
     rows = [[seen[name][y] for name in features] for y in range(len(class_alpha))]
@@ -343,7 +347,7 @@ def whole(problem: Problem, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
         WholeClass(factors(y), [own[y] for own in alpha], middle, log_class[y]) for y, middle in enumerate(middles)
     ]
     constant = log_constant(problem) + sum(each.log_constant() for each in drawn)
-    return NaiveBayesCounts(classes, [OwnFactor(float(a)) for a in class_alpha], size, constant)
+    return NaiveBayesCounts(classes, [ClassFactor(float(a)) for a in class_alpha], size, constant)
 
 
 def _expected_cells(counts: NaiveBayesCounts) -> Floats:

@@ -81,12 +81,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @property
     def method(self) -> str:
-        return self.readings[0].method
+        return self.solutions[0].method
 
     @property
     def mean_prior(self) -> list[list[float]]:
         """Return the prior parameters of a row of every variable; with several strengths, their mean by evidence."""
-        tables = [[np.array(row) for row in reading.model.prior] for reading in self.readings]
+        tables = [[np.array(row) for row in solution.model.prior] for solution in self.solutions]
         return [(self.shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
 
     @property
@@ -141,7 +141,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     def information(self) -> float:
         """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
-        tables = zip(*(reading.model.row_priors for reading in self.readings), strict=True)
+        tables = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         for variable, own in zip(self.model.variables, tables, strict=True):
             shapes, priors = self.standard_shapes[variable.name], np.tensordot(self.shares, np.array(own), 1)
             logs = (digamma(shapes) - digamma(shapes.sum(axis=-1, keepdims=True))).mean(axis=0)
@@ -152,22 +152,22 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the class of a naive Bayes network, and how well chains agree if it was read by chains."""
         known: dict[str, object] = {"target": self.model.target}
-        if (reached := self.readings[0].counts.reached) is not None:
+        if (reached := self.solutions[0].counts.reached) is not None:
             known |= {"r_hat": reached.r_hat, "effective_size": reached.effective_size}
             known |= {"tail_effective_size": reached.tail_effective_size, "accepted": reached.accepted}
-            error = self.readings[0].counts.log_evidence_error
+            error = self.solutions[0].counts.log_evidence_error
             known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws chains are worth; no limit where draws are independent."""
-        found = [reading.counts.reached for reading in self.readings]
+        found = [solution.counts.reached for solution in self.solutions]
         return min((float(each.effective_size) for each in found if each is not None), default=inf)
 
     def mean_errors(self) -> dict[str, Floats] | None:
         """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""
-        found = [reading.counts.reached for reading in self.readings]
+        found = [solution.counts.reached for solution in self.solutions]
         known = [reached for reached in found if reached is not None]
         if len(known) < len(found):
             return None
@@ -202,7 +202,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
             prior=(
                 "The prior of every row of a table is a Dirichlet distribution, with "
                 f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
-                f"{' (learnt from the data)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}."
+                f"{' (learnt from the data)' if len(self.solutions) > 1 and not self.model.is_prior_declared else ''}."
             ),
             has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
             public=("the arrows between them",),
@@ -226,8 +226,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         the true tables where these come from chains (`mean_errors` tells how accurate), and averages over 4,000 draws
         otherwise.
         """
-        exact = [means for reading in self.readings if (means := reading.counts.means()) is not None]
-        if len(exact) < len(self.readings):
+        exact = [means for solution in self.solutions if (means := solution.counts.means()) is not None]
+        if len(exact) < len(self.solutions):
             tables = [table.mean(axis=0) for table in self.predictive_tables.values()]
         else:
             tables = [sum(s * t for s, t in zip(self.shares, own, strict=True)) for own in zip(*exact, strict=True)]
@@ -284,8 +284,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     def _log_joint(self, codes: Counts) -> Floats:
         """Return log P(class, features) for every class: a finite sum, or an average over draws of the true tables."""
-        parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
-        if len(parts) == len(self.readings):
+        parts = [part for r in self.solutions if (part := r.counts.log_joint(codes)) is not None]
+        if len(parts) == len(self.solutions):
             return np.asarray(logsumexp(np.stack(parts), axis=0, b=self.shares[:, None, None]))
         classes, *features = self.predictive_tables.values()
         weights = enumerate(np.log(classes[:, 0].T / DRAWS))
@@ -316,7 +316,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
             raise DeclarationError(f"{words!r} must be neither certain nor about a variable that is given.")
         row = self._row_of(event, given)
         if row is not None:
-            return self._row_law(*row, event[row[0]])
+            return self._row_distribution(*row, event[row[0]])
         tables = self.standard_parameters
         chance = chance_of(both(event, given), tables, self.model)
         return Sampled(chance / chance_of(given, tables, self.model) if given else chance)
@@ -346,16 +346,33 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         levels, chance = most_probable(condition, tables, self.model)
         return levels_of(levels, self.model), chance / float(chance_of(condition, tables, self.model))
 
-    def _row_law(self, name: str, place: int, inside: NDArray[np.bool_]) -> BetaMixture:
+    def _row_distribution(self, name: str, place: int, inside: NDArray[np.bool_]) -> BetaMixture:
         """Return the law of one row of one table: the readings' own if they have it, else over draws of the tables."""
-        laws = [law for reading in self.readings if (law := reading.row_law(name, place, inside)) is not None]
-        if len(laws) == len(self.readings):
-            weights = [share * law.weights for share, law in zip(self.shares, laws, strict=True)]
-            a, b = np.concatenate([law.a for law in laws]), np.concatenate([law.b for law in laws])
-            kind = next((type(law) for law in laws if type(law) is not BetaMixture), BetaMixture)
-            return kind(np.concatenate(weights), a, b, weight_error=max(law.weight_error or 0.0 for law in laws))
+        distributions = [
+            distribution
+            for solution in self.solutions
+            if (distribution := solution.row_distribution(name, place, inside)) is not None
+        ]
+        if len(distributions) == len(self.solutions):
+            weights = [
+                share * distribution.weights for share, distribution in zip(self.shares, distributions, strict=True)
+            ]
+            a, b = (
+                np.concatenate([distribution.a for distribution in distributions]),
+                np.concatenate([distribution.b for distribution in distributions]),
+            )
+            kind = next(
+                (type(distribution) for distribution in distributions if type(distribution) is not BetaMixture),
+                BetaMixture,
+            )
+            return kind(
+                np.concatenate(weights),
+                a,
+                b,
+                weight_error=max(distribution.weight_error or 0.0 for distribution in distributions),
+            )
         table = self.standard_shapes[name][:, place]
-        equal, reached = np.full(DRAWS, 1 / DRAWS), [reading.counts.reached for reading in self.readings]
+        equal, reached = np.full(DRAWS, 1 / DRAWS), [solution.counts.reached for solution in self.solutions]
         worth = min((each.effective_size for each in reached if each is not None), default=float(DRAWS))
         shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
         return BetaMixture(equal, *shapes, draws=min(worth, DRAWS))
@@ -392,26 +409,26 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         return self.model.to_pgmpy(self.mean_tables())
 
     def __init__(
-        self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkSolution]
+        self, model: Network, releases: Sequence[Release[Network]], solutions: Sequence[NetworkSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        self.readings = tuple(readings)
-        equal = -np.log(len(self.readings))
-        self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in readings])
+        self.solutions = tuple(solutions)
+        equal = -np.log(len(self.solutions))
+        self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in solutions])
 
     @cached_property
     def log_evidences(self) -> Floats:
         """Return the log evidence of every reading; that of chains takes longer than the chains themselves."""
-        return np.asarray(np.array([reading.log_evidence for reading in self.readings]) + self._log_weights)
+        return np.asarray(np.array([solution.log_evidence for solution in self.solutions]) + self._log_weights)
 
     @cached_property
     def shares(self) -> Floats:
         """Return the share of every reading, by evidence; that of a single one need not be known."""
-        return np.ones(1) if len(self.readings) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        return np.ones(1) if len(self.solutions) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
     def with_fewer_draws(self) -> Self:
         """Return the same posterior with rows from fewer draws."""
-        made = type(self)(self.model, self.releases, self.readings)
+        made = type(self)(self.model, self.releases, self.solutions)
         made.is_rough = True
         made.rough_draws, made.seed = _ROUGH_DRAWS, crc32(repr(self.releases[0].output).encode())
         return made
@@ -420,14 +437,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self.shares / self.shares.sum())
-        parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.readings, strict=True) if n]
+        parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.solutions, strict=True) if n]
         order = generator.permutation(count)
         found = {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
         return found, np.repeat(np.arange(len(numbers)), numbers)[order], generator
 
     def _with_prior(self, tables: Mapping[str, Counts], which: Counts) -> Tables:
         """Return the Dirichlet parameters of every row, under the prior of the reading that it was drawn from."""
-        priors = zip(*(reading.model.row_priors for reading in self.readings), strict=True)
+        priors = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         pairs = zip(self.model.variables, priors, strict=True)
         return {v.name: np.array(own)[which] + tables[v.name] for v, own in pairs}
 
@@ -488,7 +505,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw probabilities and the counts behind them: by chain if they come from chains, else independently."""
-        chained = self.readings[0].counts.by_chain(whole(count, "count")) if len(self.readings) == 1 else None
+        chained = self.solutions[0].counts.by_chain(whole(count, "count")) if len(self.solutions) == 1 else None
         if chained is None:
             chains, (tables, which, generator) = 1, self._drawn(count, seed)
         else:

@@ -71,7 +71,7 @@ class DistanceRow:
                 result[first + count : last + count, shift:] += factors[count] * part
         return result
 
-    def law(self, total: int) -> tuple[int, Floats]:
+    def distribution(self, total: int) -> tuple[int, Floats]:
         """Return the parity p that all distances have, and the weights of p, p + 2, p + 4, ..."""
         parity = int(self.noisy.sum() - total) % 2
         return parity, self._sums[-1][total, parity::2]
@@ -158,17 +158,17 @@ class SharedRadiusCounts(TableCounts):
     @staticmethod
     def _partial_sums(rows: list[DistanceRow], vector: Counts) -> list[tuple[int, Floats]]:
         """Return the laws of the summed distance of the first 1, 2, ... rows: first distance, weights in steps of 2."""
-        sums = [rows[0].law(int(vector[0]))]
+        sums = [rows[0].distribution(int(vector[0]))]
         for row, count in zip(rows[1:], vector[1:], strict=True):
-            parity, weights = row.law(int(count))
+            parity, weights = row.distribution(int(count))
             first, before = sums[-1]
             sums.append((first + parity, np.convolve(before, weights)[: len(before)]))
         return sums
 
     @staticmethod
-    def _within(law: tuple[int, Floats], last: int) -> Floats:
+    def _within(distribution: tuple[int, Floats], last: int) -> Floats:
         """Return the weight of all distances <= 2 rho, for rho = 0, ..., last."""
-        first, weights = law
+        first, weights = distribution
         places = np.arange(last + 1) - (first + 1) // 2
         table = np.concatenate([[0.0], np.cumsum(weights)])
         return np.asarray(table[np.clip(places + 1, 0, len(weights))])
@@ -207,7 +207,7 @@ class _SharedDistance:
 
     def _sums_of_share(self, place: int, left: int) -> tuple[int, Floats]:
         """Return the parity of a row's distances and running sums of their weights: rows before have what is left."""
-        parity, own = self._rows[place].law(self._totals[place])
+        parity, own = self._rows[place].distribution(self._totals[place])
         start, before = self._sums[place - 1]
         most = (left - parity - start) // 2
         return parity, np.cumsum(own[: most + 1] * before[most::-1])

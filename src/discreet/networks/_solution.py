@@ -37,7 +37,7 @@ class NetworkSolution:
         names = [variable.name for variable in self.model.variables]
         return dict(zip(names, self.counts.tables(count, generator), strict=True))
 
-    def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
+    def row_distribution(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
         """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
         place = [variable.name for variable in self.model.variables].index(name)
         if (split := self.counts.split(place, row, inside)) is None:

@@ -164,11 +164,11 @@ class Edge:
         logs, errors = [], []
         for places in self._blocks(np.arange(len(self.above.values))):
             weights, scale = self._weights(places)
-            law = self._laws(weights, places)
-            sums = np.maximum(law, 0.0) @ self._mu
+            distribution = self._laws(weights, places)
+            sums = np.maximum(distribution, 0.0) @ self._mu
             zero, one = (own.sum(axis=1) for own in weights)
             outs = [np.exp(np.minimum(self._log_out(row, places), 300.0)) for row in self._rows]
-            rounding = 0.0 if self._is_direct else _ROUNDING * law.max(axis=1) * self._mu.sum()
+            rounding = 0.0 if self._is_direct else _ROUNDING * distribution.max(axis=1) * self._mu.sum()
             lost = outs[0] * one + outs[1] * zero + rounding
             sums = np.maximum(sums, 1e-300)
             errors.append(np.minimum(1.0, lost / sums))
@@ -182,12 +182,12 @@ class Edge:
 
     def down(self, chances: Floats) -> tuple[Floats, Floats]:
         """Return P(m_1) of the child's window, and the expected probability of level 1 in each row, from P(n_1)."""
-        law, yes = np.zeros(len(self._mu)), np.zeros(2)
+        distribution, yes = np.zeros(len(self._mu)), np.zeros(2)
         for places in self._blocks(np.flatnonzero(chances > 0)):
             weights, _ = self._weights(places)
             joint = np.maximum(self._laws(weights, places), 0.0) * self._mu
             sums = joint.sum(axis=1, keepdims=True)
-            law += chances[places] @ (joint / sums)
+            distribution += chances[places] @ (joint / sums)
             row = self._rows[1]
             moments = self._laws([weights[0], weights[1] * np.arange(row.width)], places) @ self._mu
             one = row.first[places] + moments / sums[:, 0]
@@ -195,7 +195,7 @@ class Edge:
             for number, own in ((0, zero), (1, one)):
                 totals = self._rows[number].totals[places]
                 yes[number] += chances[places] @ ((self.alpha[1] + own) / (self.alpha.sum() + totals))
-        return law, yes
+        return distribution, yes
 
     def draw(self, above: Counts, generator: np.random.Generator) -> Counts:
         """Draw tables (draws, parent levels, levels) for some counts n_1 of the parent."""
@@ -231,8 +231,8 @@ class Edge:
         first = self.below.first - int(other.first[at[0]]) - (other.width - 1)
         counts = int(own.first[at[0]]) + np.arange(own.width)
         possible = (counts >= first) & (counts < first + len(sums))
-        law = weights[row][0] * np.where(possible, sums[np.where(possible, counts - first, 0)], 0.0)
-        return Windowed(int(own.first[at[0]]), np.asarray(law / law.sum()))
+        distribution = weights[row][0] * np.where(possible, sums[np.where(possible, counts - first, 0)], 0.0)
+        return Windowed(int(own.first[at[0]]), np.asarray(distribution / distribution.sum()))
 
 
 def _kinks(seen: Sequence[NoisyRow], totals: Counts) -> tuple[Counts, Counts]:

@@ -128,9 +128,9 @@ class TreeCounts(TableCounts):
         left = self.size - sum(np.indices(result.shape), start=np.zeros(result.shape, dtype=np.int64))
         return np.where(left >= 0, result + apart[0][np.maximum(left, 0)], -np.inf)
 
-    def _row_laws(self, place: int, counts: tuple[int, ...]) -> tuple[list[Floats], float]:
+    def _row_distributions(self, place: int, counts: tuple[int, ...]) -> tuple[list[Floats], float]:
         """Return r_j(k; n_j) for each row, over the counts of all levels but the first, and the log of their scale."""
-        node, laws, scale = self.nodes[place], [], 0.0
+        node, distributions, scale = self.nodes[place], [], 0.0
         for factors, count in zip(node.log_factors, counts, strict=True):
             shape = (count + 1,) * (node.levels - 1)
             index = np.indices(shape)
@@ -140,25 +140,25 @@ class TreeCounts(TableCounts):
                 logs = logs + factors[axis + 1][steps]
             logs = np.where(left >= 0, logs, -np.inf)
             peak = float(logs.max())
-            laws.append(np.exp(logs - peak))
+            distributions.append(np.exp(logs - peak))
             scale += peak + float(self._constants[place][count])
-        return laws, scale
+        return distributions, scale
 
-    def _sums(self, laws: list[Floats]) -> list[Floats]:
+    def _sums(self, distributions: list[Floats]) -> list[Floats]:
         """Return the laws of the sums of the first 1, 2, ... rows."""
         from scipy.signal import convolve
 
-        sums = [laws[0]]
-        for law in laws[1:]:
-            sums.append(np.maximum(0.0, convolve(sums[-1], law, method="direct")))
+        sums = [distributions[0]]
+        for distribution in distributions[1:]:
+            sums.append(np.maximum(0.0, convolve(sums[-1], distribution, method="direct")))
         return sums
 
     def _message(self, place: int, counts: tuple[int, ...]) -> float:
-        laws, scale = self._row_laws(place, counts)
+        distributions, scale = self._row_distributions(place, counts)
         below = self._wide[place]
         peak = float(below.max())
         with np.errstate(divide="ignore"):
-            return float(np.log((self._sums(laws)[-1] * np.exp(below - peak)).sum()) + peak + scale)
+            return float(np.log((self._sums(distributions)[-1] * np.exp(below - peak)).sum()) + peak + scale)
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, parent levels, levels) of every variable."""
@@ -178,11 +178,11 @@ class TreeCounts(TableCounts):
         below = np.exp(self._wide[place] - self._wide[place].max())
         found, which = np.unique(above, axis=0, return_inverse=True)
         for number, counts in enumerate(found):
-            laws, _ = self._row_laws(place, tuple(int(c) for c in counts))
-            sums = self._sums(laws)
+            distributions, _ = self._row_distributions(place, tuple(int(c) for c in counts))
+            sums = self._sums(distributions)
             draws = np.flatnonzero(which.ravel() == number)
             for draw, total in zip(draws, _pick(sums[-1] * below, len(draws), generator), strict=True):
-                drawn[draw, :, 1:] = _split(total, laws, sums, generator)
+                drawn[draw, :, 1:] = _split(total, distributions, sums, generator)
                 drawn[draw, :, 0] = counts - drawn[draw, :, 1:].sum(axis=1)
         return drawn
 
@@ -204,15 +204,15 @@ def _pick(weights: Floats, count: int, generator: np.random.Generator) -> Counts
     return np.stack(np.unravel_index(np.minimum(flat, prod(weights.shape) - 1), weights.shape), axis=1)
 
 
-def _split(total: Counts, laws: list[Floats], sums: list[Floats], generator: np.random.Generator) -> Counts:
+def _split(total: Counts, distributions: list[Floats], sums: list[Floats], generator: np.random.Generator) -> Counts:
     """Draw the rows given their sum: the last row first, P(k) ~ r(k) (sum of the rows before)(total - k)."""
-    rows = np.empty((len(laws), len(total)), dtype=np.int64)
+    rows = np.empty((len(distributions), len(total)), dtype=np.int64)
     left = np.asarray(total)
-    for place in range(len(laws) - 1, 0, -1):
-        law, before = laws[place], sums[place - 1]
+    for place in range(len(distributions) - 1, 0, -1):
+        distribution, before = distributions[place], sums[place - 1]
         low = np.maximum(0, left - (np.array(before.shape) - 1))
-        high = np.minimum(left, np.array(law.shape) - 1)
-        own = law[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))]
+        high = np.minimum(left, np.array(distribution.shape) - 1)
+        own = distribution[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))]
         rest = before[tuple(slice(t - b, t - a + 1) for t, a, b in zip(left, low, high, strict=True))]
         rows[place] = low + _pick(own * np.flip(rest), 1, generator)[0]
         left = left - rows[place]

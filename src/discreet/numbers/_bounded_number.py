@@ -159,7 +159,7 @@ class BoundedNumber(Model[ReadAs]):
         return day_text(value) if self.bounds.dates else f"{value:,.10g}"
 
     @property
-    def words_about_gaps(self) -> str:
+    def missing_rule(self) -> str:
         """Say what becomes of gaps."""
         if self.leaves_gaps_out:
             return f"{'records' if self.persons is None else 'persons'} without a value are left out"
@@ -177,7 +177,7 @@ class BoundedNumber(Model[ReadAs]):
             raise DeclarationError(f"The statistics must sum to {total}, because the number of records is public.")
         return rows.astype(np.int64)
 
-    def made_up_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
+    def simulated_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
         """Return a made-up population of every group on a grid of places, and records drawn from it.
 
         Groups are alike in size, and a value is spread between the bounds as a Beta distribution.
@@ -192,7 +192,7 @@ class BoundedNumber(Model[ReadAs]):
         return shares, records.reshape(number, _PLACES)
 
     @property
-    def made_up_places(self) -> Floats:
+    def simulated_cells(self) -> Floats:
         """Return the places of a made-up population."""
         return (np.arange(_PLACES) + 0.5) / _PLACES
 

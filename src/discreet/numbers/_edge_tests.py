@@ -108,14 +108,23 @@ class ExactTests(EdgeTests):
         away = z - rank
         low[away > 0], high[away <= 0] = 1.0, 1.0  # farther than any noise goes
         near = np.flatnonzero(np.abs(away) <= widest + spread).tolist()
-        laws = [self.cut(place + 1) for place in near]
-        reach = max((abs(int(away[place])) + law.half for place, law in zip(near, laws, strict=True)), default=0)
+        distributions = [self.cut(place + 1) for place in near]
+        reach = max(
+            (
+                abs(int(away[place])) + distribution.half
+                for place, distribution in zip(near, distributions, strict=True)
+            ),
+            default=0,
+        )
         sums = BinomialSums(self.size, share, rank, reach) if sampled else None
-        for place, law in zip(near, laws, strict=True):
+        for place, distribution in zip(near, distributions, strict=True):
             if sums is not None:
-                low[place], high[place] = sums.tails(law, int(z[place]))
+                low[place], high[place] = sums.tails(distribution, int(z[place]))
             else:
-                low[place], high[place] = float(law.at_most(away[place])), float(law.at_least(away[place] + 1))
+                low[place], high[place] = (
+                    float(distribution.at_most(away[place])),
+                    float(distribution.at_least(away[place] + 1)),
+                )
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
@@ -134,30 +143,30 @@ class BinomialSums:
         inside = bdtr(np.clip(counts, 0, size).astype(float), size, float(share))
         self._below = np.where(counts < 0, 0.0, inside)
 
-    def tails(self, law: CutLaw, noisy: int) -> tuple[float, float]:
+    def tails(self, distribution: CutLaw, noisy: int) -> tuple[float, float]:
         """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z) for U of this law, which is symmetric."""
-        start = noisy - law.half - self._first
-        below = self._below[start - 1 : start + len(law.chances)]
-        return float(law.chances @ below[1:]), float(law.chances @ (1 - below[:-1]))
+        start = noisy - distribution.half - self._first
+        below = self._below[start - 1 : start + len(distribution.chances)]
+        return float(distribution.chances @ below[1:]), float(distribution.chances @ (1 - below[:-1]))
 
 
-def own_share(law: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
+def own_share(distribution: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
     """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))
     if not sampled:
-        ends = np.clip([noisy - law.quantile(high), noisy - law.quantile(low)], 0, size) / size
+        ends = np.clip([noisy - distribution.quantile(high), noisy - distribution.quantile(low)], 0, size) / size
         return Ratio(point, float(ends[0]), float(ends[1]), ROUNDED)
-    share = population_share(law, noisy, size)
+    share = population_share(distribution, noisy, size)
     found = share.interval(level)
     return Ratio(min(max(point, found.low), found.high), found.low, found.high, share.numerical_error(level))
 
 
-def population_share(law: CutLaw, noisy: int, size: int) -> Share:
+def population_share(distribution: CutLaw, noisy: int, size: int) -> Share:
     """Return the law of a share of the population under a uniform prior, given its own noisy sum."""
-    first, last = max(0, noisy - law.half), min(size, noisy + law.half)
+    first, last = max(0, noisy - distribution.half), min(size, noisy + distribution.half)
     counts = np.arange(first, last + 1) if first <= last else np.array([0 if noisy < 0 else size])
-    weights = law.at(noisy - counts)
+    weights = distribution.at(noisy - counts)
     total = float(weights.sum())
     weights = weights / total if total > 0 else np.full(len(counts), 1 / len(counts))
     kept = weights > _TRIM

@@ -109,15 +109,15 @@ class NumberSumsSolution:
         return np.asarray(told / told.sum())
 
     @classmethod
-    def average(cls, readings: "Sequence[NumberSumsSolution]") -> "NumberSumsSolution":
+    def average(cls, solutions: "Sequence[NumberSumsSolution]") -> "NumberSumsSolution":
         """Return the reading of several releases of the same sums: of their weighted average, noise and all."""
-        if len(readings) == 1:
-            return readings[0]
-        one = readings[0]
-        method = f"{one.method}, applied to the average of {len(readings)} releases"
-        found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(readings), method)
-        first = np.tensordot(found.weights(0), [each.first for each in readings], axes=1)
-        second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
+        if len(solutions) == 1:
+            return solutions[0]
+        one = solutions[0]
+        method = f"{one.method}, applied to the average of {len(solutions)} releases"
+        found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(solutions), method)
+        first = np.tensordot(found.weights(0), [each.first for each in solutions], axes=1)
+        second = np.tensordot(found.weights(1), [each.second for each in solutions], axes=1)
         return replace(found, first=first, second=second)
 
     def student(self, freedom: float) -> Floats:
@@ -151,29 +151,33 @@ class NumberSumsSolution:
         """Return the variance of the noise in that estimate."""
         return float(np.var(self.square_noise.at((2 * place - 1) ** 2))) / 16
 
-    def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
+    def population_mean(self, group: int, level: float, found: Ratio) -> Ratio:
         """Return the mean place in the population of a group, around what was found among the records."""
         spread, count = self.spread(group), self.known(group)
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
         reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther out than expected
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], found.point + reach * _NEAR]), 0, 1))
         normals = _standard(self.draws)[0] * self.student(max(count - 1, 1.0))
-        law = Quantiles.of(self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios).interval(
-            *map(float, self.first[group])
-        )
-        return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))
+        distribution = Quantiles.of(
+            self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios
+        ).interval(*map(float, self.first[group]))
+        return Ratio(distribution.point, min(distribution.low, found.low), max(distribution.high, found.high))
 
-    def due_to_privacy(self, group: int, law: Ratio, level: float) -> float | None:
+    def due_to_privacy(self, group: int, distribution: Ratio, level: float) -> float | None:
         """Return which part of the width of a population's interval exact sums would save.
 
         It is unknown where noise hides everything and the interval covers the whole range.
         """
-        if (law.low, law.high) == (0, 1):
+        if (distribution.low, distribution.high) == (0, 1):
             return None
         count = self.known(group)
-        spread = sqrt(self.spread(group).at(law.point)) / count
+        spread = sqrt(self.spread(group).at(distribution.point)) / count
         plain = 2 * float(stdtrit(max(count - 1, 1.0), tails(level)[1])) * spread
-        return max(0.0, 1 - plain / (law.high - law.low)) if law.high > law.low else 0.0
+        return (
+            max(0.0, 1 - plain / (distribution.high - distribution.low))
+            if distribution.high > distribution.low
+            else 0.0
+        )
 
     def in_units(self, place: Ratio) -> Ratio:
         """Return a mean place as a value between the bounds."""
@@ -187,7 +191,7 @@ class NumberSumsSolution:
         """
         if self.model.ends == 2:
             mean = self.record_mean(group, self.quantiles(level))
-            means = [self.in_units(each) for each in (mean, self.law_mean(group, level, mean))]
+            means = [self.in_units(each) for each in (mean, self.population_mean(group, level, mean))]
             records, population = (Ratio(*(self.size * each for each in own[:3])) for own in means)
             return records, population
         ranks = tails(level)[0], 0.5, tails(level)[1]

@@ -268,7 +268,7 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         return (2 * places + 2 * squares * _steepest(self.model.unit)) / self._inside.nearest
 
     def records_at(self, places: Sequence[int]) -> Counts:
-        return self.model.at_places(np.asarray(places))
+        return self.model.at_indices(np.asarray(places))
 
 
 @lru_cache(maxsize=64)

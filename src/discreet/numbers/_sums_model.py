@@ -84,7 +84,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         of = self.words_about_persons and f", {self.words_about_persons}"
-        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps}{of})"
+        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.missing_rule}{of})"
 
     @property
     def part_in_words(self) -> str:
@@ -152,7 +152,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             raise DeclarationError(f"The two halves of the sums must add up to {size} records of {self.unit} each.")
         return rows
 
-    def at_places(self, places: Counts) -> Counts:
+    def at_indices(self, places: Counts) -> Counts:
         """Return what a record with a value at each of these places adds; places are numbered group by group."""
         groups, own = np.divmod(places, self.unit + 1)
         rows = np.zeros((len(places), len(self.groups), 3), dtype=np.int64)
@@ -183,14 +183,17 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
-        shares, records = self.made_up_groups(size, generator)
-        places = np.round(self.made_up_places * self.unit).astype(np.int64)
+        shares, records = self.simulated_groups(size, generator)
+        places = np.round(self.simulated_cells * self.unit).astype(np.int64)
         parts = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
         truth = []
         for own, counts in zip(shares, records, strict=True):
-            laws, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
-            means = [float(law @ values) for law in laws]
-            spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
+            distributions, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
+            means = [float(distribution @ values) for distribution in distributions]
+            spreads = [
+                float(distribution @ (values - mean) ** 2)
+                for distribution, mean in zip(distributions, means, strict=True)
+            ]
             known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
             truth += [value for ask in self.asks for value in known[ask]]
         return Simulated(tuple(truth), self._ends(records @ parts, size))

@@ -91,19 +91,19 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     log_evidence = None
 
     def __init__(
-        self, model: NumberSums, releases: Sequence[Release[NumberSums]], readings: Sequence[NumberSumsSolution]
+        self, model: NumberSums, releases: Sequence[Release[NumberSums]], solutions: Sequence[NumberSumsSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (self.reading,) = readings
+        (self.solution,) = solutions
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 
     @property
     def method(self) -> str:
-        return self.reading.method
+        return self.solution.method
 
     def with_fewer_draws(self) -> Self:
         """Return the same posterior by fewer draws of noise."""
-        found = type(self)(self.model, self.releases, [replace(self.reading, draws=_FOR_PLANS)])
+        found = type(self)(self.model, self.releases, [replace(self.solution, draws=_FOR_PLANS)])
         found.is_rough = True
         return found
 
@@ -117,29 +117,29 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         return tuple(row for of_group in zip(*asked, strict=True) for rows in of_group for row in rows)
 
     def _means(self, level: float) -> Iterator[tuple[Row, Row]]:
-        for place, (mean, law) in enumerate(self._places(level)):
-            share = self.reading.due_to_privacy(place, law, level)
-            of_records, of_population = (self.reading.in_units(each) for each in (mean, law))
+        for place, (mean, distribution) in enumerate(self._places(level)):
+            share = self.solution.due_to_privacy(place, distribution, level)
+            of_records, of_population = (self.solution.in_units(each) for each in (mean, distribution))
             yield self._pair(MEAN, place, of_records, of_population, level, share)
 
     def _sums(self, level: float) -> Iterator[tuple[Row, Row]]:
         for place in range(len(self.model.groups)):
-            yield self._pair(SUM, place, *self.reading.sum_intervals(place, level), level)
+            yield self._pair(SUM, place, *self.solution.sum_intervals(place, level), level)
 
     def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
         wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
         for place, means in enumerate(self._places(wide)):
             of_records, of_population = means
-            records = self.reading.variance(place, level, of_records, sampled=False)
-            population = self.reading.variance(place, level, of_population, sampled=True)
+            records = self.solution.variance(place, level, of_records, sampled=False)
+            population = self.solution.variance(place, level, of_population, sampled=True)
             yield self._pair(VARIANCE, place, records, population, level)
 
     def _places(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
         """Yield the mean place of each group, among the records and in the population."""
-        quantiles = self.reading.quantiles(level)
+        quantiles = self.solution.quantiles(level)
         for place in range(len(self.model.groups)):
-            mean = self.reading.record_mean(place, quantiles)
-            yield mean, self.reading.law_mean(place, level, mean)
+            mean = self.solution.record_mean(place, quantiles)
+            yield mean, self.solution.population_mean(place, level, mean)
 
     def _pair(
         self, ask: str, place: int, records: Ratio, population: Ratio, level: float, share: float | None = None
@@ -150,7 +150,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
             name = self.model.row_name(self.model.quantity_name(ask), of)
             sd = (high - low) / (2 * float(ndtri(tails(level)[1])))
-            figures = point, point, low, high, sd, due, unit, sd / sqrt(self.reading.draws)
+            figures = point, point, low, high, sd, due, unit, sd / sqrt(self.solution.draws)
             rows.append(Row(name, self.model.groups[place], *figures))
         return rows[0], rows[1]
 
@@ -162,7 +162,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     @property
     def known(self) -> dict[str, float]:
         """Return about how many records of each group have a value, as noisy counts that are not clipped."""
-        counts = self.reading.first.sum(axis=1)
+        counts = self.solution.first.sum(axis=1)
         return {group or "all": float(count) for group, count in zip(self.model.groups, counts, strict=True)}
 
     @property
@@ -199,16 +199,16 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         return dict(zip(self.keys(), columns, strict=True))
 
     def _of_population(self, ask: str, place: int, records: Floats, generator: np.random.Generator) -> Floats:
-        model, reading, known = self.model, self.reading, self.reading.known(place)
+        model, solution, known = self.model, self.solution, self.solution.known(place)
         if ask == VARIANCE:
-            middle, counts = np.full(len(records), reading.point(place)), np.full(len(records), known)
+            middle, counts = np.full(len(records), solution.point(place)), np.full(len(records), known)
             ends = sampled_variances(middle, records / model.width**2, counts, generator)
             return np.where(generator.random(len(records)) < 0.5, *ends) * model.width**2
         if ask == SUM and model.ends > 2:
-            variance = float(np.median(reading.sum_variances(place, reading.free_sums(place))))
-            return reading.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
-        spread = sqrt(reading.spread(place).at(reading.point(place))) / known * model.width
-        student = generator.choice(reading.student(max(known - 1, 1.0)), len(records))
+            variance = float(np.median(solution.sum_variances(place, solution.free_sums(place))))
+            return solution.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
+        spread = sqrt(solution.spread(place).at(solution.point(place))) / known * model.width
+        student = generator.choice(solution.student(max(known - 1, 1.0)), len(records))
         several = self.size if ask == SUM else 1
         far = several * spread * student * generator.standard_normal(len(records))
         return np.clip(records + far, several * float(model.bounds.low), several * float(model.bounds.high))
@@ -216,7 +216,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     def _drawn_apart(self, count: int, seed: int | None) -> dict[str, Floats]:
         """Draw quantities group by group, with independent noise: that of many groups is almost so."""
         generator, found = np.random.default_rng(seed), dict[str, Floats]()
-        chosen = generator.integers(self.reading.draws, size=(len(self.model.groups), count))
+        chosen = generator.integers(self.solution.draws, size=(len(self.model.groups), count))
         for ask in self.model.asks:
             columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]
             found[ask] = np.stack([own[at % len(own)] for own, at in zip(columns, chosen, strict=True)], axis=1)
@@ -224,11 +224,11 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
 
     def _drawn(self, ask: str, group: int) -> Floats:
         if ask == SUM:
-            return self.reading.sums(group)
+            return self.solution.sums(group)
         if ask != MEAN:
-            return self.reading.variances(group)
-        high, low = self.reading.first[group]
-        ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
+            return self.solution.variances(group)
+        high, low = self.solution.first[group]
+        ends = np.stack([high - self.solution.noise.first, low - self.solution.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
@@ -243,7 +243,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         if len(ends) == 1:
             hidden = np.concatenate(ends[0], axis=1)
             return PosteriorSample(self._quantities(hidden), hidden)
-        weights = [self.reading.weights(number) for number in range(len(ends[0]))]  # as in the average that was read
+        weights = [self.solution.weights(number) for number in range(len(ends[0]))]  # as in the average that was read
         parts = [np.tensordot(own, [each[n] for each in ends], axes=1) for n, own in enumerate(weights)]
         return PosteriorSample(self._quantities(np.concatenate(parts, axis=1)))
 
@@ -294,7 +294,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
             f"Each interval by itself covers the truth in about {percent_text(level)} of releases; "
-            f"{self.model.words_about_gaps}.",
+            f"{self.model.missing_rule}.",
         ]
         if SUM in self.model.asks:
             words.append(
@@ -315,7 +315,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         model = self.model
         low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
         columns = [
-            (model.column, f"({low} to {high}; values beyond are clipped to these bounds, {model.words_about_gaps})")
+            (model.column, f"({low} to {high}; values beyond are clipped to these bounds, {model.missing_rule})")
         ]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]

@@ -77,7 +77,9 @@ class NumberTableSolution:
         Each record lies between the ends of its cell, so the mean lies between two sums of the table. The lower end of
         the interval is that of the first, the upper end that of the second.
         """
-        edges = (self.model.places - self.model.places[0]) / (self.model.places[-1] - self.model.places[0])
+        edges = (self.model.edge_values - self.model.edge_values[0]) / (
+            self.model.edge_values[-1] - self.model.edge_values[0]
+        )
         low, high = edges[:-1], edges[1:]
         if self.model.is_whole:
             high = edges[1:] - 1 / float(self.model.edges[-1] - self.model.edges[0])

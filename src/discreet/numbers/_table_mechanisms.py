@@ -147,8 +147,8 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
     def noise(self) -> ZeroSumBlocks | BlockLaplace:
         """Return noise on blocks and cells; tied to the public number of records where there are no groups."""
         outer = self.share * self.epsilon / 2
-        law = ZeroSumBlocks if self.model.by is None else BlockLaplace
-        return law(outer, self.epsilon / 2 - outer, self.sizes)
+        distribution = ZeroSumBlocks if self.model.by is None else BlockLaplace
+        return distribution(outer, self.epsilon / 2 - outer, self.sizes)
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return made-up counts as an array; they must add up to the public size."""

@@ -41,7 +41,7 @@ def exact_rows(model: "NumberTable", statistics: Counts, level: float) -> list[t
 def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[float, float]]:
     below, total = np.concatenate([[0.0], np.cumsum(counts)]), max(1.0, float(counts.sum()))
     low, high = tails(level)
-    edges, found, z = model.places, [], 2 * float(ndtri(high))
+    edges, found, z = model.edge_values, [], 2 * float(ndtri(high))
     if "quantiles" in model.asks:
         for share in map(float, model.quantiles):
             cell = int(np.clip(np.searchsorted(below, share * total - 1e-9) - 1, 0, model.count - 1))
@@ -199,10 +199,10 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return cls(column, bounds, edges=(low, start, *inner, high), **more)
 
     def __repr__(self) -> str:
-        ends = f"{self.shown(self.places[0])} to {self.shown(float(self.bounds.high))}"
+        ends = f"{self.shown(self.edge_values[0])} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         of = self.words_about_persons and f", {self.words_about_persons}"
-        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps}{of})"
+        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.missing_rule}{of})"
 
     @property
     def is_one_median(self) -> bool:
@@ -226,7 +226,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return len(self.edges) - 1
 
     @cached_property
-    def places(self) -> Floats:
+    def edge_values(self) -> Floats:
         """Return the edges as numbers."""
         return np.array([float(edge) for edge in self.edges])
 
@@ -234,7 +234,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def declared(self) -> Column:
         """Return the cells as a banded column; the outer ones are open, so that what lies beyond a bound is in them."""
         ends = (FIRST_DAY, LAST_DAY) if self.bounds.dates else (-LARGEST_WHOLE, LARGEST_WHOLE)
-        edges = [float(ends[0]), *self.places[1:-1].tolist(), float(ends[1])]
+        edges = [float(ends[0]), *self.edge_values[1:-1].tolist(), float(ends[1])]
         names = [f"cell {place + 1}" for place in range(self.count)]
         home = _NO_VALUE if self.leaves_gaps_out else names[self.cell_of(self.bounds.missing)]
         given = [day_text(edge) for edge in edges] if self.bounds.dates else edges
@@ -242,7 +242,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     def cell_of(self, value: Fraction | float) -> int:
         """Return the cell of a number."""
-        return int(np.clip(np.searchsorted(self.places, float(value), side="right") - 1, 0, self.count - 1))
+        return int(np.clip(np.searchsorted(self.edge_values, float(value), side="right") - 1, 0, self.count - 1))
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
@@ -310,7 +310,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     def share_name(self, edge: int) -> str:
         """Return the name of the share of values below an edge."""
-        return f"{self.quantity_name('share')} below {self.shown(float(self.places[edge]))}"
+        return f"{self.quantity_name('share')} below {self.shown(float(self.edge_values[edge]))}"
 
     @property
     def shown_edges(self) -> tuple[int, ...]:
@@ -327,15 +327,17 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
-        shares, records = self.made_up_groups(size, generator)
-        values = self.value_at(self.made_up_places)
+        shares, records = self.simulated_groups(size, generator)
+        values = self.value_at(self.simulated_cells)
         values = np.floor(values) if self.is_whole else values
         cells = np.array([self.cell_of(value) for value in values])
         truth: list[float] = []
         counts = np.zeros((len(self.groups), len(self.declared.levels)), dtype=np.int64)
-        for place, (law, own) in enumerate(zip(shares, records, strict=True)):
+        for place, (distribution, own) in enumerate(zip(shares, records, strict=True)):
             np.add.at(counts[place], cells, own)
-            for words, figures in zip(self._true(values, own), self._true(values, law / law.sum()), strict=True):
+            for words, figures in zip(
+                self._true(values, own), self._true(values, distribution / distribution.sum()), strict=True
+            ):
                 truth += [words, figures]
         return Simulated(tuple(truth), counts.ravel())
 
@@ -347,7 +349,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
             ranks = [max(1e-12, float(each) * total) for each in self.quantiles]
             found += [float(values[min(int(np.searchsorted(below, r - 1e-9)), len(values) - 1)]) for r in ranks]
         if DISTRIBUTION in self.asks:
-            found += [float(weights[values < self.places[place]].sum()) / total for place in self.shown_edges]
+            found += [float(weights[values < self.edge_values[place]].sum()) / total for place in self.shown_edges]
         if MEAN in self.asks:
             found.append(float(weights @ values) / total)
         return found

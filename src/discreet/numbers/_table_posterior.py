@@ -138,8 +138,8 @@ class NumberTableSolver(Solver):
 
 
 def _noise_of(problem: Problem) -> Noise | Averaged:
-    laws = tuple(observed.measurements[0].noise for observed in problem.observed)
-    return laws[0] if len(laws) == 1 else Averaged(laws)
+    distributions = tuple(observed.measurements[0].noise for observed in problem.observed)
+    return distributions[0] if len(distributions) == 1 else Averaged(distributions)
 
 
 class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
@@ -150,28 +150,28 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     log_evidence = None
 
     def __init__(
-        self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableSolution]
+        self, model: NumberTable, releases: Sequence[Release[NumberTable]], solutions: Sequence[NumberTableSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (self.reading,) = readings
+        (self.solution,) = solutions
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 
     @property
     def method(self) -> str:
-        return self.reading.method
+        return self.solution.method
 
     @property
     def by_draws(self) -> "NumberTablePosterior":
         """Return the same reading by draws of noise alone, which is quick where noise is wide: for pictures."""
-        reading = replace(self.reading, are_cuts_worked_out=False)
-        return NumberTablePosterior(self.model, self.releases, [reading])
+        solution = replace(self.solution, are_cuts_worked_out=False)
+        return NumberTablePosterior(self.model, self.releases, [solution])
 
     def with_fewer_draws(self) -> Self:
         """Return the same reading by few draws of noise, where its own tests take longer."""
         if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
             return self
-        reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
-        found = type(self)(self.model, self.releases, [reading])
+        solution = replace(self.solution, are_cuts_worked_out=False, draws=_FOR_PLANS)
+        found = type(self)(self.model, self.releases, [solution])
         found.is_rough = True
         return found
 
@@ -210,7 +210,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         return self.model.groups.index(group)
 
     def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
-        tests, edges = self.reading.tests[place], self.model.places
+        tests, edges = self.solution.tests[place], self.model.edge_values
         name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[place]
         guess = tests.point(share, edges)
         guess = float(np.floor(guess)) if self.model.is_whole else guess
@@ -227,7 +227,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     @property
     def _edge_error(self) -> float | None:
         """Return how far an edge may be off, which is rounded only; None where draws decided between edges."""
-        return ROUNDED * float(np.abs(self.model.places).max()) if self.reading.is_exact else None
+        return ROUNDED * float(np.abs(self.model.edge_values).max()) if self.solution.is_exact else None
 
     def _drawn_error(self, sd: float, error: float | None) -> float | None:
         """Return the Monte Carlo error of what public draws of noise decided: those that state no other."""
@@ -239,7 +239,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(place, edge, level))
 
     def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
-        shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
+        shares = [self.solution.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
         return self._share_rows(self.model.share_name(edge), place, shares)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
@@ -247,20 +247,20 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         place = self._group(group)
         rows: list[Row] = []
         for cell in range(self.model.count):
-            shares = [self.reading.tests[place].share_of(cell, level, sampled) for sampled in (False, True)]
+            shares = [self.solution.tests[place].share_of(cell, level, sampled) for sampled in (False, True)]
             rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", place, shares)
         return tuple(rows)
 
     def cell_words(self, cell: int) -> str:
         """Return a cell in words."""
-        low, high = (self.model.shown(float(self.model.places[edge])) for edge in (cell, cell + 1))
+        low, high = (self.model.shown(float(self.model.edge_values[edge])) for edge in (cell, cell + 1))
         if not self.model.is_whole:
             return f"from {low} to under {high}"
-        last = self.model.shown(float(self.model.places[cell + 1]) - 1)
+        last = self.model.shown(float(self.model.edge_values[cell + 1]) - 1)
         return low if low == last else f"{low} to {last}"
 
     def _share_rows(self, name: str, place: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
-        group, (one, two), count = self.model.groups[place], shares, max(1.0, self.reading.tests[place].total)
+        group, (one, two), count = self.model.groups[place], shares, max(1.0, self.solution.tests[place].total)
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
         found = []
@@ -272,10 +272,10 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         return found[0], found[1]
 
     def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
-        low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
+        low, width = float(self.model.edge_values[0]), float(self.model.edge_values[-1] - self.model.edge_values[0])
         found = []
         for of in (self.model.among, POPULATION):
-            ratio = self.reading.means(place, level, of == POPULATION)
+            ratio = self.solution.means(place, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio[:3])
             name = self.model.row_name(self.model.quantity_name(MEAN), of)
             sd = (right - left) / 3.29
@@ -290,7 +290,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         """Return the groups and the edges."""
-        edges = tuple(self.model.shown(float(edge)) for edge in self.model.places[1:-1])
+        edges = tuple(self.model.shown(float(edge)) for edge in self.model.edge_values[1:-1])
         return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
 
     def keys(self) -> tuple[QuantityKey, ...]:
@@ -303,7 +303,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         model, found = self.model, list[str]()
         found += [quantile_name(share) for share in model.quantiles] if QUANTILES in model.asks else []
         if DISTRIBUTION in model.asks:
-            found += [f"share below {model.shown(float(model.places[edge]))}" for edge in model.shown_edges]
+            found += [f"share below {model.shown(float(model.edge_values[edge]))}" for edge in model.shown_edges]
         return found + ([MEAN] if MEAN in model.asks else [])
 
     def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
@@ -317,7 +317,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         below, columns = self.draws(count, seed)["share_below"], list[Floats]()
         for group in range(len(self.model.groups)):
             records = np.pad(below[:, group], ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
-            shape = np.diff(records, axis=1) * max(1.0, self.reading.tests[group].total) + 2 / self.model.count
+            shape = np.diff(records, axis=1) * max(1.0, self.solution.tests[group].total) + 2 / self.model.count
             cells = generator.standard_gamma(np.maximum(shape, 1e-9)) + 1e-300
             sampled = np.cumsum(cells / cells.sum(axis=1, keepdims=True), axis=1)
             population = np.concatenate([np.zeros((count, 1)), sampled], axis=1)
@@ -328,7 +328,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def _of_shares(self, below: Floats, generator: np.random.Generator) -> list[Floats]:
         """Return every statistic of one group, for draws of the shares below all edges, from 0 to 1."""
         model, found, count = self.model, list[Floats](), len(below)
-        edges = model.places
+        edges = model.edge_values
         widths = np.diff(edges) - (1.0 if model.is_whole else 0.0)
         if QUANTILES in model.asks:
             for share in model.quantiles:
@@ -349,7 +349,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the shares, with all counts that they come from."""
         chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
-        hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
+        hidden = self.solution.values - drawn_noise(self.solution.noise)[chosen]
         counts = hidden.reshape(count, len(self.model.groups), -1)[:, :, : self.model.count]
         below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
         shares = np.clip(below / total[:, :, None], 0, 1)
@@ -358,12 +358,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
 
     def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
-        noise = self.reading.noise
+        noise = self.solution.noise
         if isinstance(noise, Averaged) or not has_density(noise.structure):
             raise DeclarationError(
                 f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
             )
-        return [noise.log_prob(self.reading.values - sample.behind)]
+        return [noise.log_prob(self.solution.values - sample.behind)]
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the counts of as many further records, taking the drawn ones as their population."""
@@ -377,13 +377,13 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         """Return the shares below edges and in cells for a picture, by draws of noise; nothing if not asked for."""
         if DISTRIBUTION not in self.model.asks:
             return None
-        edges, found = tuple(self.model.places.tolist()), []
-        for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
+        edges, found = tuple(self.model.edge_values.tolist()), []
+        for group, tests in zip(self.model.groups, self.by_draws.solution.tests, strict=True):
             below: list[tuple[float, ...]] = [(0.0,) * 5]
             rising = (tests.fitted / tests.fitted[-1]).tolist()
             for edge in range(1, self.model.count):
-                own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
-                below.append((rising[edge], own.low, own.high, law.low, law.high))
+                own, whole = (tests.share_below(edge, level, sampled) for sampled in (False, True))
+                below.append((rising[edge], own.low, own.high, whole.low, whole.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)[:3]) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
         about = self.model.bounds.dates, self._densities(), self.model.among
@@ -393,9 +393,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
         if self.model.is_whole:
             return ()
-        variance = float(np.mean(self.reading.noise.variance))
-        shares = [np.diff(tests.fitted) for tests in self.by_draws.reading.tests]
-        return tuple(smooth_density(self.model.places, own, variance) for own in shares)
+        variance = float(np.mean(self.solution.noise.variance))
+        shares = [np.diff(tests.fitted) for tests in self.by_draws.solution.tests]
+        return tuple(smooth_density(self.model.edge_values, own, variance) for own in shares)
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the quantiles, each with its intervals for the records and for the population."""
@@ -419,7 +419,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
             f"Each interval by itself holds the true value in at least {percent_text(level)} of releases; "
-            f"{self.model.words_about_gaps}.",
+            f"{self.model.missing_rule}.",
         ]
         if QUANTILES in self.model.asks:
             words.append(f"Quantiles are located only up to whole cells, of which there are {self.model.count}.")
@@ -434,7 +434,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def _limits(self, level: float) -> list[str]:
         """Say where intervals reach a bound, and where they are as narrow as cells allow."""
         cells = [
-            self.reading.tests[place].cells_left(share, level, False)
+            self.solution.tests[place].cells_left(share, level, False)
             for place in range(len(self.model.groups))
             for share in self.model.quantiles
         ]
@@ -450,8 +450,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def text(self) -> ReportText:
         """Return the column with its bounds and cells."""
         model = self.model
-        ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
-        columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
+        ends = f"{model.shown(model.edge_values[0])} to {model.shown(float(model.bounds.high))}"
+        columns = [(model.column, f"({ends} in {model.count} cells; {model.missing_rule})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return ReportText(

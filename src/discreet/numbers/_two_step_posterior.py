@@ -27,11 +27,11 @@ class TwoStepSolution(NumberTableSolution):
 
     @property
     def method(self) -> str:
-        at = self.model.shown(float(self.model.places[self.edge]))
+        at = self.model.shown(float(self.model.edge_values[self.edge]))
         return f"{super().method}; below {at} by the second step as well"
 
     @cached_property
-    def law(self) -> CutLaw:
+    def distribution(self) -> CutLaw:
         """Return the law of the noise of the second number."""
         return laplace_cut(self.rate)
 
@@ -41,7 +41,7 @@ class TwoStepSolution(NumberTableSolution):
         (table,) = super().tests
         cut = self.prefix_sums.cut(self.edge) if self.is_exact and self.prefix_sums is not None else None
         spread = float(self.drawn[:, 0, : self.edge].sum(axis=1).std()) if cut is None else cut.sd
-        return (StepTests(table, self.size, spread, self.edge, self.noisy, self.law),)
+        return (StepTests(table, self.size, spread, self.edge, self.noisy, self.distribution),)
 
 
 class TwoStepSolver(NumberTableSolver):
@@ -66,18 +66,18 @@ class TwoStepSolver(NumberTableSolver):
 class TwoStepPosterior(NumberTablePosterior, shows=TwoStepSolution):
     """Quantiles and shares from a median in two steps, each among the records and in the population."""
 
-    reading: TwoStepSolution
+    solution: TwoStepSolution
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw from the table, and keep what the second number makes likely."""
         found = super().sample(_MORE * count, seed)
-        below = found.behind[:, : self.reading.edge].sum(axis=1)
-        weights = weights_of(below, self.reading.noisy, self.reading.law)
+        below = found.behind[:, : self.solution.edge].sum(axis=1)
+        weights = weights_of(below, self.solution.noisy, self.solution.distribution)
         kept = np.random.default_rng(seed).choice(len(weights), size=count, p=weights)
         return PosteriorSample({name: values[kept] for name, values in found.parameters.items()}, found.behind[kept])
 
     def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) of both steps at the counts of each draw."""
-        below = sample.behind[:, : self.reading.edge].sum(axis=1)
-        own = -self.reading.rate * np.abs(self.reading.noisy - below) + np.log(np.tanh(self.reading.rate / 2))
+        below = sample.behind[:, : self.solution.edge].sum(axis=1)
+        own = -self.solution.rate * np.abs(self.solution.noisy - below) + np.log(np.tanh(self.solution.rate / 2))
         return [super().log_likelihoods(sample)[0] + own]

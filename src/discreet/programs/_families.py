@@ -46,8 +46,8 @@ class Family(Program):
                 f"{meant(strange[0], self.supports)}"
             )
         written = [priors.get(name) for name in self.supports]
-        laws = [each and prior_of(each, n, s) for (n, s), each in zip(self.supports.items(), written, strict=True)]
-        object.__setattr__(self, "priors", tuple("" if law is None or law == "" else repr(law) for law in laws))
+        found = [each and prior_of(each, n, s) for (n, s), each in zip(self.supports.items(), written, strict=True)]
+        object.__setattr__(self, "priors", tuple("" if each is None or each == "" else repr(each) for each in found))
         if column is not None:
             object.__setattr__(self, "columns", (column,))
             self.on((column,))
@@ -76,11 +76,13 @@ class Family(Program):
     def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return wide priors for numbers between two public ends."""
 
-    def laws(self, column: Column) -> tuple[ParameterPrior, ...]:
+    def parameter_priors(self, column: Column) -> tuple[ParameterPrior, ...]:
         """Return the prior of each parameter."""
         marks, _ = intervals(column, self.is_discrete)
         usual = self.usual(float(marks[0]), float(marks[-1]))
-        return tuple(prior_of(own, "a parameter") if own else law for own, law in zip(self.priors, usual, strict=True))
+        return tuple(
+            prior_of(own, "a parameter") if own else prior for own, prior in zip(self.priors, usual, strict=True)
+        )
 
     def on(self, columns: Sequence[Column]) -> Cells:
         if len(columns) != 1:
@@ -89,14 +91,14 @@ class Family(Program):
                 "Publish that column alone, or use a regression."
             )
         marks, homes = intervals(columns[0], self.is_discrete)
-        laws, cells = self.laws(columns[0]), len(columns[0].levels)
+        priors, cells = self.parameter_priors(columns[0]), len(columns[0].levels)
 
         def log_of(theta: Floats) -> Floats:
-            parameters = [law.natural(theta[:, place])[:, None] for place, law in enumerate(laws)]
+            parameters = [prior.natural(theta[:, place])[:, None] for place, prior in enumerate(priors)]
             return _gathered(_between(*self.tails(parameters, marks)), homes, cells)
 
         names = tuple(self.supports)
-        return Cells(tuple(columns), names, laws, log_of, unit=f"parameter of {type(self).__name__}")
+        return Cells(tuple(columns), names, priors, log_of, unit=f"parameter of {type(self).__name__}")
 
     def in_words(self) -> str:
         own = [

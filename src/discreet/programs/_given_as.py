@@ -42,16 +42,16 @@ class FamilyProgram(Program):
     def on(self, columns: Sequence[Column]) -> Cells:
         if tuple(columns) != self.columns:
             raise DeclarationError(f"{self.family!r} is about {self.family.column!r}; the table has {list(columns)!r}.")
-        law = self._law()
+        prior = self._law()
 
         def log_of(theta: Floats) -> Floats:
             with np.errstate(divide="ignore"):
-                logs = np.log(self.family.level_probabilities(law.natural(theta[:, 0])))
+                logs = np.log(self.family.level_probabilities(prior.natural(theta[:, 0])))
             return np.asarray(logs - np.logaddexp.reduce(logs, axis=1)[:, None])
 
         unit = f"parameter of {type(self.family).__name__}"
         name = f"{type(self.family).__name__} {self.family.column.name}"
-        return Cells(tuple(columns), (name,), (law,), log_of, unit=unit)
+        return Cells(tuple(columns), (name,), (prior,), log_of, unit=unit)
 
     def in_words(self) -> str:
         return f"The prior is {self._law()!r}."

@@ -46,7 +46,7 @@ def compiled(target: ProgramTarget | Populations) -> Any:
     return from_pyfunc(dimension, make_log_density, make_expand, [np.dtype("float64")], [(dimension,)], ["theta"])
 
 
-def read_by_chains(
+def sample_by_chains(
     model: ModelledTable,
     target: ProgramTarget | Populations,
     how: str,

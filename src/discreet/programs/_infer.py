@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet._core.errors import DeclarationError
 from discreet.inference import Problem, in_order, not_read, require
-from discreet.programs._inference import read_target
+from discreet.programs._inference import solve_target
 from discreet.programs._likelihood import refuse_repeated
 from discreet.programs._model import ModelledTable
 from discreet.programs._posterior import ModelPosterior
@@ -57,8 +57,8 @@ def _several(populations: Mapping[str, Any], model: object, patience: float) -> 
     require(solver.work_together(every, layout.cells), patience, "Nothing was read.")
     target = Populations({name: solver.target(problem) for name, problem in problems.items()}, layout.exchangeable)
     how = f"{len(every)} populations, {next(iter(target.parts.values())).likelihood.method}"
-    reading = read_target(every[0].model, target, how, allowed=solver.values_allowed(every))
-    return ModelPosterior(every[0].model, releases, [reading])
+    solution = solve_target(every[0].model, target, how, allowed=solver.values_allowed(every))
+    return ModelPosterior(every[0].model, releases, [solution])
 
 
 def _read_by(problem: Problem, model: object) -> Problem[ModelledTable]:

@@ -59,7 +59,7 @@ class ModelSolution:
         """Return the weights, by independent groups."""
         return Grouped(self.found.weights, self.chains) if self.chains else self.found.grouped
 
-    def law(self, place: int) -> WeightedDraws:
+    def distribution(self, place: int) -> WeightedDraws:
         """Return the law of one quantity that is shown."""
         return self._laws[place]
 
@@ -115,7 +115,7 @@ class ModelSolution:
         return float(self.grouped.error(squares) / max(float(self.grouped.mean(squares)), 1e-300))
 
 
-def read_target(
+def solve_target(
     model: ModelledTable, target: ProgramTarget | Populations, how: str, seed: int = 0, allowed: float = inf
 ) -> ModelSolution:
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
@@ -131,7 +131,7 @@ def read_target(
     from discreet.programs import _hamiltonian as chains  # which loads a sampler that may not be installed
 
     if chains.is_installed() and allowed >= CHAINED:
-        return chains.read_by_chains(model, target, how, seed)
+        return chains.sample_by_chains(model, target, how, seed)
     more = f"Chains would take {CHAINED / max(allowed, 1):.0f} times the work that is allowed: give more patience"
     instead = more if chains.is_installed() else "Install discreet[nutpie] for a Hamiltonian sampler"
     warnings.warn(

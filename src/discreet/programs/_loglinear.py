@@ -85,8 +85,8 @@ class LogLinear(Program, kind="LogLinear"):
             chances = softmax(theta @ matrix.T, axis=1)
             return np.asarray((expected - expected.sum(axis=1, keepdims=True) * chances) @ matrix)
 
-        laws = (prior_of(self.prior, "an effect"),) * matrix.shape[1]
-        return Cells(tuple(columns), design.names[1:], laws, log_of, pull, unit="log of a probability")
+        priors = (prior_of(self.prior, "an effect"),) * matrix.shape[1]
+        return Cells(tuple(columns), design.names[1:], priors, log_of, pull, unit="log of a probability")
 
     def in_words(self) -> str:
         return f"Every effect of {self.formula} has the prior {self.prior}."

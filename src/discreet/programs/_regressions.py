@@ -160,8 +160,8 @@ class Multinomial(Regression, kind="Multinomial"):
             return np.asarray(np.einsum("bgc,ge->bce", score, design.matrix).reshape(len(theta), -1))
 
         names = tuple(f"{level_name(outcome, c)}: {name}" for c in range(1, levels) for name in design.names)
-        laws = (prior_of(self.prior, "a coefficient"),) * len(names)
-        return Cells(tuple(columns), names, laws, log_of, pull, self.read.covariates, unit=_LOG_ODDS)
+        priors = (prior_of(self.prior, "a coefficient"),) * len(names)
+        return Cells(tuple(columns), names, priors, log_of, pull, self.read.covariates, unit=_LOG_ODDS)
 
 
 class _Intercepts:
@@ -170,19 +170,19 @@ class _Intercepts:
     def __init__(self, program: Logistic, columns: Sequence[Column], design: Design, yes: Counts, no: Counts) -> None:
         self._design, self._yes, self._no = design, yes, no
         self._effects, varying = design.matrix.shape[1], program.read.varying
-        law = prior_of(program.prior, "a coefficient")
-        laws, names, shown = (law,) * self._effects, design.names, design.names
+        prior = prior_of(program.prior, "a coefficient")
+        priors, names, shown = (prior,) * self._effects, design.names, design.names
         spreads: tuple[int, ...] = ()
         if varying is not None:
             (column,) = chosen(columns, [varying])
             levels = tuple(level_name(column, place) for place in range(len(column.levels)))
-            laws += (NormalPrior(0, 1),) * len(levels) + (prior_of(USUAL_SPREAD, "a spread"),)
+            priors += (NormalPrior(0, 1),) * len(levels) + (prior_of(USUAL_SPREAD, "a spread"),)
             names += (*(f"{level} in spreads" for level in levels), f"spread of {varying}")
             spreads = (self._effects + len(levels),)
             shown += (f"spread of {varying}", *(f"{level} from the mean" for level in levels))
         covariates = program.read.covariates
         self.cells = Cells(
-            tuple(columns), names, laws, self._log_of, self._pull, covariates, shown,
+            tuple(columns), names, priors, self._log_of, self._pull, covariates, shown,
             None if varying is None else self._shown, _LOG_ODDS, spreads,
         )  # fmt: skip
 

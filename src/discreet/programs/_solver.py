@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from discreet.inference import MOST_OPERATIONS, CostEstimate, Exactness, Feature, Problem, Solver
-from discreet.programs._inference import ModelSolution, needed, read_target
+from discreet.programs._inference import ModelSolution, needed, solve_target
 from discreet.programs._likelihood import Likelihood, why_no_likelihood
 from discreet.programs._model import ModelledTable, points_of
 from discreet.programs._program import Cells
@@ -58,7 +58,7 @@ class CellModelsSolver(Solver):
     def solve(self, problem: Problem[ModelledTable]) -> ModelSolution:
         """Return the posterior of the program's parameters; the same problem is always read alike."""
         target = self.target(problem)
-        return read_target(problem.model, target, target.likelihood.method, allowed=self.values_allowed([problem]))
+        return solve_target(problem.model, target, target.likelihood.method, allowed=self.values_allowed([problem]))
 
     def solve_many(self, problems: Sequence[Problem[ModelledTable]]) -> list[ModelSolution]:
         """Return readings by a tenth of the draws, which no chains follow."""

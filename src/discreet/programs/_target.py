@@ -50,9 +50,9 @@ class ProgramTarget:
 
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
-        return self.cells.log_prior(theta)[0] + self.told_values(theta)
+        return self.cells.log_prior(theta)[0] + self.log_likelihoods(theta)
 
-    def told_values(self, theta: Floats) -> Floats:
+    def log_likelihoods(self, theta: Floats) -> Floats:
         """Return log P(release | parameters) alone."""
         return self.likelihood.values(self.cells.log_of(theta))
 
@@ -100,26 +100,26 @@ class PopulationLayout:
     def cells(self) -> Cells:
         """Return names, laws and what is shown, of all populations together."""
         one, shared = self.one, self._places[0]
-        laws, names = [one.laws[i] for i in shared], [one.names[i] for i in shared]
+        priors, names = [one.priors[i] for i in shared], [one.names[i] for i in shared]
         shown, spreads = list(names), []
         for place, start in self._starts():
             own = one.names[place]
             spreads.append(start + 1)
-            laws += [one.laws[place], prior_of(SPREAD, own), *[NormalPrior(0, 1)] * len(self.populations)]
+            priors += [one.priors[place], prior_of(SPREAD, own), *[NormalPrior(0, 1)] * len(self.populations)]
             names += [own, f"spread of {own}", *(f"{own} of {name} in spreads" for name in self.populations)]
             shown += [f"{own} (common)", f"spread of {own}", *(f"{own} of {name}" for name in self.populations)]
         spreads += [shared.index(place) for place in one.spreads if place in shared]
         return Cells(
-            one.columns, tuple(names), tuple(laws), lambda theta: theta, None, (), tuple(shown), self._shown,
+            one.columns, tuple(names), tuple(priors), lambda theta: theta, None, (), tuple(shown), self._shown,
             one.unit, tuple(spreads),
         )  # fmt: skip
 
     def _shown(self, theta: Floats) -> Floats:
-        columns = [self.one.laws[place].natural(theta[:, k]) for k, place in enumerate(self._places[0])]
+        columns = [self.one.priors[place].natural(theta[:, k]) for k, place in enumerate(self._places[0])]
         for place, start in self._starts():
-            law, mean, spread = self.one.laws[place], theta[:, start], np.exp(theta[:, start + 1])
+            prior, mean, spread = self.one.priors[place], theta[:, start], np.exp(theta[:, start + 1])
             steps = theta[:, start + 2 : start + 2 + len(self.populations)]
-            columns += [law.natural(mean), spread, *law.natural(mean[:, None] + spread[:, None] * steps).T]
+            columns += [prior.natural(mean), spread, *prior.natural(mean[:, None] + spread[:, None] * steps).T]
         return np.stack(columns, axis=1)
 
     def own(self, theta: Floats, number: int) -> Floats:
@@ -175,12 +175,12 @@ class Populations:
 
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
-        return self.cells.log_prior(theta)[0] + self.told_values(theta)
+        return self.cells.log_prior(theta)[0] + self.log_likelihoods(theta)
 
-    def told_values(self, theta: Floats) -> Floats:
+    def log_likelihoods(self, theta: Floats) -> Floats:
         """Return the sum of all log likelihoods alone."""
         parts = enumerate(self.parts.values())
-        return np.asarray(sum(part.told_values(self.layout.own(theta, number)) for number, part in parts))
+        return np.asarray(sum(part.log_likelihoods(self.layout.own(theta, number)) for number, part in parts))
 
     def told(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return the sum of all log likelihoods, and its derivative."""

@@ -323,8 +323,8 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
         from discreet.regression._exact import exact_coefficients
 
-        laws = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
-        return [(law.mean, law.interval(level).width) for law in laws]
+        distributions = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
+        return [(distribution.mean, distribution.interval(level).width) for distribution in distributions]
 
     def by_name(self, parameters: Parameters) -> dict[str, float]:
         """Return the coefficients in the units of the table."""

@@ -48,10 +48,10 @@ class MomentsSolver(Solver):
                 "of the records, which it does not reveal. It comes without an interval; the mechanism's own "
                 "`coefficients` gives it in the units of the table"
             )
-        laws = [measurement.noise for measurement in problem.measurements]
-        if any(generator_of(law.structure) is None for law in laws):
+        distributions = [measurement.noise for measurement in problem.measurements]
+        if any(generator_of(distribution.structure) is None for distribution in distributions):
             return "its noise has no generator"
-        if sum(not has_density(law.structure) for law in laws) > 1:
+        if sum(not has_density(distribution.structure) for distribution in distributions) > 1:
             return "the noise of more than one of these releases has no density, so they cannot be read together"
         return None
 
@@ -75,15 +75,15 @@ class MomentsSolver(Solver):
         """Return draws of the true moments; the same problem always gives the same reading."""
         target = MomentTarget(problem.model, problem.size, problem.measurements)
         generator = np.random.default_rng(problem.seed)
-        reading = weighed(target, generator) or tempered(target, generator, problem)
-        if reading.r_hat > BAD_R_HAT:
+        solution = weighed(target, generator) or tempered(target, generator, problem)
+        if solution.r_hat > BAD_R_HAT:
             warnings.warn(
-                f"The particles for {problem.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns the "
+                f"The particles for {problem.label!r} do not agree (R-hat {solution.r_hat:.2f}): its noise drowns the "
                 "moments. Use more records, fewer features or a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=2,
             )
-        return reading
+        return solution
 
     def solve_many(self, problems: Sequence[Problem]) -> list[MomentSolution]:
         """Return readings by a quarter of the draws; where too few of them count, as one release is read."""
@@ -154,21 +154,21 @@ def tempered(target: MomentTarget, generator: np.random.Generator, problem: Prob
     for normals in particles.walk(max(LOOKS), _MOVES):
         states.append(target.states(normals))
         if len(states) in LOOKS or particles.is_spent:
-            reading = _reading_of(target, particles, states)
-            is_good = min(reading.effective_size, reading.tail_size) >= LEAST_WORTH and reading.r_hat <= GOOD_R_HAT
+            solution = _solution_of(target, particles, states)
+            is_good = min(solution.effective_size, solution.tail_size) >= LEAST_WORTH and solution.r_hat <= GOOD_R_HAT
             if is_good or particles.is_spent:
                 break
     if not is_good:
         warnings.warn(
-            f"{problem.label!r} was read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
-            f"{reading.r_hat:.3f}); the goal is {LEAST_WORTH:.0f}.",
+            f"{problem.label!r} was read by particles worth {solution.effective_size:.0f} independent draws (R-hat "
+            f"{solution.r_hat:.3f}); the goal is {LEAST_WORTH:.0f}.",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return reading
+    return solution
 
 
-def _reading_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentSolution:
+def _solution_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentSolution:
     """Return all states of particles, island by island, with the evidence if the islands agree about it."""
     released, variance = (
         np.stack(part).reshape(len(states), ISLANDS, EACH, -1).swapaxes(0, 1) for part in zip(*states, strict=True)

@@ -39,7 +39,7 @@ class GroupDistributions(ABC):
 
     are_opened = False
     """Whether intervals of shares, of rates in groups and of counts are extended to what is possible."""
-    are_own_sums = False
+    is_groupwise = False
     """Whether every question is answered from the noisy sums that it names."""
     weight_error: float | None = None
     """How far laws of cells may be off in total variation, rounding aside; None if they were drawn."""
@@ -70,51 +70,51 @@ class JointPosterior(GroupDistributions):
     any weight, and its reading.
     """
 
-    def __init__(self, readings: Sequence[TableSolution], kind: type[BetaMixture] = BetaMixture) -> None:
-        self.log_evidences, self.kind = np.array([reading.log_evidence for reading in readings]), kind
+    def __init__(self, solutions: Sequence[TableSolution], kind: type[BetaMixture] = BetaMixture) -> None:
+        self.log_evidences, self.kind = np.array([solution.log_evidence for solution in solutions]), kind
         self.are_opened = kind is Share
         self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
         believed = self.log_evidences > self.log_evidences.max() - _NATS
-        self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
+        self.solutions = tuple(solution for solution, kept in zip(solutions, believed, strict=True) if kept)
         self.shares = self.probabilities[believed]
-        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
-        left_out = [reading.counts.lost for reading in self.readings if reading.mean_errors is None]
+        self.weighed = [pair for pair in zip(self.shares.tolist(), self.solutions, strict=True) if pair[0] > 0]
+        left_out = [solution.counts.lost for solution in self.solutions if solution.mean_errors is None]
         known = [share for share in left_out if share is not None]
-        is_summed = len(known) == len(self.readings)  # and not drawn
-        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
-        self.draws = min((drawn for each in self.readings if (drawn := each.counts.draws) is not None), default=None)
+        is_summed = len(known) == len(self.solutions)  # and not drawn
+        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(solutions) if is_summed else None
+        self.draws = min((drawn for each in self.solutions if (drawn := each.counts.draws) is not None), default=None)
 
     def share(self, places: Counts) -> BetaMixture:
         parts = []
-        for share, reading in self.weighed:
-            alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
+        for share, solution in self.weighed:
+            alpha, (sums, weights) = solution.model.concentration, solution.counts.sum_of(places)
             inside = alpha[places].sum() + sums
-            parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
+            parts.append((share * weights, inside, alpha.sum() + solution.counts.total - inside))
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
         return self.kind(weights, a, b, weight_error=self.weight_error, draws=self.draws)
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
-        found = np.zeros(len(self.readings[0].model.cells))
-        for share, reading in self.weighed:
-            alpha, laws = reading.model.concentration, reading.counts.marginals
-            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1], dtype=float)
-            found += share * np.einsum("ij,ij->i", laws, of(a, float(alpha.sum() + reading.counts.total)))
+        found = np.zeros(len(self.solutions[0].model.cells))
+        for share, solution in self.weighed:
+            alpha, distributions = solution.model.concentration, solution.counts.marginals
+            a = (alpha + solution.counts.first)[:, None] + np.arange(distributions.shape[1], dtype=float)
+            found += share * np.einsum("ij,ij->i", distributions, of(a, float(alpha.sum() + solution.counts.total)))
         return found
 
     def cells(self, places: Sequence[int]) -> MixtureBatch:
         chosen, parts = np.asarray(places, dtype=np.int64), []
-        for share, reading in self.weighed:
-            first, alpha = reading.counts.first[chosen], reading.model.concentration
-            total = float(alpha.sum() + reading.counts.total)
-            parts.append(Part.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
+        for share, solution in self.weighed:
+            first, alpha = solution.counts.first[chosen], solution.model.concentration
+            total = float(alpha.sum() + solution.counts.total)
+            parts.append(Part.of(share * solution.counts.marginals[chosen], alpha[chosen] + first, total))
         return MixtureBatch(parts)
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         parts, found = [], []
-        for share, reading in self.weighed:
-            alpha = reading.model.concentration
-            pairs = reading.counts.pair_of_sums(one, two)
+        for share, solution in self.weighed:
+            alpha = solution.model.concentration
+            pairs = solution.counts.pair_of_sums(one, two)
             parts.append((share * pairs.weights, alpha[one].sum() + pairs.first, alpha[two].sum() + pairs.second))
             found.append(pairs)
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -125,8 +125,8 @@ class JointPosterior(GroupDistributions):
 
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
-        parts = [(share, *reading.counts.sum_of(places)) for share, reading in self.weighed]
-        return count_law(parts, int(self.weighed[0][1].counts.total) if self.are_opened else None)
+        parts = [(share, *solution.counts.sum_of(places)) for share, solution in self.weighed]
+        return count_distribution(parts, int(self.weighed[0][1].counts.total) if self.are_opened else None)
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw all cells, and add up groups."""
@@ -143,10 +143,10 @@ class JointPosterior(GroupDistributions):
         shares = np.array([share for share, _ in self.weighed])
         numbers = generator.multinomial(count, shares / shares.sum())
         counts, logs = [], []
-        for number, (_, reading) in zip(numbers, self.weighed, strict=True):
+        for number, (_, solution) in zip(numbers, self.weighed, strict=True):
             if number:
-                counts.append(reading.counts.draw(int(number), generator))
-                logs.append(log_dirichlet_rows(reading.model.concentration + counts[-1], generator))
+                counts.append(solution.counts.draw(int(number), generator))
+                logs.append(log_dirichlet_rows(solution.model.concentration + counts[-1], generator))
         order = generator.permutation(count)
         places = np.repeat(np.arange(len(numbers)), numbers)
         return np.concatenate(counts)[order], np.concatenate(logs)[order], places[order]
@@ -156,7 +156,7 @@ class GroupwiseDistributions(GroupDistributions):
     """Each question is read from its own noisy sums: the groups it names and the rest, with a uniform prior."""
 
     are_opened = True  # since every share has a uniform prior
-    are_own_sums = True
+    is_groupwise = True
     weight_error = LOST
 
     def __init__(self, sums: GroupwiseInference, size: int) -> None:
@@ -185,7 +185,7 @@ class GroupwiseDistributions(GroupDistributions):
     def count(self, places: Counts) -> CountDistribution:
         """Return the law of the group's true count."""
         parts = self._sums.parts(places)
-        return count_law([(1.0, *parts.counts.sum_of(parts.places[0]))], self._size)
+        return count_distribution([(1.0, *parts.counts.sum_of(parts.places[0]))], self._size)
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw the counts of the groups and of the rest, then their probabilities."""
@@ -200,13 +200,15 @@ def _one_more(counts: Counts) -> Floats:
     return np.asarray(1.0 + counts, dtype=float)
 
 
-def count_law(laws: Sequence[tuple[float, Counts, Floats]], most: int | None = None) -> CountDistribution:
+def count_distribution(
+    distributions: Sequence[tuple[float, Counts, Floats]], most: int | None = None
+) -> CountDistribution:
     """Return a mixture of laws of counts, each with its share: the counts and their probabilities.
 
     If intervals are opened, `most` is the largest count that is possible.
     """
-    first = min(int(counts[0]) for _, counts, _ in laws)
-    table = np.zeros(max(int(counts[-1]) for _, counts, _ in laws) - first + 1)
-    for share, counts, weights in laws:
+    first = min(int(counts[0]) for _, counts, _ in distributions)
+    table = np.zeros(max(int(counts[-1]) for _, counts, _ in distributions) - first + 1)
+    for share, counts, weights in distributions:
         table[counts - first] += share * weights
     return CountDistribution(first, table, most)

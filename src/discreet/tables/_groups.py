@@ -232,7 +232,7 @@ def groups_of(
 def labels_of(model: Categories, event: object, by: str) -> Counts:
     """Return, for every cell, twice the index of its group, plus 1 where the event does not hold."""
     outside = np.ones(len(model.cells), dtype=np.int64)
-    outside[model.places(event)] = 0
+    outside[model.cell_indices(event)] = 0
     place = [column.name for column in model.columns].index(by)
     levels = np.unravel_index(np.arange(len(model.cells)), [len(each.levels) for each in model.columns])[place]
     return np.asarray(2 * levels + outside)

@@ -66,13 +66,13 @@ def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts
 
     def log_kernel(counts: Counts) -> Floats:
         found = np.zeros(counts.shape)
-        for values, law in noisy:
+        for values, distribution in noisy:
             for place, own in enumerate((counts, total - counts)):
-                found += log_terms(law.structure, values[:, place, None] - own, np.array([place]))
+                found += log_terms(distribution.structure, values[:, place, None] - own, np.array([place]))
         return found
 
     centres = np.stack([each for values, _ in noisy for each in (values[:, 0], total - values[:, 1])])
-    reach = min(float(law.decay_length.min()) for _, law in noisy)
+    reach = min(float(distribution.decay_length.min()) for _, distribution in noisy)
     return pair_rows(log_kernel, centres.min(axis=0), centres.max(axis=0), reach, total)
 
 
@@ -221,12 +221,12 @@ def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
     if places is None or not np.array_equal(np.sort(places), np.arange(len(labels))):
         return None
     parts = int(labels.max()) + 1
-    law = noise.marginal(labels[places].tolist())
-    if law is None:
+    distribution = noise.marginal(labels[places].tolist())
+    if distribution is None:
         return None
     values = np.zeros(parts, dtype=np.int64)
     np.add.at(values, labels[places], measurement.values)
-    return Measurement(TableCells(_model(parts)), values, law)
+    return Measurement(TableCells(_model(parts)), values, distribution)
 
 
 def _summed_rows(rows: DrawnRows, labels: Counts) -> DrawnRows:

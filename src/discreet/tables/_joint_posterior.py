@@ -38,21 +38,25 @@ class TablePosterior(EventPosterior[Categories]):
     """What a reader knows about the probabilities of the cells, one by one, with the noise accounted for."""
 
     def __init__(
-        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableSolution]
+        self, model: Categories, releases: Sequence[Release[Categories]], solutions: Sequence[TableSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
-        self.joint = JointPosterior(readings)
-        self.readings = self.joint.readings
+        self.joint = JointPosterior(solutions)
+        self.solutions = self.joint.solutions
         self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
         plain = (
-            self.joint if model.is_prior_declared else JointPosterior(readings, Share) if self.is_uniform_pair else None
+            self.joint
+            if model.is_prior_declared
+            else JointPosterior(solutions, Share)
+            if self.is_uniform_pair
+            else None
         )
-        self.laws: GroupDistributions = plain or self.own_laws or self.joint
+        self.distributions: GroupDistributions = plain or self.groupwise_distributions or self.joint
 
     @property
     @abstractmethod
-    def own_laws(self) -> GroupDistributions | None:
+    def groupwise_distributions(self) -> GroupDistributions | None:
         """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
@@ -65,13 +69,13 @@ class TablePosterior(EventPosterior[Categories]):
         """Return the rows of some cells; no others are computed."""
         names = [self.event_of(self.model.cells[place]) for place in places]
         if len(names) > _FEW:
-            batch = self.laws.cells(places)
-            found = summaries_of(batch, level, self.laws.are_opened)
-            off = end_errors(batch, self.laws.weight_error, found)
+            batch = self.distributions.cells(places)
+            found = summaries_of(batch, level, self.distributions.are_opened)
+            off = end_errors(batch, self.distributions.weight_error, found)
         else:
-            shares = [self.laws.share(np.array([place])) for place in places]
+            shares = [self.distributions.share(np.array([place])) for place in places]
             found, off = [share.summary(level) for share in shares], [share.numerical_error(level) for share in shares]
-        errors = (len(self.readings) == 1 and self.readings[0].mean_errors) or [None] * len(self.model.cells)
+        errors = (len(self.solutions) == 1 and self.solutions[0].mean_errors) or [None] * len(self.model.cells)
         off = [None if self.joint.weight_error is None or each is None else max(each, self._mean_off) for each in off]
         means = self.joint_means[list(places)].tolist()
         figures = zip(names, means, found, [errors[p] for p in places], off, strict=True)
@@ -85,11 +89,11 @@ class TablePosterior(EventPosterior[Categories]):
         tables = [each for each in posteriors if isinstance(each, TablePosterior)]
         truth = np.clip([each.truth for each in made], 1e-12, 1 - 1e-12)[:, list(places)]
         means, widths, scores = (np.empty(truth.shape) for _ in range(3))
-        laws = [table.laws.cells(places) for table in tables]
-        joined = MixtureBatch.joined(laws)
-        batches = [(slice(number, number + 1), own) for number, own in enumerate(laws)]
+        distributions = [table.distributions.cells(places) for table in tables]
+        joined = MixtureBatch.joined(distributions)
+        batches = [(slice(number, number + 1), own) for number, own in enumerate(distributions)]
         for own, batch in batches if joined is None else [(slice(None), joined)]:
-            low, high = ends_of(batch, level, tables[0].laws.are_opened)
+            low, high = ends_of(batch, level, tables[0].distributions.are_opened)
             widths[own] = (high - low).reshape(-1, len(places))
             scores[own] = batch.log_density(truth[own].ravel()).reshape(-1, len(places))
         for number, table in enumerate(tables):
@@ -123,7 +127,7 @@ class TablePosterior(EventPosterior[Categories]):
     @property
     def mean_prior(self) -> Floats:
         """Return the prior's parameters: of several strengths the mean, weighted by their evidence."""
-        return np.asarray(sum(share * reading.model.concentration for share, reading in self.joint.weighed))
+        return np.asarray(sum(share * solution.model.concentration for share, solution in self.joint.weighed))
 
     @property
     def information(self) -> float:

@@ -178,7 +178,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         """Return the one table."""
         return (self.columns,)
 
-    def places(self, event: object) -> NDArray[np.int64]:
+    def cell_indices(self, event: object) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         return places_of(event, self.columns, self.cells)
 
@@ -259,21 +259,21 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
         """Return the sum over the cells of an event, divided by that of another event if one is given."""
-        theta, places = np.asarray(parameters), self.places(event)
+        theta, places = np.asarray(parameters), self.cell_indices(event)
         if given is None:
             return float(theta[places].sum())
-        condition = self.places(given)
+        condition = self.cell_indices(given)
         return float(theta[np.intersect1d(places, condition)].sum() / theta[condition].sum())
 
     def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
         """Return sum_i theta_i values_i, over the cells of an event and divided by its probability if one is given."""
         theta, found, times = np.asarray(parameters), np.zeros(len(self.cells)), np.zeros(len(self.cells), dtype=int)
         for event, value in values.items():
-            places = self.places(event)
+            places = self.cell_indices(event)
             found[places], times[places] = float(value), times[places] + 1
         if (times != 1).any():
             raise DeclarationError("the values must name events that cover every cell exactly once")
-        inside = np.arange(len(self.cells)) if given is None else self.places(given)
+        inside = np.arange(len(self.cells)) if given is None else self.cell_indices(given)
         return float(theta[inside] @ found[inside] / (1.0 if given is None else theta[inside].sum()))
 
 

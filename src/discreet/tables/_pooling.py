@@ -76,9 +76,9 @@ class PooledRates(Posterior[Categories]):
         """Return one row for the rate of each group."""
         found = []
         for name, size in zip(self.groups, self._group_sizes(level), strict=True):
-            law, given = self.rate(name), f"{self.by}={name}"
-            figures = self.mean[name], law.median, *law.interval(level), law.sd
-            row = Row(str(self.event), given, *figures, None, PROBABILITY, law.monte_carlo_error)
+            distribution, given = self.rate(name), f"{self.by}={name}"
+            figures = self.mean[name], distribution.median, *distribution.interval(level), distribution.sd
+            row = Row(str(self.event), given, *figures, None, PROBABILITY, distribution.monte_carlo_error)
             found.append(replace(row, records_low=size.low, records_high=size.high))
         return tuple(found)
 

@@ -56,16 +56,16 @@ def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, C
         return
     found = []
     for name, (one, two) in rates.items():
-        law, mean = own.between(one, two), posterior.joint.between(one, two).mean
-        found.append((abs(mean - law.mean) / law.sd, name, mean, law))
-    _, name, mean, law = max(found, key=lambda each: each[0])
-    _tell(outweighed(name, mean, law, float(posterior.mean_prior.sum())), calls)
+        distribution, mean = own.between(one, two), posterior.joint.between(one, two).mean
+        found.append((abs(mean - distribution.mean) / distribution.sd, name, mean, distribution))
+    _, name, mean, distribution = max(found, key=lambda each: each[0])
+    _tell(outweighed(name, mean, distribution, float(posterior.mean_prior.sum())), calls)
 
 
 def _watched(posterior: "TablePosterior") -> GroupDistributions | None:
     """Return the laws of own sums if answers come from a joint reading; nothing if they are own sums themselves."""
-    is_joint = posterior.laws is posterior.joint and not posterior.is_uniform_pair
-    return posterior.own_laws if is_joint else None
+    is_joint = posterior.distributions is posterior.joint and not posterior.is_uniform_pair
+    return posterior.groupwise_distributions if is_joint else None
 
 
 def _tell(doubt: Warning | None, calls: int = 4) -> None:
@@ -76,7 +76,7 @@ def _tell(doubt: Warning | None, calls: int = 4) -> None:
 
 def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
     """Return a warning about the level of a column that the prior outweighs most, if it outweighs any."""
-    if posterior.own_laws is None or not (noisy := _noisy_cells(posterior)):
+    if posterior.groupwise_distributions is None or not (noisy := _noisy_cells(posterior)):
         return ()
     values, variances = noisy
     suspects = []
@@ -88,7 +88,7 @@ def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
     score, name, mean, places = max(suspects, key=lambda each: each[0])
     if score < _SUSPECT:
         return ()
-    found = outweighed(name, mean, posterior.own_laws.share(places), float(posterior.mean_prior.sum()))
+    found = outweighed(name, mean, posterior.groupwise_distributions.share(places), float(posterior.mean_prior.sum()))
     return () if found is None else (found,)
 
 

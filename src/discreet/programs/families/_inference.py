@@ -62,7 +62,7 @@ class FamilySolution:
         return edges, np.exp(logs - logsumexp(logs))
 
 
-def read_parameter(
+def solve_parameter(
     model: ReadableFamily, size: int, draws: Sequence[Draw], prior: CertifiedDistribution, label: str
 ) -> FamilySolution:
     """Return what draws say about the parameter of a family under a prior.

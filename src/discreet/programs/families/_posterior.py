@@ -26,14 +26,14 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
     """The posterior of a family's parameter, with the noise of the draws accounted for."""
 
     def __init__(
-        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilySolution]
+        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], solutions: Sequence[FamilySolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (reading,) = readings
-        self.reading, self.prior = reading, reading.prior
-        self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
-        self._masses, self._mean_total = reading.log_masses, reading.mean_total
-        self._log_evidence = reading.log_evidence
+        (solution,) = solutions
+        self.solution, self.prior = solution, solution.prior
+        self._edges, self._middles, self._weights = solution.edges, solution.middles, solution.weights
+        self._masses, self._mean_total = solution.log_masses, solution.mean_total
+        self._log_evidence = solution.log_evidence
 
     def __repr__(self) -> str:
         return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"
@@ -58,9 +58,9 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
         expansion, its error is added to all probabilities. Rounding is added at 1e-9 of the standard deviation, as sums
         over totals keep about so many digits.
         """
-        edges, weights = self.reading.thirds
+        edges, weights = self.solution.thirds
         rough, heights = np.append(0.0, np.cumsum(weights)), np.log(np.maximum(self._heights, 1e-300))
-        off = self.reading.weight_error
+        off = self.solution.weight_error
         errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self._mean) / 4 + off * self._sd]
         for tail in tails(level):
             cell = int(np.clip(np.searchsorted(self._cumulative, tail) - 1, 1, len(heights) - 2))
@@ -227,9 +227,13 @@ def _one_or_several(found: Floats) -> float | Floats:
     return float(found) if found.ndim == 0 else found
 
 
-def _in_words(law: object) -> str:
+def _in_words(distribution: object) -> str:
     """Return a distribution with its parameters, such as 'Gamma with shape 2 and rate 1/2'; your own by name only."""
-    name = type(law).__name__.removesuffix("Law")
-    declared = {each.name: getattr(law, each.name) for each in fields(law)} if is_dataclass(law) else {}
+    name = type(distribution).__name__.removesuffix("Law")
+    declared = (
+        {each.name: getattr(distribution, each.name) for each in fields(distribution)}
+        if is_dataclass(distribution)
+        else {}
+    )
     known = [f"{name} {exact_text(value)}" for name, value in declared.items() if value is not None]
     return f"{name} with {' and '.join(known)}" if known else name

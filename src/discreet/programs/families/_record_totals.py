@@ -156,9 +156,9 @@ class RecordTotals:
     def _transformed(self, chances: Floats, mean: float, length: int) -> tuple[Floats, Floats]:
         """Return places of the lattice and their probabilities; what lies outside the window is folded into it."""
         folded = np.bincount(self._places % length, chances, length)
-        law = np.maximum(0.0, np.fft.irfft(_power(np.fft.rfft(folded), self._size), length))
+        distribution = np.maximum(0.0, np.fft.irfft(_power(np.fft.rfft(folded), self._size), length))
         start = 0 if length > self._last else round(mean) - length // 2
-        return start + np.arange(float(length)), np.roll(law, -(start % length))
+        return start + np.arange(float(length)), np.roll(distribution, -(start % length))
 
 
 def _lattice(model: ReadableFamily) -> tuple[NDArray[np.int64], Fraction]:

@@ -127,7 +127,7 @@ def _groups(posterior: Posterior, asked: Sequence[Question]) -> list[dict[str, A
 
 def _rates_of(posterior: HasEvents, event: str, by: str) -> dict[str, Any]:
     (column,) = [each for each in posterior.columns if each.name == by]
-    laws, sizes = posterior.rate_laws(event, by), posterior.group_sizes(by)
+    laws, sizes = posterior.rate_distributions(event, by), posterior.group_sizes(by)
     drawn = np.array([law.sample(_QUANTILE_DRAWS, np.random.default_rng(place)) for place, law in enumerate(laws)])
     ends = {
         f"{level:g}": [law.interval_of_draws(own, level) for law, own in zip(laws, drawn, strict=True)]
