@@ -78,7 +78,7 @@ def test_groups_of_the_census_table_are_weighed_by_convolutions_and_never_pair_b
 
     monkeypatch.setattr(pooled_groups, "_convolved", counted)
     tracemalloc.start()
-    laws = [pooled_groups.BetaBinomials(groups, 0.12, 30.0).of(group).log_law for group in groups]
+    laws = [pooled_groups.BetaBinomials(groups, 0.12, 30.0).of(group).log_prob for group in groups]
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(laws) == 42
@@ -179,7 +179,7 @@ def test_coverage_of_two_levels_is_as_enumerated(
     for row, z in zip(laws, outputs.tolist(), strict=True):
         release = dc.Release(mechanism, (z, size - z), "pair", simulated=True)
         parts = GroupwiseInference(Problem.of([release])).parts(np.array([0]))
-        known, weights = parts.counts.sum_of(parts.places[0])
+        known, weights = parts.counts.sum_of(parts.indices[0])
         row[known] = weights
     angles = (np.arange(3000) + 0.5) / 3000 * np.pi / 2
     x = np.sin(angles) ** 2

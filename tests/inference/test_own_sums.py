@@ -37,9 +37,9 @@ def law_of(release: dc.Release, *groups: Sequence[int]) -> dict[tuple[int, ...],
     """Return the posterior of the counts of all parts but the last, by their values."""
     parts = GroupwiseInference(Problem.of([release])).parts(*(np.array(group) for group in groups))
     if len(groups) == 1:
-        counts, weights = parts.counts.sum_of(parts.places[0])
+        counts, weights = parts.counts.sum_of(parts.indices[0])
         return {(int(count),): float(weight) for count, weight in zip(counts, weights, strict=True)}
-    one, two, weights, *_ = parts.counts.pair_of_sums(*parts.places[:2])
+    one, two, weights, *_ = parts.counts.pair_of_sums(*parts.indices[:2])
     return {(int(a), int(b)): float(w) for a, b, w in zip(one, two, weights, strict=True)}
 
 

@@ -95,7 +95,7 @@ def test_what_floats_do_to_the_law_is_within_its_bound(size: int, epsilon: str) 
     with ctx.workprec(1000):
         one, two = (balls_of_log_law(mechanism, table, rows) for table in (first, second))
         balls = [p - q for p, q in zip(one, two, strict=True)]
-        floats = mechanism.log_law(np.array(first)) - mechanism.log_law(np.array(second))
+        floats = mechanism.log_probs_of(np.array(first)) - mechanism.log_probs_of(np.array(second))
         errors = [abs(arb(float(loss)) - ball) for loss, ball in zip(floats, balls, strict=True)]
         assert any(error > 0 for error in errors)
         assert all(error < found.error for error in errors)
@@ -141,7 +141,7 @@ def test_it_is_a_little_better_than_the_exponential_mechanism(size: int, wanted:
 
 def test_a_large_table_sums_to_one() -> None:
     mechanism = PermuteAndFlip(COIN, 900, 1)
-    assert np.exp(mechanism.log_law(np.array([450, 450]))).sum() == pytest.approx(1, abs=1e-11)
+    assert np.exp(mechanism.log_probs_of(np.array([450, 450]))).sum() == pytest.approx(1, abs=1e-11)
 
 
 def test_too_many_candidates_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Exact privacy of laws P(r | x) = e^(-c(x) H(x, r)) / Z(x) over all pairs of neighbouring data sets.
+"""Exact privacy of distributions P(r | x) = e^(-c(x) H(x, r)) / Z(x) over all pairs of neighbouring data sets.
 
 H is the Hellinger distance of posteriors and c(x) > 0 any scale. Every pair of neighbours is compared on every
 candidate, both ways: the largest |ln P/Q| is the pure epsilon, and sum_r max(0, P(r) - e^epsilon Q(r)) is
@@ -72,7 +72,7 @@ class AdjacentPairs:
 
 
 def can_compare(size: int, cells: int) -> bool:
-    """Tell whether all pairs of neighbours can be compared in a few seconds."""
+    """Return whether all pairs of neighbours can be compared in a few seconds."""
     if cells == 2:
         return size <= MOST_RECORDS_OF_TWO_CELLS
     return number_of_tables(size, cells, MOST_COMPARISONS) ** 2 <= MOST_COMPARISONS
@@ -139,8 +139,8 @@ def _compare_line(
         losses[part], deltas[:, part] = _compare_block(block, scales, size, epsilons)
         error = max(error, line_error(block.width))
     losses[half:], deltas[:, half:] = losses[: size - half][::-1], deltas[:, : size - half][:, ::-1]
-    places = np.arange(size)
-    first, second = (np.column_stack([x, size - x]) for x in (places, places + 1))
+    indices = np.arange(size)
+    first, second = (np.column_stack([x, size - x]) for x in (indices, indices + 1))
     return AdjacentPairs(
         first, second, losses, epsilons, deltas, _loss_error(scales.max(), 2 * scale_error + error, size)
     )
@@ -156,7 +156,7 @@ def _compare_block(block: Block, scales: Floats, size: int, epsilons: tuple[floa
 
 
 def _loss_error(scale: float, relative: float, candidates: int) -> float:
-    """Return a bound on the error of ln P/Q, given the relative errors of c H and log Z of either law."""
+    """Return a bound on the error of ln P/Q, given the relative errors of c H and log Z of either distribution."""
     return float(4 * scale * (relative + 4 * UNIT) + (16 + 2 * np.log2(candidates + 1.0)) * 4 * UNIT)
 
 

@@ -57,9 +57,9 @@ def log_near(alpha: Floats, counts: Counts, scale: float) -> float:
         middle, half = (edges[0] + edges[1]) / 2, (edges[1] - edges[0]) / 2
         angles = np.pi * (np.arange(_NODES) + 0.5) / _NODES
         sums = [power_sum(powers, float(np.exp(middle + half * x))).log for x in np.cos(angles)]
-        places, weights = _points(scale, start, stop, distributions)
+        indices, weights = _points(scale, start, stop, distributions)
         left -= float(np.exp(weights).sum())
-        logs.append(float(logsumexp(weights + _lagrange((places - middle) / half, angles) @ np.array(sums))))
+        logs.append(float(logsumexp(weights + _lagrange((indices - middle) / half, angles) @ np.array(sums))))
         start = stop
     logs.append(log(max(left, 1e-300)))  # beyond, no table but the true one counts
     return float(logsumexp(logs))
@@ -71,16 +71,16 @@ def _points(scale: float, start: int, stop: int, distributions: Floats) -> tuple
         return np.log(np.arange(start, stop)), distributions[start:stop]
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     low, high = log(start - 0.5), log(stop - 0.5)
-    places = (low + high) / 2 + (high - low) / 2 * nodes
-    return places, np.asarray(log_densities(scale, np.exp(places)) + places + np.log(weights * (high - low) / 2))
+    points = (low + high) / 2 + (high - low) / 2 * nodes
+    return points, np.asarray(log_densities(scale, np.exp(points)) + points + np.log(weights * (high - low) / 2))
 
 
-def _lagrange(places: Floats, angles: Floats) -> Floats:
+def _lagrange(points: Floats, angles: Floats) -> Floats:
     """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (places, nodes)."""
     orders, count = np.arange(len(angles)), len(angles)
     own = np.cos(angles[:, None] * orders) * 2 / count
     own[:, 0] /= 2
-    turned = np.cos(np.arccos(np.clip(places, -1, 1))[:, None] * orders)
+    turned = np.cos(np.arccos(np.clip(points, -1, 1))[:, None] * orders)
     return np.asarray(turned @ own.T)
 
 

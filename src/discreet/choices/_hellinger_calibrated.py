@@ -108,7 +108,7 @@ class CalibratedHellinger(HellingerMechanism):
         return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
 
     def fits(self, found: AdjacentPairs) -> bool:
-        """Tell whether a comparison of neighbours stays within epsilon and delta."""
+        """Return whether a comparison of neighbours stays within epsilon and delta."""
         if self.delta:
             return Fraction(found.delta(0)) <= self.delta
         return Fraction(found.epsilon) <= self.epsilon

@@ -48,7 +48,7 @@ class Enclosure:
         return (self.lower + self.upper) / 2
 
     def holds(self, number: float) -> bool:
-        """Tell whether a number lies between the bounds."""
+        """Return whether a number lies between the bounds."""
         return self.lower <= number <= self.upper
 
 

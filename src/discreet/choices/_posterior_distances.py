@@ -103,7 +103,7 @@ def _diagonals(table: Floats, at: Counts, width: int) -> Floats:
 
 
 def log_normaliser(logs: Floats) -> Floats:
-    """Return log sum e^logs of each row as a column; a law of distances has its largest weight, 1, at H = 0."""
+    """Return log sum e^logs of each row as a column; the largest weight, 1, is at H = 0."""
     return np.asarray(np.log(np.exp(logs).sum(axis=1, keepdims=True)))
 
 
@@ -185,8 +185,8 @@ class Tables:
     @cached_property
     def representatives(self) -> tuple[Counts, Counts]:
         """Return one table of each class of `canonical`, and for every table the place of its class."""
-        places, inverse = np.unique(self.indices(self.canonical(self.all)), return_inverse=True)
-        return self.all[places], inverse
+        indices, inverse = np.unique(self.indices(self.canonical(self.all)), return_inverse=True)
+        return self.all[indices], inverse
 
     def log_normalisers(self, tables: Counts, scales: Floats) -> Floats:
         """Return log sum_r e^(-c H(x, r)) for some tables x with their scales c."""

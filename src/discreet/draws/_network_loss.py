@@ -41,7 +41,7 @@ from discreet.draws._loss import (
 from discreet.privacy import PrivacyLoss, last_fitting
 
 _POINTS, _FEW_POINTS = 400, 100  # points of a curve on either side of zero; fewer for a row with two levels
-_LONGEST = 2**22  # most numbers in the law of a sum
+_LONGEST = 2**22  # most numbers in the distribution of a sum
 _FARTHEST = 600.0  # e^600 is still a float
 _LARGE = 1000  # prior parameter from which on curves are integrated
 _LARGEST = Fraction(10**9)  # the curve of this one is used for larger ones
@@ -175,15 +175,15 @@ def _reach(curve: NodeCurve, power: float, negligible: float) -> float:
 
 
 def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> tuple[Floats, int, float]:
-    """Return a law on multiples of the step that dominates a node's loss, the place of zero, and what lies beyond.
+    """Return a distribution on multiples of the step dominating a node's loss, the index of zero, and the mass beyond.
 
     The curve is symmetric: delta(-e) = 1 - e^-e (1 - delta(e)). It is evaluated at every k-th point of the lattice
     only, where its reach allows that.
     """
     stride = max(1, int(node.reach / (_POINTS if node.curve.size is None else _FEW_POINTS) / step))
     count = max(1, ceil(node.reach / step / stride))
-    places = np.arange(count + 1) * stride
-    points = places * step
+    indices = np.arange(count + 1) * stride
+    points = indices * step
     if certified:
         heights = np.array([node.curve.certified(Fraction(point), power) for point in points.tolist()])
     else:
@@ -191,9 +191,9 @@ def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> t
     mirrored = np.minimum(1.0, -np.expm1(-points) + np.exp(-points) * heights)
     curve = np.concatenate([mirrored[:0:-1], heights])
     loss = PrivacyLoss.from_curve(np.concatenate([-points[:0:-1], points]).tolist(), curve.tolist())
-    where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + places[-1]
-    distribution = np.bincount(where, np.array(loss.probabilities), minlength=2 * places[-1] + 1)
-    return distribution.astype(float), int(places[-1]), loss.beyond
+    where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + indices[-1]
+    distribution = np.bincount(where, np.array(loss.probabilities), minlength=2 * indices[-1] + 1)
+    return distribution.astype(float), int(indices[-1]), loss.beyond
 
 
 def _certified(epsilon: Fraction, prior: Fraction, power: Fraction) -> float:

@@ -219,7 +219,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
     @cached_property
     def least_epsilon(self) -> Fraction:
         allowed = float(self.delta) * (1 - SLACK)
-        return least_fitting(lambda place: self._curve(place) <= allowed, self.epsilon)
+        return least_fitting(lambda index: self._curve(index) <= allowed, self.epsilon)
 
     @cached_property
     def _curve(self) -> Curve:
@@ -255,7 +255,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         return Truncation(levels, self.least, self.grid_bits)
 
     def distributions(self, counts: Counts) -> list[tuple[CertifiedBeta, ...]]:
-        """Return the laws of the sticks of each row of each table, given one row of counts."""
+        """Return the distributions of the sticks of each row of each table, given one row of counts."""
         return [self._row_distributions(number, row[0].tolist()) for number, row in self._rows_of(counts[None])]
 
     def _rows_of(self, tables: Counts) -> Iterator[tuple[int, Counts]]:
@@ -265,7 +265,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
             yield from ((number, found[:, row]) for row in range(rows))
 
     def _row_distributions(self, number: int, counts: Sequence[int]) -> tuple[CertifiedBeta, ...]:
-        """Return the laws of the sticks of a row with these counts."""
+        """Return the distributions of the sticks of a row with these counts."""
         alpha = [Fraction(value) for value in self.drawn_under.prior[number]]
         largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
         return stick_laws([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
@@ -282,10 +282,10 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.draws * self.draw_length), dtype=np.int64)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.draws * self.draw_length), dtype=np.int64)
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
+            same = np.flatnonzero(indices.ravel() == number)
             parts = [
                 self._draw(distributions, len(same) * self.draws, bits) for distributions in self.distributions(row)
             ]
@@ -307,9 +307,9 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
         logs = np.zeros(len(tables))
         for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
-            kinds, places = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
+            kinds, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
             for kind, row in enumerate(kinds.tolist()):
-                same = np.flatnonzero(places.ravel() == kind)
+                same = np.flatnonzero(indices.ravel() == kind)
                 logs[same] += self._log_masses(sticks[same], self._row_distributions(number, row)).sum(axis=1)
         return logs.reshape(shape)
 
@@ -326,7 +326,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(distributions), -inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs on this grid, or nothing if there are more than `most`."""
+        """Return all outputs on this grid, or None if there are more than `most`."""
         return grid_points([(0, (1 << self.grid_bits) - 1)] * self.space.length, most)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:

@@ -290,7 +290,7 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         return Truncation(len(self.model.cells), self.least, self.grid_bits)
 
     def distributions(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
-        """Return the independent laws of the numbers of one draw, given one row of counts."""
+        """Return the independent distributions of the numbers of one draw, given one row of counts."""
         if not isinstance(drawn := self.drawn_under, Categories):
             return (drawn.posterior(counts, self.power),)
         return self._sticks(drawn, counts)
@@ -303,10 +303,10 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.draws * self.sticks), dtype=np.int64)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.draws * self.sticks), dtype=np.int64)
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
+            same = np.flatnonzero(indices.ravel() == number)
             drawn[same] = self._draw(row, len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
@@ -323,10 +323,10 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
         outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.sticks)
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
-        rows, places = np.unique(tables, axis=0, return_inverse=True)
+        rows, indices = np.unique(tables, axis=0, return_inverse=True)
         logs = np.empty(len(tables))
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
+            same = np.flatnonzero(indices.ravel() == number)
             logs[same] = self._log_masses(outputs[same], self.distributions(row)).sum(axis=1)
         return logs.reshape(shape)
 
@@ -342,7 +342,7 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(distributions), -np.inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs on this grid, or those of non-negligible probability; nothing if more than `most`."""
+        """Return all outputs on this grid, or those of non-negligible probability; None if more than `most`."""
         distributions = zip(*(self.distributions(row) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in distributions] * self.draws, most)
 

@@ -5,14 +5,14 @@ Several draws are composed on a lattice; draws of a normal mean are one draw of 
 
 Kullback-Leibler divergences of neighbouring posteriors: Betas and Dirichlets, Gammas, normals.
 
-The privacy of one draw of a single parameter: two laws whose ratio of densities is monotone.
+The privacy of one draw of a single parameter: two distributions whose ratio of densities is monotone.
 
-Then the draws that tell two laws P and Q apart best lie in a tail, and with x where ln p/q = epsilon
+Then the draws that tell two distributions P and Q apart best lie in a tail, and with x where ln p/q = epsilon
 
     delta(epsilon) = P(beyond x) - e^epsilon Q(beyond x).
 
-Any interval that holds x gives a certified bound. Two normal laws of one variance have the closed form, and several
-draws from them tell no more than their mean does, which is normal again.
+Any interval that holds x gives a certified bound. Two normal distributions of one variance have the closed form, and
+several draws from them tell no more than their mean does, which is normal again.
 """
 
 from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ def largest_divergence(prior: Sequence[float], size: int, power: float = 1.0, tr
 
 
 def divergence_of(one: CertifiedDistribution, two: CertifiedDistribution) -> float:
-    """Return the larger Kullback-Leibler divergence, both ways, of two Gamma laws, or two normal laws of one variance.
+    """Return the larger Kullback-Leibler divergence, both ways, of two Gamma, or two normal of one variance.
 
     Gamma: (a - c) psi(a) - ln Gamma(a)/Gamma(c) + c ln(b/d) + a (d - b) / b for shapes a, c and rates b, d. Normal:
     half the squared distance of the means, in standard deviations.
@@ -106,7 +106,7 @@ _STRIDE = 32.0  # e^32 times as far: much farther out two large numbers would ca
 
 
 def certified_pair_delta(epsilon: Fraction, first: CertifiedDistribution, second: CertifiedDistribution) -> float:
-    """Return an upper bound on the delta of two laws whose ratio of densities is monotone, both ways."""
+    """Return an upper bound on the delta of two distributions whose ratio of densities is monotone, both ways."""
     with ctx.workprec(192):
         if (
             isinstance(first, CertifiedNormal)
@@ -118,7 +118,7 @@ def certified_pair_delta(epsilon: Fraction, first: CertifiedDistribution, second
 
 
 def mean_of_draws(distribution: CertifiedNormal, draws: int) -> CertifiedNormal:
-    """Return the law of the mean of several draws of a normal law, which says all that they say about its mean."""
+    """Return the distribution of the mean of several normal draws, which is sufficient for its mean."""
     return CertifiedNormal(distribution.mean, distribution.variance / draws)
 
 
@@ -243,9 +243,9 @@ def certified_loss(
     if draws > 1:
         return dominating_loss(certified_curve(model, size, power, draws, delta), negligible, epsilon).loss
 
-    def curve(place: Fraction) -> float:
-        tolerances = (0.0, TOLERANCE) if place == epsilon else (negligible, _ROUGH)
-        return certified_delta(model, size, power, place, *tolerances)
+    def curve(index: Fraction) -> float:
+        tolerances = (0.0, TOLERANCE) if index == epsilon else (negligible, _ROUGH)
+        return certified_delta(model, size, power, index, *tolerances)
 
     return dominating_loss(curve, negligible, epsilon).loss
 
@@ -260,13 +260,13 @@ def least_epsilon(
     """
     allowed = float(delta) * (1 - SLACK)
 
-    def fits(place: Fraction) -> bool:
+    def fits(index: Fraction) -> bool:
         if draws == 1:
-            return certified_delta(model, size, power, place, allowed) <= allowed
-        return certified_curve(model, size, power, draws, delta)(place) <= allowed
+            return certified_delta(model, size, power, index, allowed) <= allowed
+        return certified_curve(model, size, power, draws, delta)(index) <= allowed
 
-    def about(place: Fraction) -> bool:
-        return excess(model, size, float(power), draws, place, delta) <= 0 if draws == 1 else fits(place)
+    def about(index: Fraction) -> bool:
+        return excess(model, size, float(power), draws, index, delta) <= 0 if draws == 1 else fits(index)
 
     return least_fitting(fits, epsilon, about)
 
@@ -287,7 +287,7 @@ def least_fitting(
 
 
 def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fraction | None:
-    """Return draws mu^2 / 2 for draws of a normal law that one record moves by mu standard deviations; else None.
+    """Return draws mu^2 / 2 for normal draws that one record moves by mu standard deviations; else None.
 
     D_a = a mu^2 / 2 for every order (Gaussian Renyi divergence), so no delta is needed.
     """
@@ -297,7 +297,7 @@ def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fra
 
 
 def exact_divergence(model: Drawable, size: int, power: Fraction) -> float:
-    """Return the largest Kullback-Leibler divergence between the laws of one draw for neighbours, both ways."""
+    """Return the largest Kullback-Leibler divergence of one draw between neighbours, both ways."""
     if (chance := _tries(model)) is not None:
         first, second, tries = chance
         return largest_divergence((float(first), float(second)), size, float(power), tries)
@@ -320,8 +320,8 @@ def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fracti
     def curves(allowed: Sequence[Fraction]) -> list[float]:
         if not a:  # no chance: balls
             return [certified_delta(model, size, rounded, each) for each in allowed]
-        places = np.array([float(each) for each in allowed])
-        found: list[float] = posterior_draw_delta(places[:, None], s, t, tries * power).max(axis=1).tolist()
+        epsilons = np.array([float(each) for each in allowed])
+        found: list[float] = posterior_draw_delta(epsilons[:, None], s, t, tries * power).max(axis=1).tolist()
         return found
 
     found = _composed(model, size, rounded, draws, delta, lambda allowed: curves([allowed])[0], curves)(epsilon)
@@ -363,7 +363,7 @@ def _pairs(
 def _means(
     pairs: tuple[tuple[CertifiedDistribution, CertifiedDistribution], ...], draws: int
 ) -> tuple[tuple[CertifiedNormal, CertifiedNormal], ...]:
-    """Return the laws of the mean of several draws if all pairs are normal laws of one variance, else nothing."""
+    """Return the distributions of the mean of several draws if all are normal with one variance, else None."""
     normal = [(one, two) for one, two in pairs if isinstance(one, CertifiedNormal) and isinstance(two, CertifiedNormal)]
     if len(normal) < len(pairs) or any(one.variance != two.variance for one, two in normal):
         return ()

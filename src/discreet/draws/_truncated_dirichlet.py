@@ -1,4 +1,4 @@
-"""Draws from a Dirichlet law whose probabilities are all at least w, by a rejection that seldom rejects, for all data.
+"""Exact draws from a Dirichlet distribution truncated to probabilities of at least w, by rejection.
 
 Let theta_j be the probability with the largest shape, T = theta_j = 1 - S, and b = a_j - 1 >= 0. Then for any rate
 
@@ -11,7 +11,7 @@ the density is multiplied by theta_1 + ... + theta_m = 1: a sum of m densities, 
 
 A Gamma number on an interval is drawn through y = ln(theta / w), whose density ~ e^(a y - c e^y) is log-concave for all
 a > 0, below a constant and two tangents. Places are chosen with floats, on which nothing but speed depends. Numbers are
-balls, functions of uniform bits that are drawn when they are needed; so laws are exact.
+balls, functions of uniform bits that are drawn when they are needed; so distributions are exact.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ class TruncatedDirichlet:
 
 
 class _Tilt:
-    """The bound T^b <= C e^(-rate S), T the probability of cell `last`, and the laws of the others by their shapes."""
+    """The bound T^b <= C e^(-rate S), T the probability of cell `last`; the other distributions by shape."""
 
     def __init__(self, shapes: Sequence[Fraction], last: int, least: Fraction) -> None:
         most = 1 - (len(shapes) - 1) * least
@@ -106,7 +106,7 @@ class DirichletProposal:
 
 
 class LogGamma:
-    """The law of y with density ~ e^(a y - c e^y) on 0 <= y <= top, drawn below a constant and two tangents."""
+    """The density ~ e^(a y - c e^y) on 0 <= y <= top, drawn below a constant and two tangents."""
 
     def __init__(self, shape: Fraction, scale: Fraction, top: Fraction) -> None:
         self.shape, self._scale, self._top = shape, scale, top
@@ -245,9 +245,9 @@ def _means(shapes: Floats, rate: float, least: float, most: float) -> Floats:
     peaks = np.clip(np.log(shapes) - log(scale), 0.0, top)
     there = scale * np.exp(peaks)
     low, high = _edges(shapes, there, -peaks), _edges(shapes, there, top - peaks)
-    places = ((low + high) / 2)[:, None] + ((high - low) / 2)[:, None] * _NODES
-    weights = np.exp(shapes[:, None] * places - there[:, None] * np.expm1(places)) * _WEIGHTS
-    thetas = least * np.exp(peaks[:, None] + places)
+    points = ((low + high) / 2)[:, None] + ((high - low) / 2)[:, None] * _NODES
+    weights = np.exp(shapes[:, None] * points - there[:, None] * np.expm1(points)) * _WEIGHTS
+    thetas = least * np.exp(peaks[:, None] + points)
     return np.asarray((weights * thetas).sum(axis=1) / weights.sum(axis=1))
 
 

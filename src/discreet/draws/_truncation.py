@@ -41,23 +41,23 @@ class Truncation:
     def __init__(self, cells: int, least: Fraction, grid_bits: int) -> None:
         self._cells, self._least, self._grid_bits = cells, least, grid_bits
 
-    def _range(self, place: int, left: Fraction) -> tuple[int, int]:
+    def _range(self, index: int, left: Fraction) -> tuple[int, int]:
         """Return the first and last cell of a stick when at least `left` of the whole is left for it."""
-        return truncated_range(self._cells - place, self._least / left, self._grid_bits)
+        return truncated_range(self._cells - index, self._least / left, self._grid_bits)
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no vector of cells counts, by looking at the most even one."""
+        """Return whether no vector of cells counts, by looking at the most even one."""
         left = Fraction(1)
-        for place in range(self._cells - 1):
-            first, last = self._range(place, left)
+        for index in range(self._cells - 1):
+            first, last = self._range(index, left)
             if first > last:
                 return True
             left *= 1 - Fraction(first + 1, 1 << self._grid_bits)
         return left < self._least
 
     def refusal(self, concentration: Fraction, smallest: Fraction) -> str | None:
-        """Tell why draws might not end soon, from public facts: the sum of all shapes and the smallest of the prior.
+        """Return why draws might not end soon, from public facts: the sum of all shapes and the smallest of the prior.
 
         All theta with theta_i >= w + d, d = m 2^-g, lie in cells that count. Moving the simplex theta_i >= w into that
         one changes a density by at most (1 - t)^(concentration + m), t = d / (1/m - w), and e^(-t / w) more where
@@ -78,7 +78,7 @@ class Truncation:
         return self._grid_bits * (self._cells - 1) <= _MOST_LISTED
 
     def sample(self, distributions: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
-        """Draw independent vectors of cells, given the laws of the sticks."""
+        """Draw independent vectors of cells, given the distributions of the sticks."""
         if self._cells == 2:
             return GridLaw(distributions[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
         if self._is_listed:
@@ -134,7 +134,7 @@ class Truncation:
         return found
 
     def holds(self, cells: Counts) -> NDArray[np.bool_]:
-        """Tell which vectors of cells (last axis) count, in exact arithmetic."""
+        """Return which vectors of cells (last axis) count, in exact arithmetic."""
         if self._cells == 2:
             first, last = self._range(0, Fraction(1))
             return np.asarray((cells[..., 0] >= first) & (cells[..., 0] <= last))
@@ -143,8 +143,8 @@ class Truncation:
 
     def _holds(self, cells: Sequence[int]) -> bool:
         left = Fraction(1)
-        for place, cell in enumerate(cells):
-            first, last = self._range(place, left)
+        for index, cell in enumerate(cells):
+            first, last = self._range(index, left)
             if not first <= cell <= last:
                 return False
             left *= 1 - Fraction(cell + 1, 1 << self._grid_bits)
@@ -169,18 +169,18 @@ class Truncation:
                 return float(grid.mass(grid.first, grid.last + 1).log().mid())
         return log(self._summed(distributions, 0, Fraction(1)))
 
-    def _summed(self, distributions: Sequence[CertifiedDistribution], place: int, left: Fraction) -> float:
-        first, last = self._range(place, left)
-        unit, distribution = 2.0**-self._grid_bits, distributions[place]
+    def _summed(self, distributions: Sequence[CertifiedDistribution], index: int, left: Fraction) -> float:
+        first, last = self._range(index, left)
+        unit, distribution = 2.0**-self._grid_bits, distributions[index]
         if first > last:
             return 0.0
-        if place == len(distributions) - 1:
+        if index == len(distributions) - 1:
             return float(np.exp(distribution.log_mass(np.float64(first * unit), np.float64((last + 1) * unit))))
         cells = np.arange(first, last + 1)
         masses = np.exp(distribution.log_mass(cells * unit, (cells + 1) * unit))
         rests = (left * (1 - Fraction(int(cell) + 1, 1 << self._grid_bits)) for cell in cells)
         return float(
-            sum(m * self._summed(distributions, place + 1, rest) for m, rest in zip(masses, rests, strict=True))
+            sum(m * self._summed(distributions, index + 1, rest) for m, rest in zip(masses, rests, strict=True))
         )
 
 

@@ -29,16 +29,16 @@ class EventPosterior(Posterior[ModelT]):
         """Return the distribution of P(event | given)."""
 
     @abstractmethod
-    def _rate(self, event: str, column: Column, place: int) -> ProbabilityDistribution:
+    def _rate(self, event: str, column: Column, index: int) -> ProbabilityDistribution:
         """Return the distribution of P(event | a column has the level at this place)."""
 
     @abstractmethod
-    def _group_share(self, column: Column, place: int) -> ProbabilityDistribution:
+    def _group_share(self, column: Column, index: int) -> ProbabilityDistribution:
         """Return the distribution of P(a column has the level at this place)."""
 
     @abstractmethod
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
-        """Return made-up records, as lists by column."""
+        """Return synthetic records, as lists by column."""
 
     def chance(self, event: str, given: str | None = None, level: float = 0.9) -> Row:
         """Return P(event), or P(event | given), as a row with its interval."""
@@ -65,12 +65,12 @@ class EventPosterior(Posterior[ModelT]):
     def rate_distributions(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
         """Return the distribution of P(event | each level of a column)."""
         column = column_named(self.columns, by)
-        return tuple(self._rate(event, column, place) for place in range(len(column.levels)))
+        return tuple(self._rate(event, column, index) for index in range(len(column.levels)))
 
     def group_sizes(self, by: str, level: float = 0.9) -> tuple[Interval, ...]:
         """Return an interval for the number of records in each level of a column."""
         column = column_named(self.columns, by)
-        shares = [self._group_share(column, place).summary(level) for place in range(len(column.levels))]
+        shares = [self._group_share(column, index).summary(level) for index in range(len(column.levels))]
         return tuple(Interval(self.size * low, self.size * high) for _, _, low, high, _, _ in shares)
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:

@@ -164,9 +164,9 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
         return Interval(row.low, row.high)
 
     def _row(self, key: QuantityKey, level: float) -> Row:
-        return self.rows(level)[self._place(key)]
+        return self.rows(level)[self._index(key)]
 
-    def _place(self, key: QuantityKey) -> int:
+    def _index(self, key: QuantityKey) -> int:
         """Return the position of a quantity; refuse an unknown key in words."""
         keys = self.keys()
         if key not in keys:
@@ -239,7 +239,7 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
         else:
             require_one_comparison(above, below, greater_than)
             for key in (what, *([] if greater_than is None else [greater_than])):
-                self._place(key)
+                self._index(key)
             stated = Statement.about(what, above, below, greater_than)
         return stated.larger, stated.smaller
 

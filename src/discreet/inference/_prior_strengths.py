@@ -77,13 +77,13 @@ def solve_with_strengths(problems: Sequence[Problem], by: Solver | None = None) 
     bounds = solver.log_bounds(problems) if isinstance(solver, BoundsEvidence) else [inf] * len(problems)
     solve = in_turn(solver)
     found: dict[int, Any] = {}
-    for place in sorted(range(len(problems)), key=lambda place: -bounds[place]):
+    for index in sorted(range(len(problems)), key=lambda index: -bounds[index]):
         best = max(found.values(), key=lambda solution: solution.log_evidence, default=None)
-        if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
-            found[place] = solve(problems[place])
+        if best is None or not bounds[index] < best.log_evidence - NEGLIGIBLE:
+            found[index] = solve(problems[index])
         else:
-            found[place] = replace(best, model=problems[place].model, log_evidence=-inf)
-    return [found[place] for place in range(len(problems))]
+            found[index] = replace(best, model=problems[index].model, log_evidence=-inf)
+    return [found[index] for index in range(len(problems))]
 
 
 def strengthened(problem: Problem, strengths: object) -> list[Problem]:

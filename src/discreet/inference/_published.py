@@ -39,7 +39,7 @@ class Published(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Tell whether it is a simulation."""
+        """Return whether it is a simulation."""
 
 
 class Solution(Protocol):

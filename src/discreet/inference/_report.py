@@ -182,10 +182,10 @@ def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None 
         f"{percent_text(level, '')} interval",
     ]
     lines = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit_text] if has_units else [])]
         line += [row.records_text] if has_records else []
-        line += [] if truth is None else [row.text(truth[place])]
+        line += [] if truth is None else [row.text(truth[index])]
         lines.append((*line, row.starred_mean, row.interval_text, *([row.share_text] if has_shares else [])))
     return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))
 

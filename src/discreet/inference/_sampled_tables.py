@@ -191,15 +191,15 @@ class SampledTables(TableCounts):
     def by_chain(self, count: int) -> list[Counts]:
         """Return about so many draws of the tables (chains, draws, rows, levels), evenly spaced along every chain."""
         each = min(max(1, count // self._target.chains), len(self._kept))
-        places = np.linspace(0, len(self._kept) - 1, each).round().astype(np.int64)
-        return [table[:, places].astype(np.int64) for table in self.pool]
+        indices = np.linspace(0, len(self._kept) - 1, each).round().astype(np.int64)
+        return [table[:, indices].astype(np.int64) for table in self.pool]
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable: any of those kept, none twice before all were once."""
         length = self._target.chains * len(self._kept)
         rounds = [generator.permutation(length) for _ in range(-(-count // length) or 1)]
-        places = np.unravel_index(np.concatenate(rounds)[:count], (self._target.chains, len(self._kept)))
-        return [table[places].astype(np.int64) for table in self.pool]
+        indices = np.unravel_index(np.concatenate(rounds)[:count], (self._target.chains, len(self._kept)))
+        return [table[indices].astype(np.int64) for table in self.pool]
 
 
 def chains_apart(values: Floats) -> int:

@@ -68,8 +68,8 @@ class TableCounts(ABC):
         """Return how well chains did, if the tables come from chains."""
         return None
 
-    def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split | None:
-        """Return the law of the records of one row of a variable's table inside some levels, if it is a finite sum."""
+    def split(self, index: int, row: int, inside: NDArray[np.bool_]) -> Split | None:
+        """Return the distribution of the count inside some levels of one row of a table, if it is a finite sum."""
         return None
 
     def log_joint(self, codes: Counts) -> Floats | None:

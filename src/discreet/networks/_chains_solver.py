@@ -91,7 +91,7 @@ class CountsSolver(Solver):
 
 
 def _is_read_by_rows(problem: Problem[Network]) -> bool:
-    """Tell whether many simulated releases are read row by row."""
+    """Return whether many simulated releases are read row by row."""
     return not any(each.is_margin for each in problem.observed) and RowsSolver().unsupported_reason(problem) is None
 
 
@@ -123,9 +123,9 @@ class _Start:
             return None
         return cls(fit(problem.model, problem.size, parts), problem.model)
 
-    def joint(self, places: tuple[int, ...]) -> tuple[Floats, float] | None:
+    def joint(self, indices: tuple[int, ...]) -> tuple[Floats, float] | None:
         """Return the fitted table of some variables that stand in one family, and the error of its cells."""
-        names = [self._names[place] for place in places]
+        names = [self._names[index] for index in indices]
         if not any(family.issuperset(names) for family in self._families):
             return None
         return self._fitted.table(*names), self._fitted.standard_error(*names)

@@ -74,7 +74,7 @@ class ClassSolution(ABC):
 
     @abstractmethod
     def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        """Return for each class count the law of how many records have one of some levels."""
+        """Return for each class count the distribution of how many records have one of some levels."""
 
     @abstractmethod
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
@@ -144,7 +144,7 @@ class WholeClass(ClassSolution):
 
 
 def distributions_inside(log_factors: Floats, inside: Bools, totals: Counts, centres: Floats) -> list[Windowed]:
-    """Return for each total of a row the law, on 0, ..., total, of the counts inside: P(k) ~ f_in(k) f_out(total - k).
+    """Return for each total of a row the distribution of the count inside, P(k) ~ f_in(k) f_out(total - k).
 
     `centres` says around which counts of the levels all that matters happens.
     """
@@ -169,14 +169,14 @@ class RowMemory:
     features: Sequence[Sequence[NoisyRow]]
     size: int
     known: KnownRows = field(default_factory=dict)
-    place: int = 0
+    index: int = 0
 
     def rows(self, alpha: Sequence[Floats], window: tuple[int, int], parts: int) -> list[RowWindows]:
         """Return the rows of all features under these priors."""
         return [self._row(feature, own, window, parts) for feature, own in enumerate(alpha)]
 
     def _row(self, feature: int, alpha: Floats, window: tuple[int, int], parts: int) -> RowWindows:
-        key = (self.place, feature, tuple(alpha.tolist()), window, parts)
+        key = (self.index, feature, tuple(alpha.tolist()), window, parts)
         if key not in self.known:
             self.known[key] = RowWindows(alpha, self.features[feature], self.size, *window, parts)
         return self.known[key]

@@ -34,10 +34,10 @@ def likely(chances: Floats) -> Counts:
 
 def represented(chances: Windowed, most: int) -> tuple[Counts, Floats]:
     """Return the likely counts with their probabilities; beyond `most` of them, the mean count of ranges."""
-    places = likely(chances.values)
-    starts = blocks(chances.values[places], most)
-    shares = np.add.reduceat(chances.values[places], starts)
-    means = np.add.reduceat(chances.values[places] * places, starts) / shares
+    indices = likely(chances.values)
+    starts = blocks(chances.values[indices], most)
+    shares = np.add.reduceat(chances.values[indices], starts)
+    means = np.add.reduceat(chances.values[indices] * indices, starts) / shares
     return chances.first + np.rint(means).astype(np.int64), shares / shares.sum()
 
 

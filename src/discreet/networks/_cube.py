@@ -6,8 +6,8 @@ are independent, and all that z says is that each k_i lies in an interval:
 
     P(z | n_y) ~ sum_rho q^rho prod_i P(|2 k_i - z_i - n_y| <= rho),
 
-where k_i is Beta-binomial. Its law is needed on the largest interval only, and the mass of every interval is a sum from
-its middle outward, in which nothing cancels. An interval of radius rho holds at most rho + 1 counts, so
+where k_i is Beta-binomial. Its distribution is needed on the largest interval only, and the mass of every interval is a
+sum from its middle outward, in which nothing cancels. An interval of radius rho holds at most rho + 1 counts, so
 
     log weight(rho) <= -rate rho + sum_i min(0, log(rho + 1) + log max_k P(k_i)),
 
@@ -68,10 +68,10 @@ class Radii:
 
 @dataclass(frozen=True, eq=False)
 class FeatureDistributions:
-    """The law of every feature's count (rows) on its largest interval, at first, first + 1, ...
+    """The distribution of every feature's count (rows) on its largest interval, at first, first + 1, ...
 
-    `distances` are |2 k - z - n_y|: the radius from which on an interval holds the count. Beyond the interval the law
-    is zero and the distance that of the largest radius.
+    `distances` are |2 k - z - n_y|: the radius from which on an interval holds the count. Beyond the interval the
+    distribution is zero and the distance that of the largest radius.
     """
 
     first: Counts
@@ -81,8 +81,8 @@ class FeatureDistributions:
     def within(self, values: Floats, radii: Counts) -> Floats:
         """Return sums of values (features, counts) over the intervals of consecutive radii: (features, radii)."""
         features, most = len(values), int(radii[-1]) + 1
-        places = np.arange(features)[:, None] * most + self.distances
-        sums = np.bincount(places.ravel(), values.ravel(), features * most).reshape(features, most)
+        indices = np.arange(features)[:, None] * most + self.distances
+        sums = np.bincount(indices.ravel(), values.ravel(), features * most).reshape(features, most)
         return np.asarray(np.cumsum(sums, axis=1)[:, radii])
 
 
@@ -155,23 +155,23 @@ class CubeKernel:
         return float(np.logaddexp(left, beyond - np.log(-np.expm1(log_ratio))))
 
     def _log_constant(self, count: int) -> Floats:
-        """Return the log of what makes the law of each kind of feature sum to one."""
+        """Return the log of what makes the distribution of each kind of feature sum to one."""
         return log_prior_constant(self._kinds.sum(axis=1), np.array(count))
 
     def _log_tops(self, count: int) -> Floats:
-        """Return the log of the largest probability of each kind's law: at an end, or where neighbours are equal."""
+        """Return the log of each distribution's largest probability: at an end, or where neighbours are equal."""
         no, yes = self._kinds.T
         bend = no + yes - 2
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.where(bend > 0, ((yes - 1) * count - (no - 1)) / bend, 0.0)
         near = np.clip(np.floor(mode), 0, count)[:, None] + np.array([-1, 0, 1, 2])
         ends = np.broadcast_to([0.0, float(count)], (len(no), 2))
-        places = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
-        logs = log_prior(yes[:, None], places) + log_prior(no[:, None], count - places)
+        indices = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
+        logs = log_prior(yes[:, None], indices) + log_prior(no[:, None], count - indices)
         return np.asarray(logs.max(axis=1) + self._log_constant(count))
 
     def distributions(self, count: int, radius: int) -> FeatureDistributions:
-        """Return the laws of all features on their intervals of a radius."""
+        """Return the distributions of all features on their intervals of a radius."""
         middle = self.noisy + count
         first = np.clip(-((radius - middle) // 2), 0, count)
         last = np.clip((middle + radius) // 2, first, count)
@@ -202,9 +202,9 @@ class CubeKernel:
         within = distributions.within(distributions.probabilities, found.radii)[feature]
         shares = np.divide(found.chances, within, out=np.zeros_like(within), where=found.chances > 0)
         later = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
-        places = np.clip(distributions.distances[feature] - found.radii[0], 0, len(shares))
+        indices = np.clip(distributions.distances[feature] - found.radii[0], 0, len(shares))
         return Windowed(
-            int(distributions.first[feature]), np.asarray(distributions.probabilities[feature] * later[places])
+            int(distributions.first[feature]), np.asarray(distributions.probabilities[feature] * later[indices])
         )
 
 
@@ -285,7 +285,7 @@ class CubeClass(ClassSolution):
         return np.asarray(distributions.first[:, None] + means)
 
     def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        """Return for each class count the law of how many of its records are inside: those that say yes, or no."""
+        """Return for each class count the distribution of the number of its records inside: yes, or no."""
         yes = [self.kernel.law_of_yes(feature, count) for count in counts.tolist()]
         if inside[1]:
             return yes
@@ -297,10 +297,10 @@ class CubeClass(ClassSolution):
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         """Draw the counts of every feature (one array with a column for each level), one row for each class count."""
         yes = np.empty((len(totals), len(self.kernel.noisy)), dtype=np.int64)
-        for count, places in groups(totals):
+        for count, indices in groups(totals):
             found = self.kernel.radii(count)
-            radii = generator.choice(found.radii, size=len(places), p=found.chances)
-            yes[places] = self._draw_within(count, radii, generator)
+            radii = generator.choice(found.radii, size=len(indices), p=found.chances)
+            yes[indices] = self._draw_within(count, radii, generator)
         return [np.column_stack([totals - column, column]) for column in yes.T]
 
     def _draw_within(self, count: int, radii: Counts, generator: np.random.Generator) -> Counts:
@@ -393,7 +393,7 @@ def _within(
 
 
 def _is_enough(found: Sequence[CubeClass], own: Sequence[ClassFactor], size: int) -> bool:
-    """Tell whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
+    """Return whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
     return ClassCounts(found, own).known(size).outside_share <= BEYOND
 
 

@@ -38,7 +38,7 @@ FamilyIndices = tuple[int, ...]
 
 
 def are_few(problem: Problem[Network], solver: Solver) -> bool:
-    """Tell whether reading a problem under all priors that are asked takes no more than is allowed."""
+    """Return whether reading a problem under all priors that are asked takes no more than is allowed."""
     grids = problem.model.strength_grids
     shares_rows = isinstance(solver, SolvesInTurn) and solver.shares_rows
     times = max(map(len, grids.values())) if shares_rows else _ROUNDS * sum(map(len, grids.values()))
@@ -62,11 +62,11 @@ class _Families:
         prior = -sum(log(len(values)) for values in self._grids.values())
         kept = [np.flatnonzero(own > _KEPT).tolist() for own in chances]
         if prod(map(len, kept)) <= MOST_COMBINATIONS:
-            return [self._weighed(places, prior) for places in product(*kept)]
+            return [self._weighed(indices, prior) for indices in product(*kept)]
         found = []
-        for places, times in _drawn(chances).items():
-            chance = sum(log(own[place]) for own, place in zip(chances, places, strict=True))
-            found.append(self._weighed(places, prior + log(times / _DRAWN) - chance))
+        for indices, times in _drawn(chances).items():
+            chance = sum(log(own[index]) for own, index in zip(chances, indices, strict=True))
+            found.append(self._weighed(indices, prior + log(times / _DRAWN) - chance))
         return found
 
     def _beside_the_best(self) -> list[Floats]:
@@ -75,21 +75,21 @@ class _Families:
         for _ in range(_ROUNDS):
             before, found = list(best), []
             for family, values in enumerate(self._grids.values()):
-                beside = [(*best[:family], place, *best[family + 1 :]) for place in range(len(values))]
-                found.append(np.array([self._at(places).log_evidence for places in beside]))
+                beside = [(*best[:family], index, *best[family + 1 :]) for index in range(len(values))]
+                found.append(np.array([self._at(indices).log_evidence for indices in beside]))
                 best[family] = int(found[-1].argmax())
             if best == before:
                 break
         return found
 
-    def _weighed(self, places: FamilyIndices, log_weight: float) -> NetworkSolution:
-        return replace(self._at(places), log_weight=log_weight)
+    def _weighed(self, indices: FamilyIndices, log_weight: float) -> NetworkSolution:
+        return replace(self._at(indices), log_weight=log_weight)
 
-    def _at(self, places: FamilyIndices) -> NetworkSolution:
-        if places not in self._known:
-            chosen = {name: values[at] for at, (name, values) in zip(places, self._grids.items(), strict=True)}
-            self._known[places] = self._read(replace(self._problem, model=self._problem.model.under_strengths(chosen)))
-        return self._known[places]
+    def _at(self, indices: FamilyIndices) -> NetworkSolution:
+        if indices not in self._known:
+            chosen = {name: values[at] for at, (name, values) in zip(indices, self._grids.items(), strict=True)}
+            self._known[indices] = self._read(replace(self._problem, model=self._problem.model.under_strengths(chosen)))
+        return self._known[indices]
 
 
 def _normalised(logs: Floats) -> Floats:
@@ -101,7 +101,7 @@ def _drawn(chances: list[Floats]) -> Mapping[FamilyIndices, int]:
     generator, levels = np.random.default_rng(0), (np.arange(_DRAWN) + 0.5) / _DRAWN
     columns: list[Counts] = []
     for own in chances:
-        places = np.searchsorted(np.cumsum(own), levels * own.sum() * (1 - 1e-12))
-        columns.append(generator.permutation(np.minimum(places, len(own) - 1)))
+        indices = np.searchsorted(np.cumsum(own), levels * own.sum() * (1 - 1e-12))
+        columns.append(generator.permutation(np.minimum(indices, len(own) - 1)))
     rows, times = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
     return dict(zip(map(tuple, rows.tolist()), times.tolist(), strict=True))

@@ -149,25 +149,25 @@ class NaiveBayesCounts(TableCounts):
         own = [self.class_means[None]] if len(self.classes) > 1 else []
         return [*own, *(self.feature_means(feature) for feature in range(len(self.classes[0].levels)))]
 
-    def split(self, place: int, row: int, inside: Bools) -> Split:
-        """Return the law of one row of a variable's table: of the class, if there is one, or of a feature."""
+    def split(self, index: int, row: int, inside: Bools) -> Split:
+        """Return the distribution of one row of a variable's table: of the class, if there is one, or of a feature."""
         first = 0 if len(self.classes) == 1 else 1
-        return self.class_split(inside) if place < first else self.feature_split(place - first, row, inside)
+        return self.class_split(inside) if index < first else self.feature_split(index - first, row, inside)
 
     def class_split(self, inside: Bools) -> Split:
-        """Return the law of how many records belong to one of some classes."""
+        """Return the distribution of how many records belong to one of some classes."""
         counts, distribution = self._row.marginal(inside.astype(np.int64))
         return split_by_totals([1.0], [Windowed(int(counts[0]), distribution)], [self.size])
 
-    def feature_split(self, feature: int, place: int, inside: Bools) -> Split:
-        """Return the law of (n_y, k), k the records of one class whose feature has one of some levels.
+    def feature_split(self, feature: int, index: int, inside: Bools) -> Split:
+        """Return the distribution of (n_y, k), k the records of one class whose feature has one of some levels.
 
         It is exact where at most 128 class counts are likely and 128 values of k for each. Beyond, ranges of neighbours
         are merged, with the exact probability of all of them.
         """
-        counts, shares = represented(self.class_chances[place], splits.MOST_COUNTS)
+        counts, shares = represented(self.class_chances[index], splits.MOST_COUNTS)
         return split_by_totals(
-            shares, self.classes[place].distributions_inside(feature, inside, counts), counts.tolist()
+            shares, self.classes[index].distributions_inside(feature, inside, counts), counts.tolist()
         )
 
     def log_joint(self, codes: Counts) -> Floats:
@@ -227,7 +227,7 @@ def _ends(solution: ClassSolution) -> tuple[int, int]:
 
 
 def _known(chances: Sequence[Windowed], classes: Sequence[ClassSolution]) -> list[Windowed]:
-    """Return laws of class counts without those that rounding hides, which are proved to be negligible."""
+    """Return distributions of class counts without those that rounding hides, which are proved to be negligible."""
     found = []
     for distribution, solution in zip(chances, classes, strict=True):
         values = np.where(solution.errors < 1, distribution.values, 0.0)
@@ -305,7 +305,7 @@ class NaiveBayesSolver(Solver):
 
 
 def _is_windowed(problem: Problem) -> bool:
-    """Tell whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
+    """Return whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
     seen = {table.names[-1] for table in measured_tables(problem) or ()}
     return not problem.draws and all(variable.name in seen for variable in problem.model.variables[1:])
 
@@ -339,7 +339,7 @@ def whole(problem: Problem, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
             range(1, 1 + len(alpha)),
             strict=True,
         )
-        return [p + noise[v.name][y] + sum(each.cells(place, y) for each in drawn) for p, v, place in own]
+        return [p + noise[v.name][y] + sum(each.cells(index, y) for each in drawn) for p, v, index in own]
 
     middles = centres[target].tolist()
     log_class = np.asarray(noise[target][0] + sum(each.cells(0, 0) + each.totals() for each in drawn))
@@ -376,9 +376,9 @@ class _Drawn:
         """Return about how many records each class has."""
         return {self._names[0]: self._size * self._rows[0][0].theta.mean(axis=0)}
 
-    def cells(self, place: int, row: int) -> Floats:
+    def cells(self, index: int, row: int) -> Floats:
         """Return the log factor of each level and count of a row of a table."""
-        kernel = self._rows[place][row]
+        kernel = self._rows[index][row]
         return kernel(np.arange(len(kernel.alpha))[:, None], self._counts)
 
     def totals(self) -> Floats:

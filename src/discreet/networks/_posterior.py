@@ -70,7 +70,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @property
     def log_evidence(self) -> float | None:
-        """Return log P(release | model), averaged over the prior's strengths; nothing if it is not known.
+        """Return log P(release | model), averaged over the prior's strengths; None if it is not known.
 
         Differences are log Bayes factors. For small graphs that are read by chains it is computed on demand, and
         `facts` has its Monte Carlo error.
@@ -106,15 +106,15 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @classmethod
     def planned(
-        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], indices: Sequence[int], level: float
     ) -> Floats:
         """Return them from means and draws alone: no draw is compared with what known counts would give."""
-        found = np.full((len(posteriors), len(places), 4), np.nan)
+        found = np.full((len(posteriors), len(indices), 4), np.nan)
         for study, each in zip(found, cast("Sequence[NetworkPosterior]", posteriors), strict=True):
             means, draws = each.mean_tables(), each.standard_parameters
             ends = {name: np.quantile(table, tails(level), axis=0) for name, table in draws.items()}
-            study[:, 0] = np.concatenate([means[name].ravel() for name in draws])[list(places)]
-            study[:, 1] = np.concatenate([(high - low).ravel() for low, high in ends.values()])[list(places)]
+            study[:, 0] = np.concatenate([means[name].ravel() for name in draws])[list(indices)]
+            study[:, 1] = np.concatenate([(high - low).ravel() for low, high in ends.values()])[list(indices)]
         return found
 
     def planned_facts(self, made: Simulated, generator: np.random.Generator) -> dict[str, float]:
@@ -212,12 +212,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     def columns(self) -> tuple[Column, ...]:
         return self.model.variables
 
-    def _rate(self, event: str, column: Column, place: int) -> BetaMixture | Sampled:
-        given = {column.name: np.arange(len(column.levels)) == place}
+    def _rate(self, event: str, column: Column, index: int) -> BetaMixture | Sampled:
+        given = {column.name: np.arange(len(column.levels)) == index}
         return self._conditional(read_event(event, self.model), given, event)
 
-    def _group_share(self, column: Column, place: int) -> BetaMixture | Sampled:
-        return self._conditional({column.name: np.arange(len(column.levels)) == place}, {}, column.name)
+    def _group_share(self, column: Column, index: int) -> BetaMixture | Sampled:
+        return self._conditional({column.name: np.arange(len(column.levels)) == index}, {}, column.name)
 
     def mean_tables(self) -> dict[str, Floats]:
         """Return the expected probabilities of every variable, axes (parents..., levels).
@@ -243,17 +243,17 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         another graph it must be named.
         """
         name = self._target(target)
-        places = [variable.name for variable in self.model.variables]
+        indices = [variable.name for variable in self.model.variables]
         others = [variable for variable in self.model.variables if variable.name != name]
         codes = partial_codes_of(rows, others, unknown, ignored=(name,))
-        given = np.insert(codes, places.index(name), UNKNOWN, axis=1)
+        given = np.insert(codes, indices.index(name), UNKNOWN, axis=1)
         joint = None if self.model.target is None else self._log_joint
         return chances_of(name, given, self.model, joint, lambda: self.predictive_tables)
 
     def predict(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> list[Level]:
         """Return the most probable level of the target for each record, which may be partial."""
         levels = next(column.levels for column in self.model.variables if column.name == self._target(target))
-        return [levels[place] for place in self.predict_proba(rows, target, unknown).argmax(axis=1)]
+        return [levels[index] for index in self.predict_proba(rows, target, unknown).argmax(axis=1)]
 
     def predictions(
         self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = 0.9
@@ -262,14 +262,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         name, chances = self._target(target), self.predict_proba(rows, target, unknown)
         levels = next(column.levels for column in self.model.variables if column.name == name)
         each = {
-            probability_name(event_name(name, known)): chances[:, place].tolist() for place, known in enumerate(levels)
+            probability_name(event_name(name, known)): chances[:, index].tolist() for index, known in enumerate(levels)
         }
-        return {name: [levels[place] for place in chances.argmax(axis=1)], **each}
+        return {name: [levels[index] for index in chances.argmax(axis=1)], **each}
 
     def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
         """Return whether the released tables fit the graph, by a posterior predictive check of every table and pair.
 
-        Replicates are made-up studies for which the graph is right, with their own noise. Every pair without an arrow
+        Replicates are simulated studies for which the graph is right, with their own noise. Every pair without an arrow
         that a released table holds is checked. `risk` is about the probability that a correct graph is rejected at all.
         """
         tables = self.parameters(whole(replicates, "replicates", most=100_000), seed)
@@ -291,7 +291,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         weights = enumerate(np.log(classes[:, 0].T / DRAWS))
         return np.stack([log_chances(own, [f[:, y] for f in features], codes) for y, own in weights], axis=1)
 
-    def _row_place(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
+    def _row_index(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
         """Return the row of a table for the levels of its parents; records may be arrays."""
         shape, row = self.model.shape(above), 0
         for number, parent in enumerate(above):
@@ -346,12 +346,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         levels, chance = most_probable(condition, tables, self.model)
         return levels_of(levels, self.model), chance / float(chance_of(condition, tables, self.model))
 
-    def _row_distribution(self, name: str, place: int, inside: NDArray[np.bool_]) -> BetaMixture:
-        """Return the law of one row of one table: the readings' own if they have it, else over draws of the tables."""
+    def _row_distribution(self, name: str, index: int, inside: NDArray[np.bool_]) -> BetaMixture:
+        """Return the distribution of one row of one table: from the solutions if known, else from drawn tables."""
         distributions = [
             distribution
             for solution in self.solutions
-            if (distribution := solution.row_distribution(name, place, inside)) is not None
+            if (distribution := solution.row_distribution(name, index, inside)) is not None
         ]
         if len(distributions) == len(self.solutions):
             weights = [
@@ -371,7 +371,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
                 b,
                 weight_error=max(distribution.weight_error or 0.0 for distribution in distributions),
             )
-        table = self.standard_shapes[name][:, place]
+        table = self.standard_shapes[name][:, index]
         equal, reached = np.full(DRAWS, 1 / DRAWS), [solution.counts.reached for solution in self.solutions]
         worth = min((each.effective_size for each in reached if each is not None), default=float(DRAWS))
         shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
@@ -383,10 +383,10 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         (name, *more) = event
         if more or set(given) != set(parents[name]) or any(levels.sum() != 1 for levels in given.values()):
             return None
-        return name, int(self._row_place(parents[name], {n: levels.argmax() for n, levels in given.items()}))
+        return name, int(self._row_index(parents[name], {n: levels.argmax() for n, levels in given.items()}))
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
-        """Return made-up records, as lists by column: probabilities drawn once, then records from them.
+        """Return synthetic records, as lists by column: probabilities drawn once, then records from them.
 
         Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
@@ -394,7 +394,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         tables = self.parameters(1, int(generator.integers(2**32)))
         codes: dict[str, Counts] = {}
         for column, above in zip(self.model.variables, self.model.parents, strict=True):
-            row = np.zeros(whole(rows, "rows"), dtype=np.int64) + self._row_place(above, codes)
+            row = np.zeros(whole(rows, "rows"), dtype=np.int64) + self._row_index(above, codes)
             edges = np.cumsum(tables[column.name][0], axis=1)[row]
             marks = generator.random(len(row)) * edges[:, -1]
             codes[column.name] = np.minimum((marks[:, None] >= edges).sum(axis=1), len(column.levels) - 1)

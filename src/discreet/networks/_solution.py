@@ -38,11 +38,11 @@ class NetworkSolution:
         return dict(zip(names, self.counts.tables(count, generator), strict=True))
 
     def row_distribution(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
-        """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
-        place = [variable.name for variable in self.model.variables].index(name)
-        if (split := self.counts.split(place, row, inside)) is None:
+        """Return the distribution of P(variable inside | row of its table) if it is a finite sum (naive Bayes)."""
+        index = [variable.name for variable in self.model.variables].index(name)
+        if (split := self.counts.split(index, row, inside)) is None:
             return None
-        alpha = self.model.row_priors[place][row]
+        alpha = self.model.row_priors[index][row]
         shapes = alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside
         kind = MergedMixture if split.is_merged else BetaMixture
         return kind(split.chances, *shapes, weight_error=split.lost)

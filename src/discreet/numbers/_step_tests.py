@@ -21,7 +21,7 @@ OF_TABLE = 0.8
 
 
 def laplace_cut(rate: float) -> CutLaw:
-    """Return the law of one number with discrete Laplace noise."""
+    """Return the distribution of one number with discrete Laplace noise."""
     half = int(30 / rate) + 2
     chances = np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-half, half + 1)))
     return CutLaw(np.asarray(chances))

@@ -117,32 +117,32 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         return tuple(row for of_group in zip(*asked, strict=True) for rows in of_group for row in rows)
 
     def _means(self, level: float) -> Iterator[tuple[Row, Row]]:
-        for place, (mean, distribution) in enumerate(self._places(level)):
-            share = self.solution.due_to_privacy(place, distribution, level)
+        for index, (mean, distribution) in enumerate(self._mean_positions(level)):
+            share = self.solution.due_to_privacy(index, distribution, level)
             of_records, of_population = (self.solution.in_units(each) for each in (mean, distribution))
-            yield self._pair(MEAN, place, of_records, of_population, level, share)
+            yield self._pair(MEAN, index, of_records, of_population, level, share)
 
     def _sums(self, level: float) -> Iterator[tuple[Row, Row]]:
-        for place in range(len(self.model.groups)):
-            yield self._pair(SUM, place, *self.solution.sum_intervals(place, level), level)
+        for index in range(len(self.model.groups)):
+            yield self._pair(SUM, index, *self.solution.sum_intervals(index, level), level)
 
     def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
         wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
-        for place, means in enumerate(self._places(wide)):
+        for index, means in enumerate(self._mean_positions(wide)):
             of_records, of_population = means
-            records = self.solution.variance(place, level, of_records, sampled=False)
-            population = self.solution.variance(place, level, of_population, sampled=True)
-            yield self._pair(VARIANCE, place, records, population, level)
+            records = self.solution.variance(index, level, of_records, sampled=False)
+            population = self.solution.variance(index, level, of_population, sampled=True)
+            yield self._pair(VARIANCE, index, records, population, level)
 
-    def _places(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
-        """Yield the mean place of each group, among the records and in the population."""
+    def _mean_positions(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
+        """Yield the position of the mean of each group, among the records and in the population."""
         quantiles = self.solution.quantiles(level)
-        for place in range(len(self.model.groups)):
-            mean = self.solution.record_mean(place, quantiles)
-            yield mean, self.solution.population_mean(place, level, mean)
+        for index in range(len(self.model.groups)):
+            mean = self.solution.record_mean(index, quantiles)
+            yield mean, self.solution.population_mean(index, level, mean)
 
     def _pair(
-        self, ask: str, place: int, records: Ratio, population: Ratio, level: float, share: float | None = None
+        self, ask: str, index: int, records: Ratio, population: Ratio, level: float, share: float | None = None
     ) -> tuple[Row, Row]:
         """Return the rows of a quantity of one group, for the records and for the population."""
         unit = self.unit if ask != VARIANCE else f"{'days' if self.model.bounds.dates else self.unit} squared"
@@ -151,7 +151,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
             name = self.model.row_name(self.model.quantity_name(ask), of)
             sd = (high - low) / (2 * float(ndtri(tails(level)[1])))
             figures = point, point, low, high, sd, due, unit, sd / sqrt(self.solution.draws)
-            rows.append(Row(name, self.model.groups[place], *figures))
+            rows.append(Row(name, self.model.groups[index], *figures))
         return rows[0], rows[1]
 
     @property
@@ -192,22 +192,22 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         generator = np.random.default_rng(None if seed is None else [seed, 1])
         drawn = self.draws(count, seed)
         columns = []
-        for place in range(len(self.model.groups)):
+        for index in range(len(self.model.groups)):
             for ask in self.model.asks:
-                own = drawn[ask][:, place]
-                columns += [own, self._of_population(ask, place, own, generator)]
+                own = drawn[ask][:, index]
+                columns += [own, self._of_population(ask, index, own, generator)]
         return dict(zip(self.keys(), columns, strict=True))
 
-    def _of_population(self, ask: str, place: int, records: Floats, generator: np.random.Generator) -> Floats:
-        model, solution, known = self.model, self.solution, self.solution.known(place)
+    def _of_population(self, ask: str, index: int, records: Floats, generator: np.random.Generator) -> Floats:
+        model, solution, known = self.model, self.solution, self.solution.known(index)
         if ask == VARIANCE:
-            middle, counts = np.full(len(records), solution.point(place)), np.full(len(records), known)
+            middle, counts = np.full(len(records), solution.point(index)), np.full(len(records), known)
             ends = sampled_variances(middle, records / model.width**2, counts, generator)
             return np.where(generator.random(len(records)) < 0.5, *ends) * model.width**2
         if ask == SUM and model.ends > 2:
-            variance = float(np.median(solution.sum_variances(place, solution.free_sums(place))))
+            variance = float(np.median(solution.sum_variances(index, solution.free_sums(index))))
             return solution.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
-        spread = sqrt(solution.spread(place).at(solution.point(place))) / known * model.width
+        spread = sqrt(solution.spread(index).at(solution.point(index))) / known * model.width
         student = generator.choice(solution.student(max(known - 1, 1.0)), len(records))
         several = self.size if ask == SUM else 1
         far = several * spread * student * generator.standard_normal(len(records))
@@ -218,7 +218,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         generator, found = np.random.default_rng(seed), dict[str, Floats]()
         chosen = generator.integers(self.solution.draws, size=(len(self.model.groups), count))
         for ask in self.model.asks:
-            columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]
+            columns = [self._drawn(ask, index) for index in range(len(self.model.groups))]
             found[ask] = np.stack([own[at % len(own)] for own, at in zip(columns, chosen, strict=True)], axis=1)
         return found
 
@@ -254,16 +254,16 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     def _quantities(self, hidden: Floats) -> dict[str, Floats]:
         """Return what was asked about every group, for rows of all sums, as closely as possible."""
         model, rows = self.model, len(hidden)
-        places, squares = (
+        positions, squares = (
             half[:, : 2 * len(model.groups)].reshape(rows, -1, 2) / model.unit for half in np.split(hidden, 2, axis=1)
         )
-        count = np.maximum(places.sum(axis=2), 1e-9)
-        mean, far = (np.clip(each[..., 0] / count, 0, 1) for each in (places, squares))
+        count = np.maximum(positions.sum(axis=2), 1e-9)
+        mean, far = (np.clip(each[..., 0] / count, 0, 1) for each in (positions, squares))
         spread = np.clip((far - (2 * mean - 1) ** 2) / 4, 0, mean * (1 - mean))
         low = float(model.bounds.low)
         found = {
             MEAN: model.value_at(mean),
-            SUM: low * places.sum(axis=2) + model.width * places[..., 0],
+            SUM: low * positions.sum(axis=2) + model.width * positions[..., 0],
             VARIANCE: spread * model.width**2,
         }
         return {ask: np.asarray(found[ask]) for ask in model.asks}
@@ -345,12 +345,12 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         hidden = {row.given for row in every if row.high - row.low >= (1 - 1e-9) * self.model.width}
         hidden = set() if len(hidden) == len(self.model.groups) else hidden  # all alike: nothing else sets the scale
         counts, lines = list(self.known.values()), []
-        for place, row in enumerate(every):
+        for index, row in enumerate(every):
             if row.given in hidden:
                 continue
             of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
-            size = f"  {self.model.size_in_words(max(0.0, counts[place // 2]))}"
+            size = f"  {self.model.size_in_words(max(0.0, counts[index // 2]))}"
             group = row.given or "all"
             lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
         unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""

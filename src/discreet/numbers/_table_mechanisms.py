@@ -151,7 +151,7 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return distribution(outer, self.epsilon / 2 - outer, self.sizes)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -250,7 +250,7 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         return HungPaths(rates, self.epsilon_per_unit * self.between / 2, len(self.model.groups))
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -319,5 +319,5 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
         return TreeLaplace.path([self.epsilon_per_unit * step for step in steps])
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)

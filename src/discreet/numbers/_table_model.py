@@ -54,9 +54,9 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
             wide = edges[max(last, first) + 1] - edges[first]
             found += [(point, edges[cell + 1] - edges[cell] - one), (point, wide - one)]
     if "distribution" in model.asks:
-        for place in model.shown_edges:
-            part = float(below[place] / total)
-            found += [(part, 0.0), (part, _share_width(model, float(below[place]), total, level))]
+        for index in model.shown_edges:
+            part = float(below[index] / total)
+            found += [(part, 0.0), (part, _share_width(model, float(below[index]), total, level))]
     if "mean" in model.asks:
         middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
         mean, wide_by = float(counts @ middles) / total, float(counts @ widths) / total
@@ -68,7 +68,7 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
 def _share_width(model: "NumberTable", count: float, total: float, level: float) -> float:
     """Return how wide the interval of a share in the population is: as the tests of a release read it.
 
-    Where all records count it is that of Beta(1 + k, 1 + n - k), opened to 0 and 1; else by the normal law.
+    Where all records count it is that of Beta(1 + k, 1 + n - k), opened to 0 and 1; else by the normal distribution.
     """
     if model.by is None and not model.leaves_gaps_out:
         low, high = ends_of(MixtureBatch([Part.of(np.ones((1, 1)), np.array([1.0 + count]), total + 2.0)]), level, True)
@@ -161,7 +161,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return the edges of equal cells; of whole numbers one for each, if that is not twice as many or more."""
         count, low, high = whole(cells, "cells", 2, MOST_CELLS), self.bounds.low, self.bounds.high
         if not self.is_whole:
-            return tuple(low + (high - low) * place / count for place in range(count + 1))
+            return tuple(low + (high - low) * index / count for index in range(count + 1))
         first, end = floor(low), ceil(high) + 1  # the last cell holds the upper bound
         width = 1 if end - first <= 2 * count else ceil(Fraction(end - first, count))
         return (*(Fraction(each) for each in range(first, end, width)), Fraction(end))
@@ -206,13 +206,13 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def is_one_median(self) -> bool:
-        """Tell whether the median of a public number of records is all that is asked."""
+        """Return whether the median of a public number of records is all that is asked."""
         alone = self.asks == (QUANTILES,) and self.quantiles == (Fraction(1, 2),)
         return alone and self.by is None and not self.leaves_gaps_out
 
     @property
     def has_a_cell_for_each(self) -> bool:
-        """Tell whether every whole number has a cell of its own, so that more cells would tell no more."""
+        """Return whether every whole number has a cell of its own, so that more cells would tell no more."""
         return self.is_whole and self.count == self.edges[-1] - self.edges[0]
 
     @property
@@ -235,7 +235,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return the cells as a banded column; the outer ones are open, so that what lies beyond a bound is in them."""
         ends = (FIRST_DAY, LAST_DAY) if self.bounds.dates else (-LARGEST_WHOLE, LARGEST_WHOLE)
         edges = [float(ends[0]), *self.edge_values[1:-1].tolist(), float(ends[1])]
-        names = [f"cell {place + 1}" for place in range(self.count)]
+        names = [f"cell {index + 1}" for index in range(self.count)]
         home = _NO_VALUE if self.leaves_gaps_out else names[self.cell_of(self.bounds.missing)]
         given = [day_text(edge) for edge in edges] if self.bounds.dates else edges
         return Column.banded(self.column, given, home, names)
@@ -268,7 +268,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
     def rehearse(self, made_up: object) -> Counts:
-        """Return the counts of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        """Return the counts of simulated records as plain numbers, for `simulate`. Never give it real records."""
         (table,) = self.source(made_up).count_families([self._family])
         return table.ravel()
 
@@ -276,7 +276,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return one_for_each(len(self.cells), most)
 
     def is_told_by(self, metric: Placed) -> bool:
-        """Tell whether every edge is one of the metric's, and values and gaps are read alike."""
+        """Return whether every edge is one of the metric's, and values and gaps are read alike."""
         plain = self.by is None and self.persons is None and not self.leaves_gaps_out
         own, cells = self.bounds, metric.numbers
         if not plain or cells is None or not set(self.edges[1:-1]) <= set(cells.starts):
@@ -303,7 +303,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         if QUANTILES in self.asks:
             found += [self.quantity_name(quantile_name(each)) for each in self.quantiles]
         if DISTRIBUTION in self.asks:
-            found += [self.share_name(place) for place in self.shown_edges]
+            found += [self.share_name(index) for index in self.shown_edges]
         if MEAN in self.asks:
             found.append(self.quantity_name(MEAN))
         return tuple(found)
@@ -322,19 +322,19 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return the rows about the population of quantiles and means, or else of shares."""
         numbers = len(self.quantiles) * (QUANTILES in self.asks)
         each = len(self.quantity_words)
-        own = [place for place in range(each) if not numbers <= place < each - (MEAN in self.asks)] or range(each)
-        return [2 * (group * each + place) + 1 for group in range(len(self.groups)) for place in own]
+        own = [index for index in range(each) if not numbers <= index < each - (MEAN in self.asks)] or range(each)
+        return [2 * (group * each + index) + 1 for group in range(len(self.groups)) for index in own]
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
         shares, records = self.simulated_groups(size, generator)
-        values = self.value_at(self.simulated_cells)
+        values = self.value_at(self.simulated_positions)
         values = np.floor(values) if self.is_whole else values
         cells = np.array([self.cell_of(value) for value in values])
         truth: list[float] = []
         counts = np.zeros((len(self.groups), len(self.declared.levels)), dtype=np.int64)
-        for place, (distribution, own) in enumerate(zip(shares, records, strict=True)):
-            np.add.at(counts[place], cells, own)
+        for index, (distribution, own) in enumerate(zip(shares, records, strict=True)):
+            np.add.at(counts[index], cells, own)
             for words, figures in zip(
                 self._true(values, own), self._true(values, distribution / distribution.sum()), strict=True
             ):
@@ -342,14 +342,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return Simulated(tuple(truth), counts.ravel())
 
     def _true(self, values: Floats, weights: Floats) -> list[float]:
-        """Return the quantities of a law, or of counted records."""
+        """Return the quantities of a distribution, or of counted records."""
         below, total = np.cumsum(weights), float(weights.sum()) or 1.0
         found = []
         if QUANTILES in self.asks:
             ranks = [max(1e-12, float(each) * total) for each in self.quantiles]
             found += [float(values[min(int(np.searchsorted(below, r - 1e-9)), len(values) - 1)]) for r in ranks]
         if DISTRIBUTION in self.asks:
-            found += [float(weights[values < self.edge_values[place]].sum()) / total for place in self.shown_edges]
+            found += [float(weights[values < self.edge_values[index]].sum()) / total for index in self.shown_edges]
         if MEAN in self.asks:
             found.append(float(weights @ values) / total)
         return found

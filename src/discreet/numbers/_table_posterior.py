@@ -89,7 +89,7 @@ def smoothed(values: Floats, noise: float, strength: float) -> Floats:
 
 
 _TESTED = 400.0  # operations for each value of a cut's distribution
-_TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its law
+_TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its distribution
 _RANKED = 700.0  # operations of these tests for each draw of noise
 _FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and operations beyond which they are
 
@@ -108,7 +108,7 @@ class NumberTableSolver(Solver):
         return None
 
     def cost(self, problem: Problem) -> CostEstimate:
-        """Return the work of the laws of all cuts, or of draws of all noise, and of all tests of quantiles."""
+        """Return the work of the distributions of all cuts, or of draws of all noise, and of all tests of quantiles."""
         noise, model = _noise_of(problem), problem.model
         quantiles = len(model.quantiles) * (QUANTILES in model.asks)
         tests = float(quantiles * len(model.groups) * model.count)
@@ -129,7 +129,7 @@ class NumberTableSolver(Solver):
         return CostEstimate(words, operations, 6.0 * DRAWS * len(model.cells))
 
     def solve(self, problem: Problem) -> NumberTableSolution:
-        """Return the table with the law of its noise; several tables of the same cells are averaged."""
+        """Return the table with the distribution of its noise; several tables of the same cells are averaged."""
         noise = _noise_of(problem)
         values = [measured.values for measured in problem.measurements]
         if isinstance(noise, Averaged):
@@ -186,13 +186,13 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
 
     def _all_rows(self, level: float) -> tuple[Row, ...]:
         found: list[Row] = []
-        for place, group in enumerate(self.model.groups):
+        for index, group in enumerate(self.model.groups):
             if QUANTILES in self.model.asks:
-                found += [row for share in self.model.quantiles for row in self._quantile_rows(place, share, level)]
+                found += [row for share in self.model.quantiles for row in self._quantile_rows(index, share, level)]
             if DISTRIBUTION in self.model.asks:
-                found += [row for edge in self.model.shown_edges for row in self._below_rows(place, edge, level)]
+                found += [row for edge in self.model.shown_edges for row in self._below_rows(index, edge, level)]
             if MEAN in self.model.asks:
-                found += self._mean_rows(place, group, level)
+                found += self._mean_rows(index, group, level)
         return tuple(found)
 
     def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
@@ -209,9 +209,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
             )
         return self.model.groups.index(group)
 
-    def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
-        tests, edges = self.solution.tests[place], self.model.edge_values
-        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[place]
+    def _quantile_rows(self, index: int, share: Fraction, level: float) -> tuple[Row, Row]:
+        tests, edges = self.solution.tests[index], self.model.edge_values
+        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[index]
         guess = tests.point(share, edges)
         guess = float(np.floor(guess)) if self.model.is_whole else guess
         found = []
@@ -235,20 +235,20 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
 
     def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values below every edge, among these records and in the population."""
-        place = self._group(group)
-        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(place, edge, level))
+        index = self._group(group)
+        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(index, edge, level))
 
-    def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
-        shares = [self.solution.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
-        return self._share_rows(self.model.share_name(edge), place, shares)
+    def _below_rows(self, index: int, edge: int, level: float) -> tuple[Row, Row]:
+        shares = [self.solution.tests[index].share_below(edge, level, sampled) for sampled in (False, True)]
+        return self._share_rows(self.model.share_name(edge), index, shares)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values in every cell, among these records and in the population."""
-        place = self._group(group)
+        index = self._group(group)
         rows: list[Row] = []
         for cell in range(self.model.count):
-            shares = [self.solution.tests[place].share_of(cell, level, sampled) for sampled in (False, True)]
-            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", place, shares)
+            shares = [self.solution.tests[index].share_of(cell, level, sampled) for sampled in (False, True)]
+            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", index, shares)
         return tuple(rows)
 
     def cell_words(self, cell: int) -> str:
@@ -259,8 +259,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         last = self.model.shown(float(self.model.edge_values[cell + 1]) - 1)
         return low if low == last else f"{low} to {last}"
 
-    def _share_rows(self, name: str, place: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
-        group, (one, two), count = self.model.groups[place], shares, max(1.0, self.solution.tests[place].total)
+    def _share_rows(self, name: str, index: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
+        group, (one, two), count = self.model.groups[index], shares, max(1.0, self.solution.tests[index].total)
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
         found = []
@@ -271,11 +271,11 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
             found.append(Row(self.model.row_name(name, of), group, *figures))
         return found[0], found[1]
 
-    def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
+    def _mean_rows(self, index: int, group: str, level: float) -> list[Row]:
         low, width = float(self.model.edge_values[0]), float(self.model.edge_values[-1] - self.model.edge_values[0])
         found = []
         for of in (self.model.among, POPULATION):
-            ratio = self.solution.means(place, level, of == POPULATION)
+            ratio = self.solution.means(index, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio[:3])
             name = self.model.row_name(self.model.quantity_name(MEAN), of)
             sd = (right - left) / 3.29
@@ -309,9 +309,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
         """Return joint draws of all quantities, of the records and of the population that these were sampled from.
 
-        Shares of cells in the population have a Dirichlet law given those of the records. As a table does not tell
-        where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records together
-        for a mean.
+        Shares of cells in the population have a Dirichlet distribution given those of the records. As a table does not
+        tell where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records
+        together for a mean.
         """
         generator = np.random.default_rng(None if seed is None else [seed, 1])
         below, columns = self.draws(count, seed)["share_below"], list[Floats]()
@@ -333,8 +333,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         if QUANTILES in model.asks:
             for share in model.quantiles:
                 cells = np.clip((below[:, 1:] < float(share)).sum(axis=1), 0, model.count - 1)
-                places = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
-                found.append(np.floor(places) if model.is_whole else places)
+                values = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
+                found.append(np.floor(values) if model.is_whole else values)
         if DISTRIBUTION in model.asks:
             found += [below[:, edge] for edge in model.shown_edges]
         if MEAN in model.asks:
@@ -374,7 +374,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
-        """Return the shares below edges and in cells for a picture, by draws of noise; nothing if not asked for."""
+        """Return the shares below edges and in cells for a picture, by draws of noise; None if not asked for."""
         if DISTRIBUTION not in self.model.asks:
             return None
         edges, found = tuple(self.model.edge_values.tolist()), []
@@ -434,8 +434,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def _limits(self, level: float) -> list[str]:
         """Say where intervals reach a bound, and where they are as narrow as cells allow."""
         cells = [
-            self.solution.tests[place].cells_left(share, level, False)
-            for place in range(len(self.model.groups))
+            self.solution.tests[index].cells_left(share, level, False)
+            for index in range(len(self.model.groups))
             for share in self.model.quantiles
         ]
         found = []

@@ -32,7 +32,7 @@ class TwoStepSolution(NumberTableSolution):
 
     @cached_property
     def distribution(self) -> CutLaw:
-        """Return the law of the noise of the second number."""
+        """Return the distribution of the noise of the second number."""
         return laplace_cut(self.rate)
 
     @cached_property

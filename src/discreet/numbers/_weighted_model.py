@@ -43,7 +43,7 @@ from discreet.records import (
     sum_weights,
 )
 
-_LEVELS = 8  # shares of made-up units
+_LEVELS = 8  # shares of simulated units
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -209,10 +209,10 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         shares = (np.arange(_LEVELS) + 1) / _LEVELS
         chosen = generator.multinomial(records, np.full(_LEVELS, 1 / _LEVELS))
         known = np.floor(shares * self.unit + 0.5).astype(np.int64)
-        grid = np.repeat(self.simulated_cells, _LEVELS), np.tile(known, len(self.simulated_cells))
+        grid = np.repeat(self.simulated_positions, _LEVELS), np.tile(known, len(self.simulated_positions))
         parts = parts_of(*divided(grid[1], grid[0]), np.arange(len(grid[0])), self.unit)
         sums = chosen.reshape(len(records), -1) @ parts
-        values, truth = self.value_at(self.simulated_cells), []
+        values, truth = self.value_at(self.simulated_positions), []
         for distribution, own in zip(distributions, chosen @ shares, strict=True):
             means = [
                 float(own @ values) / max(float(own.sum()), 1e-300),
@@ -228,10 +228,10 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         z, low, high, found = 2 * float(ndtri(tails(level)[1])), float(self.bounds.low), float(self.bounds.high), []
         for (top, bottom), squares in zip(first, second, strict=True):
             count = max(top + bottom, 1e-9)
-            place, total = top / count, self.largest * (low * bottom + high * top)
-            wide = z * np.sqrt(max(self.residuals(squares, place), 0.0)) / count * self.width
+            position, total = top / count, self.largest * (low * bottom + high * top)
+            wide = z * np.sqrt(max(self.residuals(squares, position), 0.0)) / count * self.width
             spread = self.largest**2 * float(squares @ (high**2, high * low, low**2)) - total**2 / size
-            rows = {MEAN: [(float(self.value_at(place)), 0.0), (float(self.value_at(place)), wide)]}
+            rows = {MEAN: [(float(self.value_at(position)), 0.0), (float(self.value_at(position)), wide)]}
             rows[SUM] = [(total, 0.0), (total, z * np.sqrt(max(spread, 0.0)))]
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found

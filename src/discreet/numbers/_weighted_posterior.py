@@ -24,7 +24,7 @@ from discreet.numbers._weighted_model import WeightedSums
 
 @dataclass(frozen=True, eq=False)
 class WeightedSumsSolution(NumberSumsSolution):
-    """What was published of weighted sums, and the law of its noise in units."""
+    """What was published of weighted sums, and the distribution of its noise in units."""
 
     model: WeightedSums
     method: str = "read by tests that hold whatever the records are; for the population, with a normal distribution"
@@ -32,12 +32,12 @@ class WeightedSumsSolution(NumberSumsSolution):
     def known(self, group: int) -> float:
         return float(min(max(self.first[group].sum(), 1e-3), self.size))
 
-    def _estimate(self, group: int, place: float) -> float:
+    def _estimate(self, group: int, position: float) -> float:
         """Return V = sum (h - r k)^2 for a mean place r of the records."""
-        return float(self.model.residuals(self.second[group], place))
+        return float(self.model.residuals(self.second[group], position))
 
-    def _estimate_noise(self, place: float) -> float:
-        return self._squares_noise(self.model.residual_weights(place))
+    def _estimate_noise(self, position: float) -> float:
+        return self._squares_noise(self.model.residual_weights(position))
 
     def _squares_noise(self, weights: Floats) -> float:
         """Return the variance of a weighted sum of the noise in the three parts of squares.

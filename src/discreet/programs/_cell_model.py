@@ -60,7 +60,7 @@ class CellModel(Program):
         names, priors = tuple(self.priors), tuple(self.priors.values())
 
         def naturals(row: Floats) -> dict[str, float]:
-            values = [float(prior.natural(row[[place]])[0]) for place, prior in enumerate(priors)]
+            values = [float(prior.natural(row[[index]])[0]) for index, prior in enumerate(priors)]
             return dict(zip(names, values, strict=True))
 
         def one(row: Floats) -> Floats:

@@ -94,7 +94,7 @@ class Family(Program):
         priors, cells = self.parameter_priors(columns[0]), len(columns[0].levels)
 
         def log_of(theta: Floats) -> Floats:
-            parameters = [prior.natural(theta[:, place])[:, None] for place, prior in enumerate(priors)]
+            parameters = [prior.natural(theta[:, index])[:, None] for index, prior in enumerate(priors)]
             return _gathered(_between(*self.tails(parameters, marks)), homes, cells)
 
         names = tuple(self.supports)
@@ -114,10 +114,10 @@ def intervals(column: Column, is_discrete: bool) -> tuple[Floats, list[int]]:
         marks = [float(ceil(edge)) if is_discrete else edge for edge in column.edges]
         if is_discrete:
             marks[-1] = float(np.floor(column.edges[-1])) + 1
-        found = {(low, high): place for place, (low, high) in enumerate(pairwise(marks))}
+        found = {(low, high): index for index, (low, high) in enumerate(pairwise(marks))}
     else:
-        numbers = {_number(level): place for place, level in enumerate(column.levels)}
-        wrong = [column.levels[place] for number, place in numbers.items() if number is None]
+        numbers = {_number(level): index for index, level in enumerate(column.levels)}
+        wrong = [column.levels[index] for number, index in numbers.items() if number is None]
         if not is_discrete or any(level != column.outside for level in wrong) or len(numbers) < 2:
             wanted = "whole numbers as levels, or bands" if is_discrete else "bands: declare it by their edges"
             raise DeclarationError(f"{column.name!r} needs {wanted}. Nothing was read.")
@@ -149,8 +149,8 @@ def _between(below: Floats, above: Floats) -> Floats:
 def _gathered(logs: Floats, homes: Sequence[int], cells: int) -> Floats:
     """Return the log probability of every cell, which may hold several intervals or none."""
     found = np.full((len(logs), cells), -np.inf)
-    for place, cell in enumerate(homes):
-        found[:, cell] = np.logaddexp(found[:, cell], logs[:, place])
+    for index, cell in enumerate(homes):
+        found[:, cell] = np.logaddexp(found[:, cell], logs[:, index])
     return np.asarray(found - np.logaddexp.reduce(found, axis=1)[:, None])
 
 
@@ -171,8 +171,8 @@ class Normal(Family, kind="Normal"):
     def tails(self, parameters: Sequence[Floats], edges: Floats) -> Tails:
         """Return log Phi((x - mean) / sd) and that of the other tail."""
         mean, sd = parameters
-        places = (edges - mean) / sd
-        return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
+        scaled = (edges - mean) / sd
+        return np.asarray(log_ndtr(scaled)), np.asarray(log_ndtr(-scaled))
 
     def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean as far as the bands reach, and a spread up to their range."""
@@ -188,8 +188,8 @@ class LogNormal(Family, kind="LogNormal"):
         """Return log Phi((log x - mean) / sd) and that of the other tail."""
         mean, sd = parameters
         with np.errstate(divide="ignore"):
-            places = (np.log(np.maximum(edges, 0.0)) - mean) / sd
-        return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
+            scaled = (np.log(np.maximum(edges, 0.0)) - mean) / sd
+        return np.asarray(log_ndtr(scaled)), np.asarray(log_ndtr(-scaled))
 
     def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean within a few factors of e of the middle, and a spread of about 1."""
@@ -220,8 +220,8 @@ class Gamma(Family, kind="Gamma"):
     def tails(self, parameters: Sequence[Floats], edges: Floats) -> Tails:
         """Return the logarithms of both incomplete Gamma functions."""
         shape, mean = parameters
-        places = shape / mean * np.maximum(edges, 0.0)
-        return _logs(gammainc(shape, places), gammaincc(shape, places))
+        scaled = shape / mean * np.maximum(edges, 0.0)
+        return _logs(gammainc(shape, scaled), gammaincc(shape, scaled))
 
     def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a shape within a few factors of e of 1, and a mean within a few of the middle."""

@@ -21,7 +21,7 @@ CHAINS, TUNE, KEPT = 4, 500, 1_000
 
 
 def is_installed() -> bool:
-    """Tell whether the sampler is installed."""
+    """Return whether the sampler is installed."""
     return find_spec("nutpie") is not None
 
 
@@ -34,14 +34,14 @@ def compiled(target: ProgramTarget | Populations) -> Any:
     dimension = target.cells.dimension
 
     def make_log_density() -> Any:
-        def log_density(place: Floats) -> tuple[float, Floats]:
-            (value,), (slope,) = target(np.asarray(place, dtype=float)[None])
+        def log_density(point: Floats) -> tuple[float, Floats]:
+            (value,), (slope,) = target(np.asarray(point, dtype=float)[None])
             return float(value), np.ascontiguousarray(slope)
 
         return log_density
 
     def make_expand(*_: object) -> Any:
-        return lambda place: {"theta": np.asarray(place, dtype=np.float64)}
+        return lambda index: {"theta": np.asarray(index, dtype=np.float64)}
 
     return from_pyfunc(dimension, make_log_density, make_expand, [np.dtype("float64")], [(dimension,)], ["theta"])
 

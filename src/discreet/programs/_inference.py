@@ -46,7 +46,7 @@ class ModelSolution:
 
     @property
     def cells(self) -> Cells:
-        """Return names, laws and what is shown."""
+        """Return names, distributions and what is shown."""
         return self.target.cells
 
     @cached_property
@@ -59,9 +59,9 @@ class ModelSolution:
         """Return the weights, by independent groups."""
         return Grouped(self.found.weights, self.chains) if self.chains else self.found.grouped
 
-    def distribution(self, place: int) -> WeightedDraws:
-        """Return the law of one quantity that is shown."""
-        return self._laws[place]
+    def distribution(self, index: int) -> WeightedDraws:
+        """Return the distribution of one quantity that is shown."""
+        return self._laws[index]
 
     @cached_property
     def _laws(self) -> list[WeightedDraws]:
@@ -71,7 +71,7 @@ class ModelSolution:
 
     @property
     def is_exact(self) -> bool:
-        """Tell whether a grid was read, without Monte Carlo error."""
+        """Return whether a grid was read, without Monte Carlo error."""
         return self.found.found == ON_A_GRID
 
     @property
@@ -108,9 +108,9 @@ class ModelSolution:
         """Return how well chains agree; NaN without chains."""
         return self.grouped.r_hat(self.values) if self.chains > 1 else float("nan")
 
-    def variance_error(self, place: int) -> float:
+    def variance_error(self, index: int) -> float:
         """Return the Monte Carlo error of a row's variance, as a share of it."""
-        centred = self.values[:, place] - float(self.grouped.mean(self.values[:, place]))
+        centred = self.values[:, index] - float(self.grouped.mean(self.values[:, index]))
         squares = np.square(centred)
         return float(self.grouped.error(squares) / max(float(self.grouped.mean(squares)), 1e-300))
 

@@ -53,7 +53,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
 
     def quantity(self, name: str) -> WeightedDraws:
         """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
-        return self.distributions[self.names[self._place(name)]]
+        return self.distributions[self.names[self._index(name)]]
 
     def keys(self) -> tuple[str, ...]:
         """Return the names of all quantities."""
@@ -75,7 +75,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
     @cached_property
     def distributions(self) -> dict[str, WeightedDraws]:
         """Return the distribution of every quantity."""
-        return {name: self.solution.distribution(place) for place, name in enumerate(self.names)}
+        return {name: self.solution.distribution(index) for index, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
         """Return the distribution of any function of the quantities: it takes arrays by name and returns one array."""
@@ -87,18 +87,18 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         return self.some_rows(range(len(self.names)), level)
 
-    def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+    def some_rows(self, indices: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return only the rows at these positions."""
         shares = self._shares(level)
         found = []
-        for place in places:
-            distribution = self.solution.distribution(int(place))
+        for index in indices:
+            distribution = self.solution.distribution(int(index))
             low, high = distribution.interval(level)
-            share = None if shares is None else max(0.0, 1 - shares[int(place)] / (high - low)) if high > low else None
+            share = None if shares is None else max(0.0, 1 - shares[int(index)] / (high - low)) if high > low else None
             drawn = None if self.solution.is_exact else distribution.standard_error
             found.append(
                 Row(
-                    self.names[place], "", distribution.mean, distribution.median, low, high, distribution.sd, share,
+                    self.names[index], "", distribution.mean, distribution.median, low, high, distribution.sd, share,
                     self.solution.cells.unit, drawn, distribution.numerical_error(level),
                 )
             )  # fmt: skip
@@ -218,7 +218,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
         known: dict[str, object] = {name: value for name, value in figures.items() if isfinite(value)}
         if not self.solution.is_exact:
             known["effective_size"] = self.solution.effective_size
-            known["variance_errors"] = [self.solution.variance_error(place) for place in range(len(self.names))]
+            known["variance_errors"] = [self.solution.variance_error(index) for index in range(len(self.names))]
         return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
 
     @property

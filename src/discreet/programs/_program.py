@@ -67,11 +67,11 @@ class Cells:
         if self.pull is not None:
             return self.pull(theta, expected)
         found = np.empty_like(theta)
-        for place in range(self.dimension):
-            step = _STEP * (np.arange(self.dimension) == place)
+        for index in range(self.dimension):
+            step = _STEP * (np.arange(self.dimension) == index)
             with np.errstate(invalid="ignore"):  # -inf less -inf, where nothing is expected
                 change = self.log_of(theta + step) - self.log_of(theta - step)
-                found[:, place] = np.where(expected > 0, expected * change, 0.0).sum(axis=1) / (2 * _STEP)
+                found[:, index] = np.where(expected > 0, expected * change, 0.0).sum(axis=1) / (2 * _STEP)
         return found
 
     def natural(self, theta: Floats) -> Floats:

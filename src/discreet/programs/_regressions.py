@@ -117,8 +117,8 @@ class Logistic(Regression, kind="Logistic"):
                 "logistic regression needs exactly two. Use a multinomial regression, or name one of two levels "
                 "`outside`."
             )
-        places = _places(columns, self.read.covariates, outcome)
-        yes, no = places[:, event], places[:, 1 - event]
+        indices = _cell_indices(columns, self.read.covariates, outcome)
+        yes, no = indices[:, event], indices[:, 1 - event]
         return _Intercepts(self, columns, design, yes, no).cells
 
 
@@ -142,7 +142,7 @@ class Multinomial(Regression, kind="Multinomial"):
         outcome, design = self.fitted(columns)
         if self.read.varying is not None or self.read.event is not None:
             raise DeclarationError("Varying intercepts, and an outcome such as falls=yes, are only for Logistic.")
-        places, levels = _places(columns, self.read.covariates, outcome), len(outcome.levels)
+        indices, levels = _cell_indices(columns, self.read.covariates, outcome), len(outcome.levels)
         effects = design.matrix.shape[1]
 
         def predictors(theta: Floats) -> Floats:
@@ -150,12 +150,12 @@ class Multinomial(Regression, kind="Multinomial"):
             return np.concatenate([np.zeros((*own.shape[:2], 1)), own], axis=2)
 
         def log_of(theta: Floats) -> Floats:
-            found = np.empty((len(theta), places.size))
-            found[:, places] = log_softmax(predictors(theta), axis=2)
+            found = np.empty((len(theta), indices.size))
+            found[:, indices] = log_softmax(predictors(theta), axis=2)
             return found
 
         def pull(theta: Floats, expected: Floats) -> Floats:
-            counts = expected[:, places]
+            counts = expected[:, indices]
             score = (counts - counts.sum(axis=2, keepdims=True) * softmax(predictors(theta), axis=2))[:, :, 1:]
             return np.asarray(np.einsum("bgc,ge->bce", score, design.matrix).reshape(len(theta), -1))
 
@@ -175,7 +175,7 @@ class _Intercepts:
         spreads: tuple[int, ...] = ()
         if varying is not None:
             (column,) = chosen(columns, [varying])
-            levels = tuple(level_name(column, place) for place in range(len(column.levels)))
+            levels = tuple(level_name(column, index) for index in range(len(column.levels)))
             priors += (NormalPrior(0, 1),) * len(levels) + (prior_of(USUAL_SPREAD, "a spread"),)
             names += (*(f"{level} in spreads" for level in levels), f"spread of {varying}")
             spreads = (self._effects + len(levels),)
@@ -218,7 +218,7 @@ class _Intercepts:
         return np.hstack([theta[:, : self._effects], spread[:, None], spread[:, None] * own])
 
 
-def _places(columns: Sequence[Column], covariates: Sequence[str], outcome: Column) -> Counts:
+def _cell_indices(columns: Sequence[Column], covariates: Sequence[str], outcome: Column) -> Counts:
     """Return the cell of every pattern (rows) and level of the outcome (columns)."""
     names = [column.name for column in columns]
     shape = [len(column.levels) for column in columns]

@@ -238,7 +238,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return Statistics(self, sums * self.layout.weights, records)
 
     def rehearse(self, made_up: object) -> Wholes:
-        """Return the moments of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        """Return the moments of simulated records as plain numbers, for `simulate`. Never give it real records."""
         sums, _ = sum_moments(made_up, self.layout.plan)
         return sums * self.layout.weights
 
@@ -250,7 +250,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         columns: dict[str, list[object]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
         columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
         records, _ = all_or_some([len(values) for values in columns.values()], most)
-        named = [{n: [columns[n][place]] for n, place in zip(columns, record, strict=True)} for record in records]
+        named = [{n: [columns[n][index]] for n, index in zip(columns, record, strict=True)} for record in records]
         return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
 
     def parts(self) -> Iterator["LinearRegression"]:
@@ -335,7 +335,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return np.zeros(self.dimension)
 
     def moments(self, values: ArrayLike) -> Wholes:
-        """Return made-up moments as an array, after checking their shape. Secret statistics are refused."""
+        """Return simulated moments as an array, after checking their shape. Secret statistics are refused."""
         if isinstance(values, Statistics):
             raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
         rows = np.asarray(values)

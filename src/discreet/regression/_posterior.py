@@ -144,7 +144,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
 
     @property
     def log_evidence(self) -> float | None:
-        """Return log P(X'y and y'y | X'X) in public units, with a flat prior for X'X; nothing if it is not known.
+        """Return log P(X'y and y'y | X'X) in public units, with a flat prior for X'X; None if it is not known.
 
         Differences between priors that read the same releases are log Bayes factors.
         """
@@ -266,7 +266,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
     @cached_property
     def distributions(self) -> dict[str, NormalMixture]:
         """Return the distribution of every coefficient."""
-        return {name: self.solution.coefficient(place) for place, name in enumerate(self.model.names)}
+        return {name: self.solution.coefficient(index) for index, name in enumerate(self.model.names)}
 
     def keys(self) -> tuple[str, ...]:
         """Return the names of the coefficients."""
@@ -304,7 +304,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
 
     def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
-        return self.distributions[self.model.names[self._place(name)]]
+        return self.distributions[self.model.names[self._index(name)]]
 
     @property
     def noise(self) -> WeightedDraws:

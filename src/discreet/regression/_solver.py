@@ -56,7 +56,7 @@ class MomentsSolver(Solver):
         return None
 
     def unsuited(self, problem: Problem) -> str | None:
-        """Tell why this solver is not made for a problem: for its model, or for its evidence; nothing if it is."""
+        """Return why this solver is not made for a problem: for its model, or for its evidence; None if it is."""
         if not isinstance(problem.model, self.models):
             return f"it is about a {type(problem.model).__name__}"
         return self.unsupported_reason(problem)
@@ -117,7 +117,7 @@ def expected_stages(target: MomentTarget) -> float:
 
 
 def weighed(target: MomentTarget, generator: np.random.Generator, share: float = 1.0) -> MomentSolution | None:
-    """Return draws of the noise with their weights, or nothing if too few of them count.
+    """Return draws of the noise with their weights, or None if too few of them count.
 
     `share` is which part of the usual draws is made, and of what they must be worth.
     """

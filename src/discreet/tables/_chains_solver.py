@@ -1,7 +1,7 @@
 """Tables of categories through choices, truncated draws or noise that is not a product, with too many tables to list.
 
 A table of categories is a graph of one variable, so the chains of graphs read it. The evidence comes from draws of a
-normal law around where the chains are, mixed with the prior (importance sampling): coordinates are few.
+normal distribution around where the chains are, mixed with the prior (importance sampling): coordinates are few.
 """
 
 from math import nan
@@ -68,7 +68,9 @@ class SampledTablesSolver(Solver):
         steps = 1.0 + min(cells, 30)
         words = f"running chains through a table of {cells} cells"
         operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells))
-        steps_of_counts = float(cells * (problem.size + 1))  # marginal laws, which hold every count between two draws
+        steps_of_counts = float(
+            cells * (problem.size + 1)
+        )  # marginal distributions, which hold every count between two draws
         return CostEstimate(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
 
     def solve(self, problem: Problem[Categories]) -> TableSolution:
@@ -105,10 +107,10 @@ class _Near:
     def of(cls, problem: Problem[Categories]) -> "_Near | None":
         """Return where chains may start, if every cell of the table was measured by itself."""
         for measurement in (part for each in problem.observed if not each.is_margin for part in each.measurements):
-            places = measurement.of.single_cells
-            if places is not None and len(places) == len(problem.model.cells):
-                values, deviations = np.empty(len(places), dtype=np.int64), np.empty(len(places))
-                values[places], deviations[places] = measurement.values, np.sqrt(measurement.noise.variance)
+            indices = measurement.of.single_cells
+            if indices is not None and len(indices) == len(problem.model.cells):
+                values, deviations = np.empty(len(indices), dtype=np.int64), np.empty(len(indices))
+                values[indices], deviations[indices] = measurement.values, np.sqrt(measurement.noise.variance)
                 return cls(values, deviations)
         return None
 
@@ -128,8 +130,8 @@ def _evidence(target: TablesTarget, read: SampledTables, seed: int) -> float:
     if target.coordinates.length > _FEW_COORDINATES:
         return nan
     generator = np.random.default_rng([seed, 3])
-    places = read.places
-    mean, covariance = places.mean(axis=1), 2 * np.atleast_2d(np.cov(places)) + 1e-6 * np.eye(len(places))
+    indices = read.places
+    mean, covariance = indices.mean(axis=1), 2 * np.atleast_2d(np.cov(indices)) + 1e-6 * np.eye(len(indices))
     root = np.linalg.cholesky(covariance)
     normals = generator.standard_normal((len(mean), _PROPOSED))
     near = np.arange(_PROPOSED) % 2 == 0

@@ -54,7 +54,7 @@ class EnumerationSolver(Solver):
 
 
 def few_records(problem: Problem) -> bool:
-    """Tell whether all tables can be listed."""
+    """Return whether all tables can be listed."""
     cells = len(problem.model.cells)
     return number_of_tables(problem.size, cells, most_tables(cells)) <= most_tables(cells)
 

@@ -1,9 +1,9 @@
 """Choices among more candidate tables than can be listed, by weighted draws of the true table (importance sampling).
 
 Tables are functions of a few normal coordinates, as for chains. Draws come from a mixture of the prior and of normal
-laws, narrow and wide, around the chosen candidate, so that no weight is large: a choice says either that the truth is
-near, or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept. The mean of
-its weights is an unbiased estimate of the evidence, and their spread gives the error of everything.
+distributions, narrow and wide, around the chosen candidate, so that no weight is large: a choice says either that the
+truth is near, or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept.
+The mean of its weights is an unbiased estimate of the evidence, and their spread gives the error of everything.
 """
 
 import warnings
@@ -121,14 +121,14 @@ class WeightedTablesSolver(Solver):
 
 
 def _logs(target: TablesTarget, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
-    """Return tables (draws, cells) and the log of prior times likelihood, up to a constant of the normal law."""
+    """Return tables (draws, cells) and the log of prior times likelihood, up to the normal constant."""
     chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
     return np.asarray(chains.tables[0][0].T), chains.weights + chains.fits
 
 
 @dataclass(frozen=True, eq=False)
 class _Mixture:
-    """Normal laws with shares, means (parts, coordinates) and roots of covariances; the first is the prior."""
+    """Normal distributions with shares, means (parts, coordinates) and roots of covariances; the first is the prior."""
 
     shares: Floats
     means: Floats
@@ -136,7 +136,7 @@ class _Mixture:
 
     @classmethod
     def around(cls, problem: Problem[Categories], target: TablesTarget, generator: np.random.Generator) -> "_Mixture":
-        """Return the prior and laws of several widths around each candidate, or around the prior's middle.
+        """Return the prior and distributions of several widths around each candidate, or around the prior's middle.
 
         Candidates that are margins say where sums lie, not where the table does.
         """
@@ -154,7 +154,7 @@ class _Mixture:
                 root = np.asarray(np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length)), dtype=float)
                 means += [q.mean(axis=1)] * len(_WIDTHS)
                 roots += [np.sqrt(width) * root for width in _WIDTHS]
-                itself = _place(target, chosen.candidate, q.mean(axis=1), generator)
+                itself = _index(target, chosen.candidate, q.mean(axis=1), generator)
                 narrow = _narrow(target, itself, root, generator)
                 means += [itself] * len(narrow)
                 roots += [np.sqrt(width) * root for width in narrow]
@@ -178,7 +178,7 @@ class _Mixture:
         return np.array(found)
 
     def log_density(self, q: Floats) -> Floats:
-        """Return the log density of the mixture, up to a constant of the normal law."""
+        """Return the log density of the mixture, up to a constant of the normal distribution."""
         return np.asarray(logsumexp(self._log_parts(q), axis=0))
 
     def fitted(self, q: Floats, weights: Floats) -> "_Mixture":
@@ -214,7 +214,7 @@ def _method(found: Smoothed, errors: Floats, off: float) -> str:
     )
 
 
-def _place(target: TablesTarget, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
+def _index(target: TablesTarget, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
     """Return the coordinates of a candidate itself; where a cell is empty, those of draws around it."""
     shares = (candidate / candidate.sum())[None, :, None]
     q = target.coordinates.start([shares], generator)[:, 0]
@@ -236,7 +236,7 @@ def _narrow(target: TablesTarget, mean: Floats, root: Floats, generator: np.rand
 
 
 def _has_many_candidates(observed: Observed) -> bool:
-    """Tell whether an output is a choice among more tables than can be listed."""
+    """Return whether an output is a choice among more tables than can be listed."""
     choice = choice_of(observed)
     return choice is not None and (choice.is_summed or choice.near_sums() is not None)
 

@@ -57,7 +57,7 @@ class TablePosterior(EventPosterior[Categories]):
     @property
     @abstractmethod
     def groupwise_distributions(self) -> GroupDistributions | None:
-        """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
+        """Return the distributions from own sums, whatever the prior; None where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each cell, named by its event: means add up to 1, and each interval is the cell's own."""
@@ -65,41 +65,41 @@ class TablePosterior(EventPosterior[Categories]):
             self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
         return self._known_rows[outside]
 
-    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+    def some_rows(self, indices: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of some cells; no others are computed."""
-        names = [self.event_of(self.model.cells[place]) for place in places]
+        names = [self.event_of(self.model.cells[index]) for index in indices]
         if len(names) > _FEW:
-            batch = self.distributions.cells(places)
+            batch = self.distributions.cells(indices)
             found = summaries_of(batch, level, self.distributions.are_opened)
             off = end_errors(batch, self.distributions.weight_error, found)
         else:
-            shares = [self.distributions.share(np.array([place])) for place in places]
+            shares = [self.distributions.share(np.array([index])) for index in indices]
             found, off = [share.summary(level) for share in shares], [share.numerical_error(level) for share in shares]
         errors = (len(self.solutions) == 1 and self.solutions[0].mean_errors) or [None] * len(self.model.cells)
         off = [None if self.joint.weight_error is None or each is None else max(each, self._mean_off) for each in off]
-        means = self.joint_means[list(places)].tolist()
-        figures = zip(names, means, found, [errors[p] for p in places], off, strict=True)
+        means = self.joint_means[list(indices)].tolist()
+        figures = zip(names, means, found, [errors[p] for p in indices], off, strict=True)
         return tuple(Row(name, "", mean, *own[1:], PROBABILITY, drawn, by) for name, mean, own, drawn, by in figures)
 
     @classmethod
     def planned(
-        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], indices: Sequence[int], level: float
     ) -> Floats:
         """Return these figures of some cells; the intervals of all studies are found in one search."""
         tables = [each for each in posteriors if isinstance(each, TablePosterior)]
-        truth = np.clip([each.truth for each in made], 1e-12, 1 - 1e-12)[:, list(places)]
+        truth = np.clip([each.truth for each in made], 1e-12, 1 - 1e-12)[:, list(indices)]
         means, widths, scores = (np.empty(truth.shape) for _ in range(3))
-        distributions = [table.distributions.cells(places) for table in tables]
+        distributions = [table.distributions.cells(indices) for table in tables]
         joined = MixtureBatch.joined(distributions)
         batches = [(slice(number, number + 1), own) for number, own in enumerate(distributions)]
         for own, batch in batches if joined is None else [(slice(None), joined)]:
             low, high = ends_of(batch, level, tables[0].distributions.are_opened)
-            widths[own] = (high - low).reshape(-1, len(places))
-            scores[own] = batch.log_density(truth[own].ravel()).reshape(-1, len(places))
+            widths[own] = (high - low).reshape(-1, len(indices))
+            scores[own] = batch.log_density(truth[own].ravel()).reshape(-1, len(indices))
         for number, table in enumerate(tables):
-            means[number] = table.joint_means[list(places)]
+            means[number] = table.joint_means[list(indices)]
         shapes = tables[0].model.concentration + np.array([each.statistics for each in made])
-        a, b = shapes[:, list(places)], shapes.sum(axis=1, keepdims=True) - shapes[:, list(places)]
+        a, b = shapes[:, list(indices)], shapes.sum(axis=1, keepdims=True) - shapes[:, list(indices)]
         exact = (a - 1) * np.log(truth) + (b - 1) * np.log1p(-truth) - betaln(a, b)
         return np.stack([means, widths, scores, exact], axis=-1)
 

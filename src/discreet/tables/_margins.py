@@ -40,13 +40,13 @@ class MarginPosterior(CategoriesPosterior):
 
     @cached_property
     def groupwise_distributions(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
-        """Return the laws of own sums of the groups of cells."""
+        """Return the distributions of own sums of the groups of cells."""
         own = self._whole.groupwise_distributions
         return None if own is None else MergedGroups(own, self._groups_of_cells)
 
     @property
     def _has_holders_prior(self) -> bool:
-        """Tell whether the prior is the holder's, summed over the other columns."""
+        """Return whether the prior is the holder's, summed over the other columns."""
         return self._whole._has_holders_prior
 
     @property
@@ -84,17 +84,17 @@ class MergedGroups(GroupDistributions):
             distributions.weight_error,
         )
 
-    def _cells(self, places: Counts) -> Counts:
-        return np.concatenate([self._groups[int(place)] for place in places])
+    def _cells(self, indices: Counts) -> Counts:
+        return np.concatenate([self._groups[int(index)] for index in indices])
 
-    def share(self, places: Counts) -> BetaMixture:
-        return self._laws.share(self._cells(places))
+    def share(self, indices: Counts) -> BetaMixture:
+        return self._laws.share(self._cells(indices))
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         return self._laws.between(self._cells(one), self._cells(two))
 
-    def count(self, places: Counts) -> CountDistribution:
-        return self._laws.count(self._cells(places))
+    def count(self, indices: Counts) -> CountDistribution:
+        return self._laws.count(self._cells(indices))
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         return self._laws.log_draws([self._cells(group) for group in groups], count, seed)

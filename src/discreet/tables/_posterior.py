@@ -76,9 +76,9 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
-    def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
+    def _rate(self, event: object, column: Column, index: int) -> BetaMixture:
         return self.distributions.between(
-            *self._split(event, [self.model.cells[cell] for cell in self._groups(column)[place]])
+            *self._split(event, [self.model.cells[cell] for cell in self._groups(column)[index]])
         )
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
@@ -207,7 +207,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         careless: tuple[IntervalLine, ...] = ()
         if len(self.releases) == 1 and has_plain_counts(self.releases[0].mechanism):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
-            taken = [naive.marginal(place) for place in range(len(naive.concentration))]
+            taken = [naive.marginal(index) for index in range(len(naive.concentration))]
             careless = self._lines([(distribution.mean, distribution.interval(level)) for distribution in taken])
         distributions = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         return Intervals(title, self._lines(distributions), careless)
@@ -265,7 +265,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the shortest interval of every cell's probability."""
         return self._by_cell(
-            self.cell_distributions.row(place).highest_density(level) for place in range(len(self.model.cells))
+            self.cell_distributions.row(index).highest_density(level) for index in range(len(self.model.cells))
         )
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
@@ -275,11 +275,11 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:
-        places = self.model.cell_indices(event)
-        if len(places) == len(self.model.cells):
+        indices = self.model.cell_indices(event)
+        if len(indices) == len(self.model.cells):
             raise DeclarationError(f"{event!r} includes every cell, so its probability is 1.")
-        watch_share(self, str(event), places)
-        return self.distributions.share(places)
+        watch_share(self, str(event), indices)
+        return self.distributions.share(indices)
 
     def conditional(self, event: object, given: object) -> BetaMixture:
         """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
@@ -353,7 +353,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         return self._event(text) is not None
 
     def _probability(self, asked: "Statement[tuple[str, Counts]]") -> PosteriorProbability:
-        """Return P(a x > b y): x alone has a law, and a x > b y if and only if x / (x + y) > b / (a + b)."""
+        """Return P(a x > b y): x alone has a distribution, and a x > b y if and only if x / (x + y) > b / (a + b)."""
         larger, smaller = asked.larger, asked.smaller
         if larger.what is None and smaller.what is None:
             return PosteriorProbability(float(larger.factor > smaller.factor))
@@ -409,8 +409,8 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         self, first: tuple[str, Counts], second: tuple[str, Counts], draws: int, seed: int, calls: int
     ) -> SampledDifference:
         (_, here), (_, there) = first, second
-        for name, places in (first, second):
-            watch_share(self, name, places, calls)
+        for name, indices in (first, second):
+            watch_share(self, name, indices, calls)
         one, two = self._log_sums((here, there), draws, seed)
         drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(here, there), np.setdiff1d(there, here)]
         return SampledDifference(drawn, *(self.distributions.share(own) if own.size else None for own in only))
@@ -460,9 +460,9 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
 
     def true_count(self, event: object) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
-        places = self.model.cell_indices(event)
-        watch_share(self, str(event), places)
-        return self.distributions.count(places)
+        indices = self.model.cell_indices(event)
+        watch_share(self, str(event), indices)
+        return self.distributions.count(indices)
 
     def predictive(self, event: object, records: int) -> CountDistribution:
         """Return how many of `records` further records fall into an event: a mixture of Beta-binomials.
@@ -487,20 +487,22 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         parts = [weighted_tables(solution.counts, len(self.model.cells)) for _, solution in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
         weights = np.concatenate([pair[0] * part[1] for pair, part in zip(self.joint.weighed, parts, strict=True)])
-        tables, places = np.unique(tables, axis=0, return_inverse=True)
-        summed = np.asarray(np.bincount(places.ravel(), weights), dtype=float)
+        tables, indices = np.unique(tables, axis=0, return_inverse=True)
+        summed = np.asarray(np.bincount(indices.ravel(), weights), dtype=float)
         return bayes_remap(tables, summed, self.mean_prior, summed @ tables)
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
-        """Return made-up records, as lists by column: probabilities drawn once, then records from them.
+        """Return synthetic records, as lists by column: probabilities drawn once, then records from them.
 
         Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
         generator = np.random.default_rng(seed)
         theta = self.draws(1, int(generator.integers(2**32)))["theta"][0]
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
-        places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
-        return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
+        indices = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
+        return {
+            c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, indices, strict=True)
+        }
 
     @cached_property
     def groupwise_distributions(self) -> GroupwiseDistributions | None:
@@ -509,17 +511,17 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
 
     @cached_property
     def cell_distributions(self) -> MixtureBatch:
-        """Return the laws of all cells."""
+        """Return the distributions of all cells."""
         return self.distributions.cells(range(len(self.model.cells)))
 
     def _groups(self, column: Column) -> list[Counts]:
         """Return the indices of the cells of each level of a column."""
         shape = [len(each.levels) for each in self.model.columns]
         codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
-        return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
+        return [np.flatnonzero(codes == index) for index in range(len(column.levels))]
 
-    def _group_share(self, column: Column, place: int) -> BetaMixture:
-        return self.distributions.share(self._groups(column)[place])
+    def _group_share(self, column: Column, index: int) -> BetaMixture:
+        return self.distributions.share(self._groups(column)[index])
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where its own sums leave a share almost unknown: the noise has then drowned its cells."""
@@ -536,8 +538,8 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw counts and probabilities given them, independently."""
-        counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
-        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+        counts, logs, indices = self.joint.drawn(whole(count, "count"), seed)
+        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": indices})
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw counts of as many further records."""
@@ -562,7 +564,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         groups, inside = self._groups(column_named(self.columns, by)), self.model.cell_indices(event)
 
         def rates() -> Floats:
-            return np.array([_rate(self.joint_means, places, inside) for places in groups])
+            return np.array([_rate(self.joint_means, indices, inside) for indices in groups])
 
         return difference_between_groups(self.model, self.releases, event, by, rates, patience)
 
@@ -571,6 +573,6 @@ def _event_text(event: object) -> str:
     return event if isinstance(event, str) else ", ".join(map(level_text, levels_of(event)))  # type: ignore[arg-type]
 
 
-def _rate(means: Floats, places: Counts, inside: Counts) -> float:
+def _rate(means: Floats, indices: Counts, inside: Counts) -> float:
     """Return the expected share of an event in a group, from the means of all cells."""
-    return float(means[np.intersect1d(places, inside)].sum() / means[places].sum())
+    return float(means[np.intersect1d(indices, inside)].sum() / means[indices].sum())

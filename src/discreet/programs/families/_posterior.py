@@ -174,8 +174,8 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
 
     def density(self, values: float | Several) -> float | Floats:
         """Return the density of the parameter, 0 where it is negligible."""
-        places = np.asarray(values, dtype=float)
-        return _one_or_several(np.interp(places, self._middles, self._heights, left=0.0, right=0.0))
+        points = np.asarray(values, dtype=float)
+        return _one_or_several(np.interp(points, self._middles, self._heights, left=0.0, right=0.0))
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Return independent draws of the `parameter` from the reader's posterior."""
@@ -188,8 +188,8 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
             raise DeclarationError("several draws of a family were read together, and only their product is known")
         with np.errstate(divide="ignore"):
             logs = np.log(self._weights) + self._log_evidence - self._masses
-        places = np.searchsorted(self._edges, sample.parameters["parameter"], side="right") - 1
-        return [logs[np.clip(places, 0, len(logs) - 1)]]
+        indices = np.searchsorted(self._edges, sample.parameters["parameter"], side="right") - 1
+        return [logs[np.clip(indices, 0, len(logs) - 1)]]
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw counts of levels of as many further records."""

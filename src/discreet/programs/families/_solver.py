@@ -35,7 +35,7 @@ class FamiliesSolver(Solver):
         return CostEstimate(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
 
     def solve(self, problem: Problem[ReadableFamily]) -> FamilySolution:
-        """Return the law of the parameter under the declared prior or the reader's own."""
+        """Return the distribution of the parameter under the declared prior or the reader's own."""
         model = problem.model
         distribution: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
         if not all(hasattr(distribution, name) for name in _LAWS):
