@@ -25,14 +25,14 @@ from demo import STUDY
 from figures import record
 
 import discreet as dc
-from discreet.inference import Problem, read_strengths, solve
+from discreet.inference import Problem, solve, solve_with_strengths
 from discreet.inference._prior_strengths import strengthened
 from discreet.noise._zero_sum_gaussian import halved_noise
 from discreet.noise._zero_sum_laplace import balanced
 from discreet.noise.randomness._samplers import bernoulli_exponential
 from discreet.noise.randomness._wide import discrete_gaussian
 from discreet.privacy import compose
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 Value = TypeVar("Value")
 
@@ -62,7 +62,7 @@ def intervals() -> None:
     for prior, words in ((1.0, "declared prior"), (None, "own sums")):
         posterior = dc.infer(release(1000, 100_000, "1", prior))
         posterior.rows(0.9)  # warm-up
-        laws = [posterior.cell_laws.row(place) for place in range(0, 1000, 20)]
+        laws = [posterior.cell_distributions.row(place) for place in range(0, 1000, 20)]
         slow = 20 * cpu(partial(each, lambda law: law.interval(0.9), laws))
         line(f"1,000 intervals, {words}", cpu(partial(posterior._intervals, 0.9)), "(goal 0.2)", slow)
 
@@ -89,7 +89,7 @@ def planned(study: Path, question: str) -> float:
 
 
 def marginals(reading: object) -> object:
-    return cast(TableReading, reading).counts.marginals
+    return cast(TableSolution, reading).counts.marginals
 
 
 def read_marginals(problem: Problem) -> object:
@@ -97,7 +97,7 @@ def read_marginals(problem: Problem) -> object:
 
 
 def strength_marginals(problems: list[Problem]) -> object:
-    return each(marginals, read_strengths(problems))
+    return each(marginals, solve_with_strengths(problems))
 
 
 def planning() -> None:

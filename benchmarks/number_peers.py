@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.numbers._edge_tests import ExactTests
-from discreet.numbers._sums_inference import NumberSumsReading
+from discreet.numbers._sums_inference import NumberSumsSolution
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 TRUTHS: dict[str, tuple[Any, tuple[float, float]]] = {
@@ -92,7 +92,7 @@ def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
     generator, per_cent, tally = np.random.default_rng([20261122, size]), 100 / (high - low), Tally()
     cells = 64 if size == 1000 else 256
     model = dc.NumberTable("x", (int(low), int(high)), cells, missing=0)
-    table, edges = dc.TreeTable(model, size, 1), model.places
+    table, edges = dc.TreeTable(model, size, 1), model.edge_values
     noise: Any = table.noise
     sums = dc.GeometricSums(dc.NumberSums("x", (int(low), int(high)), missing=0), size, 1)
     rates = tuple(float(rate) * sums.model.unit for rate in sums.noise.rates)
@@ -122,7 +122,7 @@ def one_setting(opendp: Any, name: str, size: int, repeats: int) -> None:
         secret, true = sums.model.rehearse({"x": listed}), float(records.mean())
         for _ in range(50 if size == 1000 else 5):
             released = sums.sample(secret, bits)
-            reading = NumberSumsReading(sums.model, size, *sums.model.pairs(released), rates)  # type: ignore[arg-type]
+            reading = NumberSumsSolution(sums.model, size, *sums.model.pairs(released), rates)  # type: ignore[arg-type]
             quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
             point, left, right = (float(sums.model.value_at(each)) for each in reading.record_mean(0, quantiles)[:3])
             tally.add("mean", (point - true) * per_cent, (mean(listed) - true) * per_cent, left <= true <= right)

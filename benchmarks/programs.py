@@ -19,10 +19,10 @@ import discreet as dc
 from discreet.mathematics import Grouped
 from discreet.programs import Cells, ModelledTable
 from discreet.programs import _hamiltonian as chains
-from discreet.programs._inference import read_target
+from discreet.programs._inference import solve_target
 from discreet.programs._likelihood import CellFunction
 from discreet.programs._listed_likelihood import ListedLikelihood
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 
 def seconds(*works: Callable[[], object], times: int) -> list[float]:
@@ -75,7 +75,7 @@ def plain(model: ModelledTable) -> Cells:
     """Return the regression with the shares of the 24 patterns as parameters: 9 + 23 of them."""
     given, groups = model.bound, model.groups
     assert groups is not None
-    own, normal = given.dimension, dc.programs._priors.Normal(0, 1)
+    own, normal = given.dimension, dc.programs._priors.NormalPrior(0, 1)
 
     def log_of(theta: Any) -> Any:
         logits = np.concatenate([np.zeros((len(theta), 1)), 2 * theta[:, own:]], axis=1)
@@ -92,7 +92,7 @@ def plain(model: ModelledTable) -> Cells:
         return np.hstack([given.pull_back(theta[:, :own], expected), by_share])
 
     names = (*given.names, *(f"share {place}" for place in range(1, len(groups))))
-    return Cells(model.columns, names, (*given.laws, *[normal] * (len(groups) - 1)), log_of, pull)
+    return Cells(model.columns, names, (*given.priors, *[normal] * (len(groups) - 1)), log_of, pull)
 
 
 def draws() -> None:
@@ -100,13 +100,13 @@ def draws() -> None:
     release = example()
     start = time.process_time()
     posterior: Any = dc.infer(release)
-    spent, worth = time.process_time() - start, posterior.reading.effective_size
+    spent, worth = time.process_time() - start, posterior.solution.effective_size
     print(f"weighted draws, shares integrated out: {spent:.1f} CPU s, worth {worth:.0f}, {worth / spent:.0f} a second")
     if not chains.is_installed():
         return print("nutpie is not installed: pip install 'discreet[nutpie]'")
-    target = Target(plain(posterior.model), release.likelihood)
+    target = ProgramTarget(plain(posterior.model), release.likelihood)
     start = time.process_time()
-    found = chains.read_by_chains(posterior.model, target, "", kept=500, tune=300)
+    found = chains.sample_by_chains(posterior.model, target, "", kept=500, tune=300)
     other = time.process_time() - start
     values = found.found.points[:, : posterior.model.bound.dimension]
     batches = Grouped(found.found.weights, 40)  # ten batches of each chain
@@ -128,9 +128,11 @@ def hospitals() -> None:
     tables = {"north": [340, 60], "south": [235, 65]}
     rate = dc.programs.Binomial(trials=1).varying("probability")
     table = ModelledTable(fall.columns, rate)
-    exactly = Populations({name: Target(table.bound, Exact(fall, k)) for name, k in tables.items()}, rate.exchangeable)
-    known: Any = read_target(table, exactly, "exact")
-    print("exact      ", *_words(known.cells.labels, [known.law(place) for place in range(4)]))
+    exactly = Populations(
+        {name: ProgramTarget(table.bound, Exact(fall, k)) for name, k in tables.items()}, rate.exchangeable
+    )
+    known: Any = solve_target(table, exactly, "exact")
+    print("exact      ", *_words(known.cells.labels, [known.distribution(place) for place in range(4)]))
     for epsilon in ("1", "0.1"):
         released: dict[str, Any] = {
             name: dc.simulate(dc.GeometricHistogram(fall, sum(k), epsilon), k, dc.SeededBits(sum(k)), name)

@@ -45,7 +45,7 @@ if __name__ == "__main__":
         posterior.rows()
         spent = process_time() - start
         words = f"{kind.__name__}, {features} features, n = {size:,}, epsilon {epsilon}"
-        worth = f"effective size {posterior.effective_size:.0f}, tails {posterior.reading.tail_size:.0f}"
+        worth = f"effective size {posterior.effective_size:.0f}, tails {posterior.solution.tail_size:.0f}"
         print(
             f"{words}: {spent:.2f} CPU s, {worth}, R-hat {posterior.r_hat:.3f}{goal}\n  {posterior.method}", flush=True
         )

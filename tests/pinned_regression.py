@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.inference import Problem
 from discreet.regression import LinearRegression, RegressionPosterior
-from discreet.regression._inference import MomentReading
+from discreet.regression._inference import MomentSolution
 from discreet.regression._likelihood import MomentTarget
 from discreet.regression._solver import tempered, weighed
 
@@ -38,7 +38,7 @@ def target_of(*releases: dc.Release) -> MomentTarget:
     return MomentTarget(problem.model, problem.size, problem.measurements)
 
 
-def both_ways(*releases: dc.Release, seed: int) -> tuple[MomentReading, MomentReading]:
+def both_ways(*releases: dc.Release, seed: int) -> tuple[MomentSolution, MomentSolution]:
     """Read by weighted draws of the noise, and by tempered particles."""
     generator, target = np.random.default_rng(seed), target_of(*releases)
     found = weighed(target, generator)

@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.inference import CostEstimate, Exactness, Problem, Solver, solver_for
-from discreet.inference._published import Reading
+from discreet.inference._published import Solution
 from discreet.inference._solvers import SOLVERS
 from discreet.mechanism import Model
 
@@ -72,7 +72,7 @@ def test_a_solver_of_the_running_program_is_asked_before_those_that_read_no_bett
         def cost(self, problem: Problem) -> CostEstimate:
             return CostEstimate("nothing", 1.0)
 
-        def solve(self, problem: Problem) -> Reading:
+        def solve(self, problem: Problem) -> Solution:
             raise AssertionError
 
     assert isinstance(solver_for(PROBLEM), Eager) is is_asked

@@ -20,7 +20,7 @@ _WITH_INTERVAL = re.compile(
     r"\b(Row|Interval|BetaMixture|Share|Odds|Sampled|SampledDifference|SampledRatio|CountDistribution|Law|PooledRates|Difference"
     r"|Prediction)\b"
 )
-_SAME_ROWS = {"rows", "some_rows", "interval", "rate_laws"}  # what rows and rates say, in another form
+_SAME_ROWS = {"rows", "some_rows", "interval", "rate_distributions"}  # what rows and rates say, in another form
 _ASKED = {
     "NumberSumsPosterior": [f"{ask}, {of}" for ask in number_sums.ASKED for of in ("records", "population")],
     "WeightedSumsPosterior": [f"{ask}, {of}" for ask in ("mean", "sum") for of in ("records", "population")],

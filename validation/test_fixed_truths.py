@@ -26,10 +26,10 @@ from scipy.special import betaincinv
 
 import discreet as dc
 from discreet.inference import Problem, solve
-from discreet.inference._prior_strengths import read_learnt
+from discreet.inference._prior_strengths import solve_with_learnt_prior
 from discreet.mechanism import sized
 from discreet.tables._group_distributions import GroupDistributions, GroupwiseDistributions, JointPosterior
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -129,7 +129,7 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return, for each reading of a share by itself, what tells whether the interval of a group holds its share."""
     size, output = sized(release.mechanism).size, release.counts
     return {
-        "own": partial(covers_opened, GroupwiseDistributions(OwnSums(Problem.of([release])), size)),
+        "own": partial(covers_opened, GroupwiseDistributions(GroupwiseInference(Problem.of([release])), size)),
         "plug-in": lambda places, share: holds(taken_for_true(int(output[places].sum()), size), share),
     }
 
@@ -137,7 +137,7 @@ def alone(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
 def together(release: dc.Release[dc.Categories]) -> dict[str, Covering]:
     """Return the same for readings of all cells at once."""
     problem = Problem.of([release])
-    tables: Any = read_learnt(problem)
+    tables: Any = solve_with_learnt_prior(problem)
     one: Any = [solve(replace(problem, model=problem.model.with_prior(1)))]
     return {
         "D1": partial(covers, JointPosterior(one), None),

@@ -34,7 +34,7 @@ def share_covered(mechanism: Any, seed: int, number: int) -> float:
     truth = simulated_tables(network, generator)
     counts = counts_of(network, simulated_records(network, truth, mechanism.size, generator))
     release = dc.simulate(mechanism, counts, dc.SeededBits(seed * 1_000 + number))
-    shapes = dc.infer(release).readings[0].shapes(2_000, generator)
+    shapes = dc.infer(release).solutions[0].shapes(2_000, generator)
     inside = []
     for name, table in shapes.items():
         draws = generator.standard_gamma(table)

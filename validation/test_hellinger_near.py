@@ -23,7 +23,7 @@ def test_evidence_at_a_hundred_thousand_records_in_ten_levels(epsilon: int) -> N
     mechanism = HellingerReciprocal(model, 100_000, epsilon)
     release = dc.simulate(mechanism, [10_000] * 10, dc.SeededBits(3))
     posterior = dc.infer(release)
-    sums, weights = posterior.readings[0].counts.sum_of(np.array([0]))
+    sums, weights = posterior.solutions[0].counts.sum_of(np.array([0]))
     near = float(weights[np.abs(sums - release.output[0]) < 600].sum())
     found = near * exp(posterior.log_evidence + log(comb(100_009, 9)))
     print(f"epsilon {epsilon}: near share {near:.3f}, near evidence times |R| {found:.3f}; {posterior.method}")

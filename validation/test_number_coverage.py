@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import discreet as dc
 from discreet.numbers._edge_tests import ExactTests
-from discreet.numbers._sums_inference import NumberSumsReading
+from discreet.numbers._sums_inference import NumberSumsSolution
 
 Floats = NDArray[np.float64]
 RELEASES, FOR_MEANS, SHARES = (
@@ -112,7 +112,7 @@ def test_quantiles_are_held_at_least_as_often_as_stated(
     model = dc.NumberTable("x", bounds, cells, is_whole=name == "visits", missing=0)
     mechanism, generator = dc.TreeTable(model, size, epsilon), np.random.default_rng(seed)
     noise: Any = mechanism.noise
-    edges, law = model.places, population(name)
+    edges, law = model.edge_values, population(name)
     true = [model.cell_of(law[int(np.ceil(float(p) * len(law))) - 1]) for p in SHARES]
     records = np.clip([np.sort(draw(size, generator)) for _ in range(RELEASES)], *bounds)
     tables = np.array([np.histogram(np.minimum(row, edges[-1] - 1e-9), edges)[0] for row in records])
@@ -155,10 +155,10 @@ def test_means_are_held_as_often_as_stated(name: str, size: int, epsilon: str, s
     rates = tuple(float(rate) * model.unit for rate in mechanism.noise.rates)
     held, widths, quantiles = np.zeros(2), np.zeros(2), None
     for own, output in zip(among, outputs, strict=True):
-        reading = NumberSumsReading(model, size, *model.pairs(output), rates)  # type: ignore[arg-type]
+        reading = NumberSumsSolution(model, size, *model.pairs(output), rates)  # type: ignore[arg-type]
         quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
         mean = reading.record_mean(0, quantiles)
-        law = reading.law_mean(0, 0.9, mean)
+        law = reading.population_mean(0, 0.9, mean)
         for place, (found, value) in enumerate(((mean, own), (law, truth))):
             low, high = model.value_at([found.low, found.high])
             held[place] += low <= value <= high

@@ -152,7 +152,7 @@ def test_medians_in_two_steps_are_held_at_least_as_often_as_stated(
     held, widths = np.zeros(2), np.zeros(2)
     for number in range(RELEASES):
         values = np.sort(np.clip(draw(size, np.random.default_rng([seed, number])), *bounds))
-        table = np.histogram(np.minimum(values, model.places[-1] - 1e-9), model.places)[0]
+        table = np.histogram(np.minimum(values, model.edge_values[-1] - 1e-9), model.edge_values)[0]
         found = dc.infer(dc.simulate(mechanism, table, dc.SeededBits(1000 * seed + number))).rows(0.9)
         for place, (row, value) in enumerate(
             zip(found, (values[(size + 1) // 2 - 1], law[MANY // 2 - 1]), strict=True)

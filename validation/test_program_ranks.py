@@ -39,9 +39,9 @@ def read(program: Program, size: int, epsilon: float, generator: np.random.Gener
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         posterior: Any = dc.infer(release)
-    values = posterior.reading.values
+    values = posterior.solution.values
     places = [
-        float(posterior.reading.grouped.mean(own <= truth)) for own, truth in zip(values.T, made.truth, strict=True)
+        float(posterior.solution.grouped.mean(own <= truth)) for own, truth in zip(values.T, made.truth, strict=True)
     ]
     clamped = _Known(table.bound, np.maximum(release.counts, 0).astype(float))
     peak = peak_of(clamped, starts_of(table.bound))

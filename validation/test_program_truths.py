@@ -17,10 +17,10 @@ from test_program_ranks import LOGISTIC, NORMAL, POISSON, VARYING
 
 import discreet as dc
 from discreet.programs import ModelledTable, Program
-from discreet.programs._inference import read_target
+from discreet.programs._inference import solve_target
 from discreet.programs._likelihood import CellFunction
 from discreet.programs._listed_likelihood import ListedLikelihood
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 BATCH = 10
 SLACK = 0.05
@@ -100,11 +100,14 @@ def pooled(epsilon: str | None) -> Mapping[str, tuple[float, float]]:
     if epsilon is None:
         table = ModelledTable(FALL.columns, rate)
         parts = {
-            name: Target(table.bound, CellFunction(FALL, ListedLikelihood.exact(np.array(counts))))
+            name: ProgramTarget(table.bound, CellFunction(FALL, ListedLikelihood.exact(np.array(counts))))
             for name, counts in HOSPITALS.items()
         }
-        reading: Any = read_target(table, Populations(parts, rate.exchangeable), "exact counts")
-        return {name: (reading.law(k).mean, reading.law(k).sd) for k, name in enumerate(reading.cells.labels)}
+        reading: Any = solve_target(table, Populations(parts, rate.exchangeable), "exact counts")
+        return {
+            name: (reading.distribution(k).mean, reading.distribution(k).sd)
+            for k, name in enumerate(reading.cells.labels)
+        }
     releases: Any = {
         name: dc.simulate(dc.GeometricHistogram(FALL, sum(counts), epsilon), counts, dc.SeededBits(sum(counts)), name)
         for name, counts in HOSPITALS.items()

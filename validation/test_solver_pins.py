@@ -15,7 +15,7 @@ from test_graph_calibration import example
 
 import discreet as dc
 from discreet._core.arrays import Floats
-from discreet.inference import Problem, SampledTables, Target
+from discreet.inference import Problem, SampledTables, TablesTarget
 from discreet.inference import _sampled_tables as sampled
 from discreet.networks import Network
 from discreet.networks._chains_solver import CountsSolver, target_of
@@ -23,11 +23,11 @@ from discreet.networks._chains_solver import CountsSolver, target_of
 SEED = 1
 
 
-def read(target: Target, seed: int) -> SampledTables:
+def read(target: TablesTarget, seed: int) -> SampledTables:
     return SampledTables(target, seed, lambda: (nan, nan))
 
 
-def farther(target: Target) -> Target:
+def farther(target: TablesTarget) -> TablesTarget:
     """Return what chains sample with starts whose deviations from their mean are doubled."""
     drawn = target.shares
     assert drawn is not None

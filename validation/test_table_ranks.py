@@ -75,7 +75,7 @@ RISKS: Question = (
 def parts_of(events: Sequence[str]) -> list[Any]:
     """Return the cells of each event that are in none before it, and the rest."""
     parts: list[Any] = []
-    for cells in (*map(CROSSED.places, events), np.arange(len(CROSSED.cells))):
+    for cells in (*map(CROSSED.cell_indices, events), np.arange(len(CROSSED.cells))):
         parts.append(np.setdiff1d(cells, np.concatenate([[], *parts])).astype(np.int64))
     return parts
 

@@ -14,11 +14,11 @@ from discreet.release import Release
 
 
 @dataclass(frozen=True, eq=False)
-class SuccessesReading:
+class SuccessesSolution:
     """The law of p, and the evidence for the prior."""
 
     model: Successes
-    law: BetaMixture
+    distribution: BetaMixture
     log_evidence: float
     method: str = "read exactly"
 
@@ -37,19 +37,19 @@ class SuccessesSolver(Solver):
         totals = problem.size * problem.model.tries + 1
         return CostEstimate(f"weighing {totals} totals", 50.0 * totals * len(problem.observed), 10.0 * totals)
 
-    def solve(self, problem: Problem) -> SuccessesReading:
+    def solve(self, problem: Problem) -> SuccessesSolution:
         """Return the mixture of Betas over all totals."""
         model, tries = problem.model, problem.size * problem.model.tries
         totals = np.arange(tries + 1)
         logs = model.log_evidence(totals, tries)
         logs = logs + sum(each.log_likelihood(totals[:, None]) for each in problem.observed)
         weights = np.exp(logs - logsumexp(logs))
-        return SuccessesReading(
+        return SuccessesSolution(
             model, BetaMixture(weights, model.a + totals, model.b + tries - totals), logsumexp(logs)
         )
 
 
-class SuccessesPosterior(Posterior[Successes], shows=SuccessesReading):
+class SuccessesPosterior(Posterior[Successes], shows=SuccessesSolution):
     """What a reader knows about the probability of a success."""
 
     dims: Mapping[str, tuple[str, ...]] = {"p": ()}
@@ -57,29 +57,29 @@ class SuccessesPosterior(Posterior[Successes], shows=SuccessesReading):
     information = None
 
     def __init__(
-        self, model: Successes, releases: Sequence[Release[Successes]], readings: Sequence[SuccessesReading]
+        self, model: Successes, releases: Sequence[Release[Successes]], solutions: Sequence[SuccessesSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (self.reading,) = readings
-        self.law = self.reading.law
+        (self.solution,) = solutions
+        self.distribution = self.solution.distribution
 
     @property
     def method(self) -> str:
         """Say how it was read."""
-        return self.reading.method
+        return self.solution.method
 
     @property
     def log_evidence(self) -> float:
         """Return log P(release | prior)."""
-        return self.reading.log_evidence
+        return self.solution.log_evidence
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row: the probability of a success."""
-        return (Row(f"success in {self.model.column}", "", *self.law.summary(level), PROBABILITY),)
+        return (Row(f"success in {self.model.column}", "", *self.distribution.summary(level), PROBABILITY),)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw probabilities."""
-        return {"p": self.law.sample(count, np.random.default_rng(seed))}
+        return {"p": self.distribution.sample(count, np.random.default_rng(seed))}
 
     @property
     def text(self) -> ReportText:

@@ -14,7 +14,7 @@ from scipy.stats import beta, gamma, norm
 
 import discreet as dc
 from discreet.cli._main import main
-from discreet.draws._privacy_curves import law_divergence
+from discreet.draws._privacy_curves import divergence_of
 from discreet.mathematics.distributions._certified import CertifiedBeta, CertifiedGamma, CertifiedNormal
 from discreet_papers.distinguish import distinguish, draws_needed
 
@@ -34,11 +34,11 @@ def test_divergences_of_laws_are_their_integrals() -> None:
     for one, two in (((3, 2), (4.5, 2)), ((3, 2), (3, 5)), ((7, 2), (5, 1))):
         laws = [CertifiedGamma(F(str(a)), F(str(b))) for a, b in (one, two)]
         twins = [gamma(a, scale=1 / b) for a, b in (one, two)]
-        assert law_divergence(laws[0], laws[1]) == pytest.approx(both_ways(twins[0], twins[1], 0, 60), rel=1e-6)
+        assert divergence_of(laws[0], laws[1]) == pytest.approx(both_ways(twins[0], twins[1], 0, 60), rel=1e-6)
     normal = CertifiedNormal(F(0), F(4)), CertifiedNormal(F(1), F(4))
-    assert law_divergence(*normal) == pytest.approx(slow_divergence(norm(0, 2), norm(1, 2), -30, 30), rel=1e-6)
+    assert divergence_of(*normal) == pytest.approx(slow_divergence(norm(0, 2), norm(1, 2), -30, 30), rel=1e-6)
     with pytest.raises(dc.DeclarationError, match="is known for"):
-        law_divergence(CertifiedBeta(F(1), F(1)), CertifiedBeta(F(1), F(2)))
+        divergence_of(CertifiedBeta(F(1), F(1)), CertifiedBeta(F(1), F(2)))
 
 
 def test_the_divergence_of_draws_is_that_of_the_worst_neighbours() -> None:

@@ -65,7 +65,7 @@ def test_a_marginal_lies_in_the_span_of_its_own_coefficients() -> None:
     basis = contrast_basis(network)
     coefficients = basis.contrasts(np.concatenate(counts))
     for family in network.families:
-        used = [basis.places[block] for block in basis.within(family)]
+        used = [basis.indices[block] for block in basis.within(family)]
         only = np.zeros_like(coefficients)
         only[used] = coefficients[used]  # all others are zero: they are not needed
         expected = np.zeros(network.shape(family), dtype=np.int64)

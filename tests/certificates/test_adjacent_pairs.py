@@ -47,9 +47,9 @@ def test_all_neighbours_are_compared_as_a_dense_table_would(cells: int, largest:
     for _ in range(repeats):
         alpha, size, scales = random_setting(generator, cells, largest)
         tables = Tables(alpha, size)
-        scales = scales[tables.places(tables.canonical(tables.all))]  # equal for tables that symmetry makes equal
+        scales = scales[tables.indices(tables.canonical(tables.all))]  # equal for tables that symmetry makes equal
         wanted, deltas, _, _ = dense(alpha, size, scales)
-        found = compare_neighbours(alpha, size, lambda t: scales[tables.places(t)], 1e-13, EPSILONS)  # noqa: B023
+        found = compare_neighbours(alpha, size, lambda t: scales[tables.indices(t)], 1e-13, EPSILONS)  # noqa: B023
         assert found.losses.max() == pytest.approx(wanted, rel=1e-12)
         assert wanted <= found.epsilon <= wanted + 1e-9
         for number, delta in enumerate(deltas):

@@ -10,7 +10,7 @@ import discreet as dc
 from discreet.choices import _hellinger_moments as certified
 from discreet.choices._hellinger_envelope import Envelope
 from discreet.choices._hellinger_mechanism import pair_certificate
-from discreet.choices._hellinger_moments import Bounds, hellinger_moments
+from discreet.choices._hellinger_moments import Enclosure, hellinger_moments
 from discreet.choices._pair_bound import pair_bound
 from discreet.choices._posterior_distances import Tables
 from discreet.choices._stable_law import log_probabilities
@@ -39,7 +39,7 @@ LARGE_SCALES = [
 ]
 
 
-def compared(prior: Any, table: Any, scale: float) -> list[tuple[Bounds, float]]:
+def compared(prior: Any, table: Any, scale: float) -> list[tuple[Enclosure, float]]:
     """Return bounds, and beside them what a list of all tables says."""
     distances = Tables(prior, int(table.sum())).distances(table[None])[0]
     weights = np.exp(-scale * distances)
@@ -111,7 +111,7 @@ def test_bounds_are_narrow_for_large_priors_of_few_tables(prior: float) -> None:
 def test_expected_distances_of_the_published_mechanism(size: int, wanted: float) -> None:
     coin = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
     found = HellingerSmooth(coin, size, 1, "1e-8").moments(np.array([size // 2, size // 2])).distance
-    assert Bounds(found.lower - 6e-13, found.upper + 6e-13).holds(wanted)
+    assert Enclosure(found.lower - 6e-13, found.upper + 6e-13).holds(wanted)
 
 
 def test_an_uncertain_scale_widens_the_bounds_enough() -> None:

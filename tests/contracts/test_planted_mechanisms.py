@@ -59,7 +59,7 @@ def power_times_ten(kind: type[Any]) -> type[Any]:
     if kind.__name__ == "BallDraw":
         return planted(kind, power=property(lambda self: 10 * kind.power.fget(self)))
 
-    name = "_row_laws" if hasattr(kind, "_row_laws") else "laws"
+    name = "_row_distributions" if hasattr(kind, "_row_distributions") else "distributions"
 
     def laws(self: Any, *counts: Any) -> Any:
         shadow = copy(self)

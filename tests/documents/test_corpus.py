@@ -132,7 +132,9 @@ def test_every_release_of_a_ledger_is_found_in_it(
     version: str, name: str, said: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = Findings(checks=(), epsilon=0.0, whole=False, worst_pair=((), ()))
-    monkeypatch.setattr(import_module("discreet.verification._verify"), "enumerate_and_compare", lambda _: nothing)  # compared above
+    monkeypatch.setattr(
+        import_module("discreet.verification._verify"), "enumerate_and_compare", lambda _: nothing
+    )  # compared above
     ledger = opened(version, name, tmp_path)
     assert said["releases"]
     for release in said["releases"]:

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.inference import Problem, Seen, solver_for
+from discreet.inference import NoisyRow, Problem, solver_for
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks import NetworkCounts
 from discreet.networks import _tree_edges as tree_edges
@@ -32,14 +32,14 @@ def made_up(shape: list[tuple[int | None, int]], size: int, seed: int) -> list[B
     rng, tables = np.random.default_rng(seed), []
     for place, (parent, levels) in enumerate(shape):
         inner = any(other == place for other, _ in shape)
-        rows: list[list[Seen]] = []
+        rows: list[list[NoisyRow]] = []
         for _ in range(1 if parent is None else 2):
             values, rate = rng.integers(-4, size + 4, levels), float(rng.uniform(0.2, 1.5))
 
             def kernel(counts: np.ndarray, z: np.ndarray = values, r: float = rate) -> np.ndarray:
                 return np.asarray(-r * np.abs(z[:, None] - counts))
 
-            seen = Seen(kernel, values, np.full(levels, 1 / rate), np.full(levels, rate**2 / 2))
+            seen = NoisyRow(kernel, values, np.full(levels, 1 / rate), np.full(levels, rate**2 / 2))
             rows.append([] if parent is None and inner and place else [seen])
         tables.append(BinaryTable(f"v{place}", parent, rng.uniform(0.3, 3, levels), rows))
     return tables

@@ -26,7 +26,7 @@ def test_nutpie_reads_what_the_grid_reads() -> None:
     posterior: Any = dc.infer(released(), model=dc.programs.Poisson(rate="Gamma(4, 3)"))
     chains = by_chains(posterior, draws=300, tune=200)
     assert chains.mean["rate"] == pytest.approx(posterior.mean["rate"], abs=0.5 * posterior.sd["rate"])
-    assert chains.reading.chains == 4
+    assert chains.solution.chains == 4
     assert "chains" in chains.method
 
 

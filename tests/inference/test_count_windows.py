@@ -216,7 +216,7 @@ def test_cells_that_share_a_noisy_count_are_read_as_if_they_did_not() -> None:
     for cell in range(60):
         law = posterior.probability(cell)
         assert (together[cell].low, together[cell].high) == pytest.approx(tuple(law.interval(0.9)), abs=1e-12)
-        assert posterior.cell_laws.row(cell).mean == pytest.approx(law.mean, abs=1e-12)
+        assert posterior.cell_distributions.row(cell).mean == pytest.approx(law.mean, abs=1e-12)
 
 
 def test_a_bound_on_what_is_left_out_holds() -> None:
@@ -318,7 +318,7 @@ def test_a_release_with_ties_is_read_by_kinds_of_cells() -> None:
     release = dc.Release(
         dc.GeometricHistogram(model, size=180, epsilon=1), tuple(noisy.tolist()), "ties", simulated=True
     )
-    found = dc.infer(release).readings[0].counts
+    found = dc.infer(release).solutions[0].counts
     assert isinstance(found, LatentCounts)
     assert len(found.known.times) == 4
     alone = LatentCounts(laplace(noisy, 0.5, 0.5), noisy, noisy, 2.0, 180)

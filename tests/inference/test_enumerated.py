@@ -10,7 +10,7 @@ import discreet as dc
 from discreet.inference import Observed, Problem, WeightedTables
 from discreet.tables import CategoriesPosterior
 from discreet.tables._enumeration import EnumerationSolver
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 from discreet.tables._solver import TablesSolver
 from uncalibrated_hellinger import HellingerReciprocal, HellingerSmooth
 
@@ -80,7 +80,7 @@ def test_a_posterior_can_be_made_of_it() -> None:
     output = np.array([2, 4, 6])
     release = dc.Release(mechanism, (2, 4, 6), "read", simulated=True)
     counts: Any = enumerated([mechanism], [output], MODEL)
-    posterior = CategoriesPosterior(MODEL, [release], [TableReading(MODEL, counts, counts.log_sum)])
+    posterior = CategoriesPosterior(MODEL, [release], [TableSolution(MODEL, counts, counts.log_sum)])
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     assert posterior.log_evidence == pytest.approx(counts.log_sum, abs=1e-12)
     assert posterior.interval("a", 0.9).width > 0

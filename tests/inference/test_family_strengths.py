@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import Problem, RowWindows, Seen, solver_for
+from discreet.inference import NoisyRow, Problem, RowWindows, solver_for
 from discreet.inference._problem import in_turn
-from discreet.networks import Network, read_families
+from discreet.networks import Network, solve_with_family_strengths
 from discreet.networks import _class as class_windows
 from discreet.networks import _family_strengths as family_strengths
 from discreet.networks._naive_bayes import whole
@@ -61,12 +61,12 @@ def test_strengths_of_two_families_are_weighed_as_by_direct_sums_under_every_pai
 def test_no_row_is_read_twice_under_one_prior(release: Release[Network], monkeypatch: pytest.MonkeyPatch) -> None:
     made, rows = [], RowWindows
 
-    def counted(alpha: np.ndarray, seen: list[Seen], *where: int) -> RowWindows:
+    def counted(alpha: np.ndarray, seen: list[NoisyRow], *where: int) -> RowWindows:
         made.append((tuple(alpha.tolist()), tuple(seen[0].values.tolist()), where))
         return rows(alpha, seen, *where)
 
     monkeypatch.setattr(class_windows, "RowWindows", counted)
-    assert len(dc.infer(release).readings) > 1
+    assert len(dc.infer(release).solutions) > 1
     assert len(set(made)) == len(made)
 
 
@@ -78,7 +78,7 @@ def test_drawn_combinations_stand_for_all_of_them(monkeypatch: pytest.MonkeyPatc
     assert solver is not None
     exact = dc.infer(one)
     monkeypatch.setattr(family_strengths, "MOST_COMBINATIONS", 1)
-    readings = read_families(problem, in_turn(solver))
+    readings = solve_with_family_strengths(problem, in_turn(solver))
     assert len(readings) <= 32
     drawn = dc.networks.NetworkPosterior(problem.model, [one], readings)
     assert drawn.log_evidence == pytest.approx(exact.log_evidence, abs=0.05)

@@ -19,7 +19,7 @@ from discreet.tables import PooledRates
 from discreet.tables import _groups as pooled_groups
 from discreet.tables._differences import Difference, difference_between_groups
 from discreet.tables._groups import groups_of
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 
 
 def test_do_the_groups_differ_is_answered_as_by_summing_over_all_tables() -> None:
@@ -78,7 +78,7 @@ def test_groups_of_the_census_table_are_weighed_by_convolutions_and_never_pair_b
 
     monkeypatch.setattr(pooled_groups, "_convolved", counted)
     tracemalloc.start()
-    laws = [pooled_groups.BetaBinomials(groups, 0.12, 30.0).of(group).log_law for group in groups]
+    laws = [pooled_groups.BetaBinomials(groups, 0.12, 30.0).of(group).log_prob for group in groups]
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(laws) == 42
@@ -178,8 +178,8 @@ def test_coverage_of_two_levels_is_as_enumerated(
     laws = np.zeros((len(outputs), size + 1))
     for row, z in zip(laws, outputs.tolist(), strict=True):
         release = dc.Release(mechanism, (z, size - z), "pair", simulated=True)
-        parts = OwnSums(Problem.of([release])).parts(np.array([0]))
-        known, weights = parts.counts.sum_of(parts.places[0])
+        parts = GroupwiseInference(Problem.of([release])).parts(np.array([0]))
+        known, weights = parts.counts.sum_of(parts.indices[0])
         row[known] = weights
     angles = (np.arange(3000) + 0.5) / 3000 * np.pi / 2
     x = np.sin(angles) ** 2
@@ -219,9 +219,9 @@ def test_rows_of_many_levels_learn_their_strength_and_rows_of_few_do_not() -> No
     wide = dc.Network.naive_bayes("class", ["country", "sex"], levels, outside={"class": "a", "country": 0, "sex": "f"})
     counts = wide.simulate(200, np.random.default_rng(3)).statistics
     posterior = dc.infer(dc.simulate(dc.FamilyHistograms(wide, size=200, epsilon=4), counts, dc.SeededBits(3)))
-    strengths = [reading.model.prior[1][0] for reading in posterior.readings]
+    strengths = [reading.model.prior[1][0] for reading in posterior.solutions]
     assert strengths == pytest.approx([(1 / 6) ** (1 - step / 3) for step in range(4)])
-    assert {reading.model.prior[0] for reading in posterior.readings} == {(1.0, 1.0)}
+    assert {reading.model.prior[0] for reading in posterior.solutions} == {(1.0, 1.0)}
     assert sum(posterior.strength_probabilities) == pytest.approx(1)
     assert "learnt" in posterior.text.prior
     assert not dc.Network.naive_bayes("class", ["sex"], {name: levels[name] for name in ("class", "sex")}).is_prior_open

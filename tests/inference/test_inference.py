@@ -54,7 +54,7 @@ def test_inference_equals_enumeration_at_three_levels_and_thirty_records(
 ) -> None:
     release = dc.simulate(kind(model_of(3, prior), size=30, epsilon=epsilon), (20, 9, 1), dc.SeededBits(3))
     posterior, oracle = dc.infer(release), BruteForce(release)
-    counts = posterior.readings[0].counts
+    counts = posterior.solutions[0].counts
     for place in range(3):
         dense = np.zeros(31)
         used, weights = counts.sum_of(np.array([place]))
@@ -373,9 +373,9 @@ def test_many_cells_are_read_in_blocks_as_in_one() -> None:
     table = np.random.default_rng(3).multinomial(6_000, np.full(600, 1 / 600))
     release = dc.simulate(dc.GeometricHistogram(model, size=6_000, epsilon=1), table, dc.SeededBits(16))
     posterior = dc.infer(release)
-    counts = posterior.readings[0].mean_counts
+    counts = posterior.solutions[0].mean_counts
     assert counts.sum() == pytest.approx(6_000, abs=1e-6)
-    pair, weights = posterior.readings[0].counts.sum_of(np.arange(600)[:2])
+    pair, weights = posterior.solutions[0].counts.sum_of(np.arange(600)[:2])
     assert pair @ weights == pytest.approx(counts[:2].sum(), abs=1e-8)
 
 

@@ -9,11 +9,18 @@ from scipy.stats import betabinom
 
 import discreet as dc
 from discreet._core.errors import DiscreetError
-from discreet.inference import RowCounts, Seen, Windowed
+from discreet.inference import NoisyRow, RowCounts, Windowed
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.mathematics.distributions._dirichlet import BetaMixture
 from discreet.networks import _splits as splits
-from discreet.networks._class import OwnFactor, RowMemory, WholeClass, WindowedClass, class_windows, laws_inside
+from discreet.networks._class import (
+    ClassFactor,
+    RowMemory,
+    WholeClass,
+    WindowedClass,
+    class_windows,
+    distributions_inside,
+)
 from discreet.networks._class_states import blocks, likely, represented
 from discreet.networks._consistent_tables import nearest_counts
 from discreet.networks._cube import CubeClass, CubeKernel, cube_classes
@@ -84,10 +91,10 @@ def cube_counts(
     return NaiveBayesCounts(cube_classes(kernels, seen, own, size), own, size)
 
 
-def laplace(noisy: list[int], rate: float) -> Seen:
+def laplace(noisy: list[int], rate: float) -> NoisyRow:
     """Cells that were seen through Laplace noise of a rate."""
     values = np.array(noisy)
-    return Seen(
+    return NoisyRow(
         lambda counts: -rate * np.abs(values[:, None] - counts),
         values,
         np.full(len(values), 1 / rate),
@@ -135,8 +142,8 @@ def test_one_feature_of_a_class_read_through_cube_noise_has_the_law_that_a_sum_o
         weights = prior * np.exp(-rate * np.abs(z - (2 * tables - count)).max(axis=1))
         for feature in range(3):
             wanted = np.bincount(tables[:, feature], weights / weights.sum(), count + 1)
-            (yes,) = reading.laws_inside(feature, np.array([False, True]), np.array([count]))
-            (no,) = reading.laws_inside(feature, np.array([True, False]), np.array([count]))
+            (yes,) = reading.distributions_inside(feature, np.array([False, True]), np.array([count]))
+            (no,) = reading.distributions_inside(feature, np.array([True, False]), np.array([count]))
             np.testing.assert_allclose(yes.values / yes.values.sum(), wanted[yes.first : yes.last + 1], atol=1e-13)
             assert wanted[: yes.first].sum() + wanted[yes.last + 1 :].sum() < 1e-13
             np.testing.assert_array_equal(no.values, yes.values[::-1])
@@ -146,7 +153,7 @@ def test_one_feature_of_a_class_read_through_cube_noise_has_the_law_that_a_sum_o
 @pytest.mark.parametrize("inside", [(True, False, False), (False, True, True), (True, False, True)])
 def test_levels_inside_an_event_have_the_law_that_a_sum_over_all_counts_gives(inside: tuple[bool, ...]) -> None:
     factors, where = np.random.default_rng(10).normal(scale=3, size=(3, 7)), np.array(inside)
-    laws = laws_inside(factors, where, np.array([0, 4, 6]), np.full(3, 2.0))
+    laws = distributions_inside(factors, where, np.array([0, 4, 6]), np.full(3, 2.0))
     for total, law in zip((0, 4, 6), laws, strict=True):
         counts, logs = enumerated(factors, total)
         wanted = np.bincount(counts[:, where].sum(axis=1), np.exp(logs - logsumexp(logs)), total + 1)
@@ -160,7 +167,7 @@ def test_a_split_of_a_class_is_the_joint_law_of_both_counts() -> None:
     factors, log_class = generator.normal(size=(3, 3, size + 1)), generator.normal(size=(3, size + 1))
     alpha, inside = np.array([0.5, 1.0, 2.0]), np.array([True, False, True])
     classes = [WholeClass([f], [alpha], 2.0, own) for f, own in zip(factors, log_class, strict=True)]
-    counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 3, size)
+    counts = NaiveBayesCounts(classes, [ClassFactor(1.0)] * 3, size)
     rows = [[enumerated(f, n) for n in range(size + 1)] for f in factors]
     constant = log_prior_constant(float(alpha.sum()), np.arange(size + 1))
     joint, both = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
@@ -213,7 +220,7 @@ def test_reading_cube_noise_weighs_as_many_class_counts_at_any_number_of_records
     network = dc.Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
     for size in (10**5, 10**9):
         table = np.tile([size // 10, size // 5, size // 2, size - size // 10 - size // 5 - size // 2], 6)
-        found = dc.infer(dc.simulate(dc.CubeCounts(network, size, 2), table, dc.SeededBits(42))).readings[0].counts
+        found = dc.infer(dc.simulate(dc.CubeCounts(network, size, 2), table, dc.SeededBits(42))).solutions[0].counts
         assert isinstance(found, NaiveBayesCounts)
         weighed.append([len(law.values) for law in found.class_chances])
     np.testing.assert_allclose(weighed[0], weighed[1], rtol=0.1)
@@ -303,7 +310,7 @@ def test_independent_noise_and_exact_counts_agree_when_there_is_hardly_any_noise
     rows = [[[laplace(table[y].tolist(), 60.0)] for table in tables] for y in range(2)]
     windows = class_windows(rows, [], 20)
     classes = [WindowedClass(RowMemory(own, 20), alpha, window) for own, window in zip(rows, windows, strict=True)]
-    counts = NaiveBayesCounts(classes, [OwnFactor(1.0)] * 2, 20)
+    counts = NaiveBayesCounts(classes, [ClassFactor(1.0)] * 2, 20)
     np.testing.assert_allclose(counts.class_means, [0.5, 0.5], atol=1e-12)
     np.testing.assert_allclose(counts.feature_means(0), [[8 / 13, 5 / 13], [3 / 13, 10 / 13]], atol=1e-12)
     by_hand = np.log(0.5 * np.array([8 / 13 * 6 / 13, 3 / 13 * 11 / 13]))
@@ -319,7 +326,7 @@ def test_distances_of_a_row_are_what_enumeration_finds(noisy: tuple[int, ...]) -
     for total in range(size + 1):
         counts, logs = enumerated(factors, total)
         distances = np.abs(counts - np.array(noisy)).sum(axis=1)
-        parity, law = row.law(total)
+        parity, law = row.distribution(total)
         found = np.zeros(most + 1)
         found[parity::2] = law
         wanted = np.bincount(distances, np.exp(logs), most + 1)[: most + 1]

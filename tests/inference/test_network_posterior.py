@@ -157,7 +157,7 @@ def test_predictions_are_those_of_a_sum_over_all_tables(name: str, kind: str) ->
 def test_drawn_tables_have_the_exact_means(name: str, kind: str) -> None:
     release = release_of(name, kind)
     exact = Enumeration(release)
-    drawn = dc.infer(release).readings[0].draw(4_000, np.random.default_rng(23))
+    drawn = dc.infer(release).solutions[0].draw(4_000, np.random.default_rng(23))
     for place, variable in enumerate(exact.names):
         values = np.stack([tables[place] for tables in exact.tables])
         mean = np.tensordot(exact.chances, values, 1)

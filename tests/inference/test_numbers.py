@@ -12,7 +12,7 @@ from discreet.noise import Averaged, HasPrefixSums, ZeroSumBlocks
 from discreet.numbers import _table_inference as number_tables
 from discreet.numbers import suitable_cells
 from discreet.numbers._edge_tests import DrawnTests, ExactTests
-from discreet.numbers._table_inference import NumberTableReading
+from discreet.numbers._table_inference import NumberTableSolution
 from discreet.planning import suggest_per_unit
 
 HALF = Fraction(1, 2)
@@ -169,8 +169,8 @@ def test_dates_are_days() -> None:
 
 def test_growing_edges_begin_and_end_at_the_bounds_and_grow() -> None:
     model = dc.NumberTable.growing("x", (0, 2_000_000), 2000, 64)
-    widths = np.diff(model.places)
-    assert (model.count, model.places[0], model.places[-1]) == (64, 0, 2_000_000)
+    widths = np.diff(model.edge_values)
+    assert (model.count, model.edge_values[0], model.edge_values[-1]) == (64, 0, 2_000_000)
     assert (np.diff(widths[1:]) > 0).all()
 
 
@@ -238,11 +238,11 @@ def test_several_releases_of_the_same_sums_are_averaged_and_tell_more() -> None:
     assert "average of 3 releases" in together.method
     row = together.rows(0.999)[0]
     assert row.low <= 40 <= row.high
-    weights = np.array([each.rates[0] ** 2 for each in (posterior.reading for posterior in alone)])
-    wanted = sum(w * posterior.reading.first for w, posterior in zip(weights / weights.sum(), alone, strict=True))
-    assert np.allclose(together.reading.first, wanted)
-    noise = together.reading.noise
-    apart = [posterior.reading.noise.first.var() for posterior in alone]
+    weights = np.array([each.rates[0] ** 2 for each in (posterior.solution for posterior in alone)])
+    wanted = sum(w * posterior.solution.first for w, posterior in zip(weights / weights.sum(), alone, strict=True))
+    assert np.allclose(together.solution.first, wanted)
+    noise = together.solution.noise
+    apart = [posterior.solution.noise.first.var() for posterior in alone]
     assert noise.first.var() == pytest.approx(float((weights / weights.sum()) ** 2 @ apart), rel=0.1)
 
 
@@ -261,7 +261,7 @@ def test_several_tables_of_the_same_cells_are_averaged_and_tell_more() -> None:
     together = dc.infer(*releases)
     assert "average of 3 releases" in together.method
     assert [row.quantity for row in together.rows()] == [row.quantity for row in dc.infer(releases[0]).rows()]
-    assert np.all(together.reading.noise.variance < min(float(each.noise.variance.mean()) for each in kinds))
+    assert np.all(together.solution.noise.variance < min(float(each.noise.variance.mean()) for each in kinds))
     row = together.rows(0.99)[0]
     assert row.low <= 45 <= row.high
     coarse = dc.TreeTable(dc.NumberTable("x", (0, 100), 8, missing=0), 300, 1)
@@ -280,7 +280,7 @@ def test_an_average_holds_the_truth_as_often_as_stated() -> None:
     held = 0
     for pair in zip(*outputs, strict=True):
         first, last = (
-            NumberTableReading(model, 40, noise.of(pair), noise).tests[0].cells_left(Fraction(1, 2), 0.9, False)
+            NumberTableSolution(model, 40, noise.of(pair), noise).tests[0].cells_left(Fraction(1, 2), 0.9, False)
         )
         held += first <= 3 <= last
     assert held >= 0.85 * 300  # below, p is about 0.004

@@ -142,7 +142,7 @@ def test_a_conditional_is_within_its_stated_error_of_a_sum_over_all_tables() -> 
     likelihoods = np.exp([float(release.mechanism.log_prob(release.counts, table)) for table in tables])
     twin = BetaMixture(likelihoods / likelihoods.sum(), *(1.0 + tables[:, place] for place in places))
     posterior: Any = dc.infer(release, prior=1)
-    found = posterior.laws.between(*(np.array([place]) for place in places))
+    found = posterior.distributions.between(*(np.array([place]) for place in places))
     stated = found.numerical_error()
     assert 0 < stated < 1e-9
     assert (found.mean, *found.interval()) == pytest.approx((twin.mean, *twin.interval()), abs=stated)
@@ -152,9 +152,9 @@ def test_more_pairs_of_sums_than_can_be_listed_state_the_error_of_draws(monkeypa
     model = dc.Categories("smoker", levels=LEVELS, prior=1, outside="never")
     release = dc.simulate(dc.GeometricHistogram(model, 400, "0.1"), [220, 30, 150], dc.SeededBits(3), "made up")
     exact: Any = dc.infer(release, prior=1)
-    wanted = exact.laws.between(np.array([0]), np.array([2]))
+    wanted = exact.distributions.between(np.array([0]), np.array([2]))
     monkeypatch.setattr("discreet.inference._latent_counts._MOST_PAIRS", 10)
-    drawn = exact.laws.between(np.array([0]), np.array([2]))
+    drawn = exact.distributions.between(np.array([0]), np.array([2]))
     assert drawn.numerical_error() is None
     assert wanted.monte_carlo_error is None
     assert abs(drawn.mean - wanted.mean) < 5 * drawn.monte_carlo_error  # one in two million by chance

@@ -301,7 +301,7 @@ def test_the_noise_of_two_groups_does_not_cancel() -> None:
     mechanism = release.mechanism
     outputs = mechanism.sample(np.tile(model.rehearse(RECORDS), (300, 1)), dc.SeededBits(8))
     pairs = [
-        dc.infer(dc.Release(mechanism, tuple(map(int, z)), "again", simulated=True)).reading for z in outputs[:300]
+        dc.infer(dc.Release(mechanism, tuple(map(int, z)), "again", simulated=True)).solution for z in outputs[:300]
     ]
     published = np.array([[each.point(0), each.point(1)] for each in pairs]) * 100
     assert (published[:, 0] - published[:, 1]).std() == pytest.approx((one - two).std(), rel=0.2)

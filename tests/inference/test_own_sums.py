@@ -20,7 +20,7 @@ from discreet.noise import log_terms
 from discreet.privacy import compositions
 from discreet.tables import NoisyCounts
 from discreet.tables._group_distributions import GroupwiseDistributions
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +35,11 @@ def released(mechanism: Any, output: Sequence[int]) -> dc.Release:
 
 def law_of(release: dc.Release, *groups: Sequence[int]) -> dict[tuple[int, ...], float]:
     """Return the posterior of the counts of all parts but the last, by their values."""
-    parts = OwnSums(Problem.of([release])).parts(*(np.array(group) for group in groups))
+    parts = GroupwiseInference(Problem.of([release])).parts(*(np.array(group) for group in groups))
     if len(groups) == 1:
-        counts, weights = parts.counts.sum_of(parts.places[0])
+        counts, weights = parts.counts.sum_of(parts.indices[0])
         return {(int(count),): float(weight) for count, weight in zip(counts, weights, strict=True)}
-    one, two, weights, *_ = parts.counts.pair_of_sums(*parts.places[:2])
+    one, two, weights, *_ = parts.counts.pair_of_sums(*parts.indices[:2])
     return {(int(a), int(b)): float(w) for a, b, w in zip(one, two, weights, strict=True)}
 
 
@@ -81,9 +81,9 @@ def test_ten_cells_of_which_one_holds_all_are_read_as_they_were_by_hand() -> Non
     z = (50, 3, -2, 0, 1, -1, 0, 2, -3, 0)
     mechanism = dc.GeometricHistogram(table_of(10), size=50, epsilon=1)
     posterior = dc.infer(released(mechanism, z))
-    strengths = [reading.model.prior[0] for reading in posterior.readings]
+    strengths = [reading.model.prior[0] for reading in posterior.solutions]
     assert strengths == pytest.approx((0.2, 0.34199519, 0.58480355, 1), abs=1e-8)
-    evidences = [reading.log_evidence for reading in posterior.readings]
+    evidences = [reading.log_evidence for reading in posterior.solutions]
     wanted = np.array((-13.09005612, -15.48687181, -18.70312393, -22.75558299))
     assert np.diff(evidences) == pytest.approx(np.diff(wanted), abs=2e-8)
     normaliser = [measurement.noise.log_normaliser for measurement in Problem.of(posterior.releases).measurements]
@@ -238,7 +238,7 @@ def test_two_readings_are_two_objects(posterior: dc.tables.CategoriesPosterior) 
     table = posterior.table
     assert table is not posterior
     assert table.table is table
-    assert isinstance(posterior.laws, GroupwiseDistributions)
+    assert isinstance(posterior.distributions, GroupwiseDistributions)
     assert table.mean == posterior.mean
     assert sum(posterior.mean.values()) == pytest.approx(1, abs=1e-12)
     parts = [table.probability(cell).mean for cell in table.model.cells]
@@ -285,13 +285,13 @@ def test_a_prior_that_was_declared_or_given_answers_everything() -> None:
     release = dc.simulate(mechanism, (180, 20, 150, 50, 160, 40), dc.SeededBits(8))
     declared = dc.infer(release)
     assert id(declared.table) == id(declared)
-    assert list(declared.readings[0].model.prior) == [3, 1, 2, 1, 1, 1]
+    assert list(declared.solutions[0].model.prior) == [3, 1, 2, 1, 1, 1]
     assert "under the declared prior" in declared.text.estimation
     own = dc.infer(release, prior=2)
     assert id(own.table) == id(own)
     assert "under the reader's own prior" in own.text.estimation
     none = dc.infer(release, prior="none")
-    assert isinstance(none.laws, GroupwiseDistributions)
+    assert isinstance(none.distributions, GroupwiseDistributions)
     assert dc.infer(release, prior="declared").mean == declared.mean
     with pytest.raises(dc.DeclarationError, match="published without a prior"):
         dc.infer(released(dc.GeometricHistogram(table_of(3), 9, 1), (3, 3, 3)), prior="declared")

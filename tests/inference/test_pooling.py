@@ -132,7 +132,7 @@ def test_sizes_far_from_the_noisy_ones_keep_their_digits(first: tuple[int, int],
         chances = ways(y, kappa * mu)[:, None] + ways(w, kappa * (1 - mu)) - ways(n, kappa)
     joint = chances + logs[0][:, None] + logs[1]
     law = np.array([logsumexp(np.diagonal(joint[::-1], step)) for step in range(1 - len(y), len(w))])
-    assert found.log_law == pytest.approx(law, abs=1e-8)
+    assert found.log_prob == pytest.approx(law, abs=1e-8)
     means = [np.exp(np.diagonal((joint - law[n - n[0, 0]])[::-1], at)) @ y[::-1][max(0, -at) :][: len(w) - max(at, 0)]
              for at in range(1 - len(y), len(w))]  # fmt: skip
     assert found.expected == pytest.approx(means, rel=1e-8)

@@ -130,7 +130,7 @@ def test_an_early_stick_at_the_far_end_is_read_among_many_records_too() -> None:
     mechanism = PosteriorSampling(model, 1_000, "500", "0.999", power=1)
     output = (2**32 - 3, 2**31, 2**30)
     posterior = dc.infer(release_of(mechanism, output))
-    assert "taken as linear" in posterior.readings[0].method
+    assert "taken as linear" in posterior.solutions[0].method
     rest = np.array([row for row in np.ndindex(4, 4, 4) if sum(row) <= 3])
     tables = np.column_stack([1_000 - rest.sum(axis=1), rest])
     logs = model.log_evidence(tables) + mechanism.log_prob(np.array(output), tables)

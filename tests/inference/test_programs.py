@@ -20,11 +20,11 @@ from discreet.mechanism import sized
 from discreet.programs import ModelledTable, ModelPosterior
 from discreet.programs import _infer as programs
 from discreet.programs import _model as modelled_table
-from discreet.programs._inference import needed, read_target
+from discreet.programs._inference import needed, solve_target
 from discreet.programs._likelihood import CellFunction
 from discreet.programs._listed_likelihood import ListedLikelihood
 from discreet.programs._solver import CellModelsSolver
-from discreet.programs._target import Layout, Populations, Target
+from discreet.programs._target import PopulationLayout, Populations, ProgramTarget
 
 VISITS = dc.Column("visits", tuple(range(7)), outside=6)
 FALLS = dc.Column("falls", ("no", "yes"), outside="no")
@@ -89,7 +89,7 @@ def test_a_regression_agrees_with_a_grid_of_its_own() -> None:
     table = dc.Logistic("falls ~ age", columns=[AGE, FALLS]).table
     release = simulated(table, [280, 60, 190, 110], epsilon=3)
     posterior: Any = dc.infer(release)
-    target = posterior.reading.target
+    target = posterior.solution.target
     drawn = by_draws(target, peak_of(target, [np.zeros(2)]), 600, 300, 1_200, np.random.default_rng(1))
     grid = on_a_grid(target, peak_of(target, [np.zeros(2)]))
     for place in range(2):
@@ -130,18 +130,18 @@ def test_a_reading_takes_no_more_values_than_its_work_says(
     made: list[int] = []
     counts = np.random.default_rng(3).multinomial(60, np.full(len(table.cells), 1 / len(table.cells)))
     release = dc.simulate(dc.GeometricHistogram(table, 60, epsilon), counts, dc.SeededBits(3), "falls")
-    values, both = Target.values, Target.__call__
+    values, both = ProgramTarget.values, ProgramTarget.__call__
 
-    def counted_values(self: Target, theta: Any) -> Any:
+    def counted_values(self: ProgramTarget, theta: Any) -> Any:
         made.append(len(theta))
         return values(self, theta)
 
-    def counted_slopes(self: Target, theta: Any) -> Any:
+    def counted_slopes(self: ProgramTarget, theta: Any) -> Any:
         made.append(2 * len(theta))
         return both(self, theta)
 
-    monkeypatch.setattr(Target, "values", counted_values)
-    monkeypatch.setattr(Target, "__call__", counted_slopes)
+    monkeypatch.setattr(ProgramTarget, "values", counted_values)
+    monkeypatch.setattr(ProgramTarget, "__call__", counted_slopes)
     monkeypatch.setattr("discreet.programs._hamiltonian.is_installed", lambda: True)  # and yet there is no time for it
     work = CellModelsSolver().cost(Problem.before(sized(release.mechanism))).operations
     with warnings.catch_warnings():
@@ -215,11 +215,13 @@ def test_varying_intercepts_of_known_counts_are_as_wide_as_a_reading_without_noi
     """Shares due to privacy are ratios of both: they were about 0 where known counts were read by another proposal."""
     table = dc.Logistic("falls ~ (1 | ward)", columns=[WARD, FALLS], prior="Normal(0, 1)").table
     counts = np.array([90, 10, 40, 6, 150, 17])
-    reading = read_target(table, Target(table.bound, CellFunction(table, ListedLikelihood.exact(counts))), "exact")
+    reading = solve_target(
+        table, ProgramTarget(table.bound, CellFunction(table, ListedLikelihood.exact(counts))), "exact"
+    )
     known = table.exact(counts, int(counts.sum()), 0.9)
     for place, (mean, width) in enumerate(known):
-        low, high = reading.law(place).interval(0.9)
-        assert (mean, width) == pytest.approx((reading.law(place).mean, high - low), abs=0.01)
+        low, high = reading.distribution(place).interval(0.9)
+        assert (mean, width) == pytest.approx((reading.distribution(place).mean, high - low), abs=0.01)
 
 
 def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_patience_allows_them(
@@ -231,7 +233,7 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
     def begin(*_: object, allowed: float) -> None:
         raise ReadingBeginsError(allowed)
 
-    monkeypatch.setattr(programs, "read_target", begin)
+    monkeypatch.setattr(programs, "solve_target", begin)
     table = dc.Categories(dc.Column("visits", tuple(range(12)), outside=0))
     mechanism = dc.GeometricHistogram(table, 10**6, "0.001")
     wide: Any = {name: dc.Release(mechanism, (83_000,) * 12, name, simulated=True) for name in ("north", "south")}
@@ -245,7 +247,7 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
         works.append(float(str(told.value).split("patience=")[1].split()[0]))
     with pytest.raises(ReadingBeginsError) as begun:
         dc.infer(model=model, patience=works[-1], populations=wide)
-    cells = Layout(ModelledTable.read_by(table, model).bound, ("north", "south"), model.exchangeable).cells
+    cells = PopulationLayout(ModelledTable.read_by(table, model).bound, ("north", "south"), model.exchangeable).cells
     assert begun.value.args[0] >= needed(cells)
     assert works[1] > 2 * works[0]  # four parameters and draws, not a grid of one
     with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
@@ -273,7 +275,7 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
 def test_spreads_of_a_program_itself_are_spreads_of_populations_too() -> None:
     varying = dc.programs.Logistic("falls ~ (1 | ward)")
     one = ModelledTable.read_by(dc.Categories([FALLS, WARD]), varying).bound
-    layout = Layout(one, ("north", "south"), ("intercept",))
+    layout = PopulationLayout(one, ("north", "south"), ("intercept",))
     names = [layout.cells.names[place] for place in layout.cells.spreads]
     assert names == ["spread of intercept", *(one.names[place] for place in one.spreads)]
     assert one.spreads

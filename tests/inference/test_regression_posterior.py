@@ -199,7 +199,7 @@ def test_noise_that_drowns_the_moments_is_tempered_and_said() -> None:
     assert posterior.r_hat < 1.05
     again = read_regression(release)
     assert again.mean == posterior.mean
-    assert (again.reading.released == posterior.reading.released).all()
+    assert (again.solution.released == posterior.solution.released).all()
 
 
 def test_almost_no_noise_gives_the_posterior_of_the_records() -> None:

@@ -100,7 +100,7 @@ def test_infer_takes_a_readers_prior_in_every_form() -> None:
     other = dc.simulate(BoxMoments(unknown, size, 2), unknown.rehearse(data), dc.SeededBits(16))
     told = dc.infer(other, prior={"precision": "100/9", "noise": {"shape": 50, "scale": "4.5"}})
     assert told.noise.mean > dc.infer(other).noise.mean
-    evidence = [dc.infer(release, prior=precision).reading.log_evidence for precision in (12, 100_000)]
+    evidence = [dc.infer(release, prior=precision).solution.log_evidence for precision in (12, 100_000)]
     assert evidence[0] > evidence[1] + 10  # coefficients that are not 0 speak against a prior that says so
     for wrong, words in (
         ({"noise": {"shape": 1, "scale": 1}}, "declared as known"),

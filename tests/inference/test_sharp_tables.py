@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import Problem, SampledTables, Target
+from discreet.inference import Problem, SampledTables, TablesTarget
 from discreet.inference._sampled_tables import chains_apart
 from discreet.tables._chains_solver import target_of
 
@@ -29,7 +29,7 @@ def test_a_table_and_its_margin_are_read_as_weights_read_them() -> None:
     crossed, margin = releases()
     posterior = dc.infer(crossed, margin, prior=1)
     generator = np.random.default_rng(5)
-    drawn = dc.infer(crossed, prior=1).readings[0].counts.draw(40_000, generator)
+    drawn = dc.infer(crossed, prior=1).solutions[0].counts.draw(40_000, generator)
     sums = drawn.reshape(-1, 2, 4).sum(axis=2)
     different, places = np.unique(sums, axis=0, return_inverse=True)
     logs = np.array([float(np.ravel(margin.mechanism.log_prob(margin.counts, row))[0]) for row in different])
@@ -44,7 +44,7 @@ def test_a_table_and_its_margin_are_read_as_weights_read_them() -> None:
 
 def test_chains_that_do_not_get_there_are_told() -> None:
     target = target_of(Problem.of(releases(), prior=1))
-    lost = Target(target.coordinates, target.fit, target.maximal, target.alphas, None)  # from the prior
+    lost = TablesTarget(target.coordinates, target.fit, target.maximal, target.alphas, None)  # from the prior
     with pytest.warns(dc.ConvergenceWarning, match="of them stayed away from all others"):
         read = SampledTables(lost, 0, lambda: (0.0, 0.0))
     assert read.agreement.r_hat > 1.1, "groups of chains that started side by side have not forgotten it"

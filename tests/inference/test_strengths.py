@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.inference import Problem, Solver, read_strengths, solve, solver_for
+from discreet.inference import Problem, Solver, solve, solve_with_strengths, solver_for
 from discreet.inference._prior_strengths import strengthened
 from discreet.inference._problem import BoundsEvidence
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
@@ -36,7 +36,7 @@ def test_no_evidence_is_above_its_bound_and_pruned_shares_are_the_same(
     bounds = solver.log_bounds(problems)
     assert (np.array(bounds) >= each - 1e-9).all()
     assert np.isfinite(bounds).all()
-    pruned = np.array([reading.log_evidence for reading in read_strengths(problems)])
+    pruned = np.array([reading.log_evidence for reading in solve_with_strengths(problems)])
     shares, found = np.exp(each - each.max()), np.exp(pruned - pruned.max())
     assert np.abs(shares / shares.sum() - found / found.sum()).max() < 1e-14
 
@@ -49,12 +49,12 @@ def test_strengths_that_share_windows_are_bounded_and_read_as_each_by_itself(pri
     alone = [solver.log_bounds([problem])[0] for problem in problems]
     assert solver.log_bounds(problems) == pytest.approx(alone, abs=0.1)  # tilts are found from different sides
     assert solver.log_bounds(problems[::-1])[::-1] == pytest.approx(alone, abs=0.1)
-    shared = read_strengths(problems)
+    shared = solve_with_strengths(problems)
     assert sum(np.isfinite(reading.log_evidence) for reading in shared) > 2
     for problem, reading in zip(problems, shared, strict=True):
         slow = solve(problem)
-        assert isinstance(reading, TableReading)
-        assert isinstance(slow, TableReading)
+        assert isinstance(reading, TableSolution)
+        assert isinstance(slow, TableSolution)
         if np.isfinite(reading.log_evidence):
             assert reading.log_evidence == pytest.approx(slow.log_evidence, abs=1e-10)
             np.testing.assert_allclose(reading.mean_counts, slow.mean_counts, atol=1e-10)
@@ -72,7 +72,7 @@ def test_strengths_without_evidence_are_not_read(monkeypatch: pytest.MonkeyPatch
         return plain(solver, problem)
 
     monkeypatch.setattr(kind, "solve", counted)
-    found = read_strengths(problems)
+    found = solve_with_strengths(problems)
     assert len(found) == len(GRID)
     assert len(asked) <= 3
 

@@ -81,11 +81,11 @@ def test_every_group_is_there_with_its_axes(kind: Any) -> None:
 
 def test_chains_stay_chains_and_other_draws_are_independent() -> None:
     posterior = loop()
-    tree, reached = tree_of(posterior, draws=700), posterior.readings[0].counts.reached
+    tree, reached = tree_of(posterior, draws=700), posterior.solutions[0].counts.reached
     assert tree["posterior"]["d"].shape == (128, 5, 2, 2, 2)
     assert tree.attrs["r_hat"] == reached.r_hat
     assert tree.attrs["effective_size"] == reached.effective_size
-    kept = posterior.readings[0].counts.by_chain(700)
+    kept = posterior.solutions[0].counts.by_chain(700)
     states = posterior.sample(700, seed=3)
     own = kept[[variable.name for variable in LOOP.variables].index("d")]
     whole = LOOP.split(states.hidden.reshape(128, 5, -1)[7, 2])[[f[-1] for f in LOOP.maximal_families].index("d")]
@@ -163,7 +163,7 @@ def test_margins_that_are_read_along_have_likelihoods_and_predictions_of_their_o
     margin = dc.Categories("a", levels=(0, 1), outside=0)
     own = dc.simulate(dc.GeometricHistogram(margin, 400, 1), [150, 250], dc.SeededBits(2), "loop")
     posterior = loop()
-    both = type(posterior)(posterior.model, (wide, own), posterior.readings)
+    both = type(posterior)(posterior.model, (wide, own), posterior.solutions)
     tree = tree_of(both)
     assert set(tree["log_likelihood"].data_vars) == {"loop (1)", "loop (2)"}
     states = both.sample(200, seed=3)

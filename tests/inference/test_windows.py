@@ -7,32 +7,32 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.inference import CellWindows, Problem, RowCounts, RowWindows, Seen
+from discreet.inference import CellWindows, NoisyRow, Problem, RowCounts, RowWindows
 from discreet.inference import _known_sum as known_sum
 from discreet.inference._row_windows import known_row
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows
 from discreet.networks import NetworkCounts
-from discreet.networks._class import OwnFactor, RowMemory, WindowedClass
+from discreet.networks._class import ClassFactor, RowMemory, WindowedClass
 from discreet.networks._naive_bayes import NaiveBayesCounts, NaiveBayesSolver, whole, windowed
 from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 from discreet_papers import as_published
 
 
-def laplace(noisy: list[int], rate: float) -> Seen:
+def laplace(noisy: list[int], rate: float) -> NoisyRow:
     values = np.array(noisy)
     rates = np.full(len(values), rate)
-    return Seen(lambda k: -rate * np.abs(values[:, None] - k), values, 1 / rates, rates**2 / 2)
+    return NoisyRow(lambda k: -rate * np.abs(values[:, None] - k), values, 1 / rates, rates**2 / 2)
 
 
-def gaussian(noisy: list[int], variance: float) -> Seen:
+def gaussian(noisy: list[int], variance: float) -> NoisyRow:
     values = np.array(noisy)
     variances = np.full(len(values), variance)
-    return Seen(
+    return NoisyRow(
         lambda k: -np.square(values[:, None] - k) / (2 * variance), values, np.sqrt(variances) / 4, 1 / variances
     )
 
 
-def whole_row(alpha: np.ndarray, seen: list[Seen], size: int, centre: float) -> RowCounts:
+def whole_row(alpha: np.ndarray, seen: list[NoisyRow], size: int, centre: float) -> RowCounts:
     """Return the slow twin: every count of every cell, convolved directly."""
     counts = np.broadcast_to(np.arange(size + 1), (len(alpha), size + 1))
     return RowCounts(
@@ -40,7 +40,7 @@ def whole_row(alpha: np.ndarray, seen: list[Seen], size: int, centre: float) -> 
     )
 
 
-ROWS: dict[str, tuple[float, list[Seen], int]] = {
+ROWS: dict[str, tuple[float, list[NoisyRow], int]] = {
     "three levels": (1.0, [laplace([120, 60, 30], 0.2)], 400),
     "a prior below one": (0.5, [laplace([120, 60, 3], 0.2)], 400),
     "a prior above one": (3.0, [laplace([120, -20, 90], 0.4)], 400),
@@ -142,7 +142,7 @@ def test_what_lies_beyond_a_window_of_class_counts_is_never_more_than_its_bound(
     for share, own_alpha in ((0.4, 0.3), (1.0, 1.0), (2.5, 4.0)):
         alpha = [np.full(3, share)] * 4
         features = [[laplace(rng.integers(200, 260, 3).tolist(), 0.1)] for _ in alpha]
-        own = OwnFactor(own_alpha, lambda t: -0.02 * np.abs(t - 600))
+        own = ClassFactor(own_alpha, lambda t: -0.02 * np.abs(t - 600))
         narrow, every = (
             WindowedClass(RowMemory(features, size), alpha, window, 20) for window in ((650, 750), (0, size))
         )
@@ -229,7 +229,7 @@ def test_weights_that_rounding_hides_are_cut_finer_and_not_taken_for_an_impossib
 
 
 def test_windows_that_begin_at_zero_are_widened_at_their_other_end() -> None:
-    alpha, size, flat = [np.ones(2)] * 2, 120, OwnFactor(1.0, lambda t: np.zeros(np.shape(t)))
+    alpha, size, flat = [np.ones(2)] * 2, 120, ClassFactor(1.0, lambda t: np.zeros(np.shape(t)))
     features = [[[laplace([30, 20], 1.0)], [laplace([10, 40], 1.0)]], [[laplace([40, 30], 1.0)]] * 2]
     narrow, every = (
         NaiveBayesCounts(

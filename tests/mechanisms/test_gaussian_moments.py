@@ -15,7 +15,7 @@ import discreet as dc
 from discreet.noise import RoundedGaussian
 from discreet.noise.randomness._wide import wide_gaussian
 from discreet.regression import GaussianMoments, InverseGamma, LinearRegression
-from discreet.regression._mechanisms import Moments
+from discreet.regression._mechanisms import MomentQuantities
 
 
 def model_of(features: int, noise: str | InverseGamma = "0.2", intercept: bool = False) -> LinearRegression:
@@ -41,7 +41,7 @@ def test_the_largest_distance_between_two_records_is_the_stated_one(total: bool)
                   options={"maxiter": 4000, "fatol": 1e-10}).fun
         for _ in range(15)
     ]  # fmt: skip
-    measured = Moments(model_of(3, InverseGamma(1, 1) if total else "0.2"))
+    measured = MomentQuantities(model_of(3, InverseGamma(1, 1) if total else "0.2"))
     assert (measured.squared_distance, measured.total_weight) == (Fraction(9, 2), Fraction(3, 2))
     assert max(found) <= 4.5 + 1e-9
     assert max(found) == pytest.approx(4.5, abs=1e-3)

@@ -160,7 +160,7 @@ def test_the_reciprocal_mechanism_is_pure_by_enumeration() -> None:
         assert mechanism.neighbours().losses.max() <= float(epsilon)
         inverses = 1 / mechanism.sensitivities(mechanism.tables.all)
         neighbours = mechanism.neighbours()
-        first, second = (mechanism.tables.places(rows) for rows in (neighbours.first, neighbours.second))
+        first, second = (mechanism.tables.indices(rows) for rows in (neighbours.first, neighbours.second))
         assert np.abs(inverses[first] - inverses[second]).max() <= float(mechanism.lipschitz) * (1 + 1e-9) + 1e-9
 
 

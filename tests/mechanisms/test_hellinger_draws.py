@@ -117,7 +117,7 @@ def test_proposals_have_exactly_the_stated_rational_law(
 
 
 def pooled_p_value(drawn: Counts, law: NDArray[np.float64], tables: Tables) -> float:
-    observed = np.bincount(tables.places(drawn), minlength=len(law))
+    observed = np.bincount(tables.indices(drawn), minlength=len(law))
     order = np.argsort(law)
     bins = np.cumsum(law[order] * len(drawn)) // 12  # rare tables are put together until twelve are expected
     wanted = np.bincount(bins.astype(np.int64), law[order] * len(drawn))

@@ -147,7 +147,7 @@ def test_uniform_tables_are_uniform(size: int, cells: int) -> None:
     """On both sides of the size from which equal bars are drawn anew."""
     tables = Tables(np.ones(cells), size)
     rows = _uniform_tables(size, cells, 40_000, np.random.default_rng(11))
-    assert chisquare(np.bincount(tables.places(rows), minlength=len(tables.all))).pvalue > 1e-3
+    assert chisquare(np.bincount(tables.indices(rows), minlength=len(tables.all))).pvalue > 1e-3
 
 
 def test_simulated_draws_of_few_records_in_many_cells_end() -> None:

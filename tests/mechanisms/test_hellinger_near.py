@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dc
 from discreet.choices import HellingerCalibrated, HellingerGlobal, HellingerReciprocal, HellingerSmooth
-from discreet.choices._hellinger_approximate import NearSums, log_near, rough_log_near
+from discreet.choices._hellinger_approximate import ApproximateNormaliser, log_near, rough_log_near
 from discreet.choices._hellinger_moments import hellinger_moments
 from discreet.choices._pair_bound import pair_bound
 from discreet.inference import Problem, why_unreadable
@@ -44,7 +44,7 @@ def test_refined_likelihoods_are_those_of_a_list_of_all_candidates(kind: type) -
     """Of 40 records in three cells single candidates matter, so that the rough part is off by far more."""
     mechanism = kind(categories(3), 40, 4)
     tables = np.array(list(compositions(40, 3)))
-    near = NearSums(np.ones(3), 40, mechanism.scales, mechanism.distances)
+    near = ApproximateNormaliser(np.ones(3), 40, mechanism.scales, mechanism.distances)
     output = np.array([20, 12, 8])
     exact = mechanism.log_prob(output, tables)
     rough = np.abs(near.log_prob(output, tables) - exact).max()

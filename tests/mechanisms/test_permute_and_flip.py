@@ -10,7 +10,7 @@ from flint import arb, arb_poly, ctx
 
 import discreet as dc
 from discreet.choices import PermuteAndFlip
-from discreet.choices._permute_and_flip import flip_log_law, flip_points
+from discreet.choices._permute_and_flip import flip_log_prob, flip_points
 from discreet.inference import Problem, why_unreadable
 from discreet.noise.randomness._seeded import SeededBits
 from discreet.release import mechanism_document, read_mechanism
@@ -95,7 +95,7 @@ def test_what_floats_do_to_the_law_is_within_its_bound(size: int, epsilon: str) 
     with ctx.workprec(1000):
         one, two = (balls_of_log_law(mechanism, table, rows) for table in (first, second))
         balls = [p - q for p, q in zip(one, two, strict=True)]
-        floats = mechanism.log_law(np.array(first)) - mechanism.log_law(np.array(second))
+        floats = mechanism.log_probs_of(np.array(first)) - mechanism.log_probs_of(np.array(second))
         errors = [abs(arb(float(loss)) - ball) for loss, ball in zip(floats, balls, strict=True)]
         assert any(error > 0 for error in errors)
         assert all(error < found.error for error in errors)
@@ -141,7 +141,7 @@ def test_it_is_a_little_better_than_the_exponential_mechanism(size: int, wanted:
 
 def test_a_large_table_sums_to_one() -> None:
     mechanism = PermuteAndFlip(COIN, 900, 1)
-    assert np.exp(mechanism.log_law(np.array([450, 450]))).sum() == pytest.approx(1, abs=1e-11)
+    assert np.exp(mechanism.log_probs_of(np.array([450, 450]))).sum() == pytest.approx(1, abs=1e-11)
 
 
 def test_too_many_candidates_are_refused() -> None:
@@ -165,10 +165,10 @@ def test_few_points_give_the_integrals_of_many_candidates_to_all_digits() -> Non
     misses = 1 - (nodes[:, None] + 1) / 2 * chances
     whole = np.log(chances) + np.log((weights / 2 * misses.prod(axis=1)) @ (1 / misses))
     assert flip_points(len(chances)) < len(nodes)
-    np.testing.assert_allclose(flip_log_law(np.log(chances)), whole, atol=1e-12)
+    np.testing.assert_allclose(flip_log_prob(np.log(chances)), whole, atol=1e-12)
     some = np.array([0, 7, 299])
-    np.testing.assert_array_equal(flip_log_law(np.log(chances), some), flip_log_law(np.log(chances))[some])
-    assert np.exp(flip_log_law(np.zeros(1_500))).sum() == pytest.approx(1, abs=1e-11)
+    np.testing.assert_array_equal(flip_log_prob(np.log(chances), some), flip_log_prob(np.log(chances))[some])
+    assert np.exp(flip_log_prob(np.zeros(1_500))).sum() == pytest.approx(1, abs=1e-11)
 
 
 def test_all_that_can_be_ordered_can_be_read_alone_and_what_is_read_together_is_counted() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 import discreet as dc
 from discreet.draws import _truncation as module
-from discreet.draws._truncated_dirichlet import Proposal, TruncatedDirichlet
+from discreet.draws._truncated_dirichlet import DirichletProposal, TruncatedDirichlet
 from discreet.draws._truncation import Truncation
 from discreet.mechanism import stick_distributions
 from discreet.noise.randomness._samplers import RandomBits
@@ -79,7 +79,7 @@ def test_draws_end_soon_for_all_data(
     least, tries = F(1 / (cells - 1 + exp(epsilon / 2))).limit_denominator(10**12), 0
     propose = TruncatedDirichlet.propose
 
-    def counted(self: TruncatedDirichlet, bits: RandomBits) -> Proposal:
+    def counted(self: TruncatedDirichlet, bits: RandomBits) -> DirichletProposal:
         nonlocal tries
         tries += 1
         assert tries < 1000

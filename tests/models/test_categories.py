@@ -85,7 +85,7 @@ def test_events_name_cells(event: Any, places: list[int]) -> None:
     model = dc.Categories(
         ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
     )
-    assert model.places(event).tolist() == places
+    assert model.cell_indices(event).tolist() == places
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_events_that_are_nowhere_are_refused(event: Any) -> None:
         ("ward", "fall"), levels={"ward": ("A", "B"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
     )
     with pytest.raises(dc.DeclarationError, match="no cell"):
-        model.places(event)
+        model.cell_indices(event)

@@ -8,7 +8,16 @@ from scipy import stats
 import discreet as dc
 from discreet.programs import ModelledTable, Program, program_written
 from discreet.programs._formula import read_formula
-from discreet.programs._priors import LAWS, Beta, Gamma, HalfNormal, Law, LogNormal, Normal, law_of
+from discreet.programs._priors import (
+    PRIORS,
+    BetaPrior,
+    GammaPrior,
+    HalfNormalPrior,
+    LogNormalPrior,
+    NormalPrior,
+    ParameterPrior,
+    prior_of,
+)
 
 AGE = dc.Column("age", ("young", "middle", "old"), outside="young")
 WARD = dc.Column("ward", ("A", "B"), outside="A")
@@ -20,7 +29,7 @@ WHOLE = dc.Column("visits", tuple(range(6)), outside=5)
 def chances(program: Program, column: dc.Column, *naturals: float) -> NDArray[np.float64]:
     """Return the probabilities of cells at given parameters, which are first put on the scale without ends."""
     cells = program.on((column,))
-    theta = np.array([[law.without_ends(value) for law, value in zip(cells.laws, naturals, strict=True)]])
+    theta = np.array([[law.without_ends(value) for law, value in zip(cells.priors, naturals, strict=True)]])
     assert cells.natural(theta)[0] == pytest.approx(naturals)
     return np.asarray(np.exp(cells.log_of(theta)[0]))
 
@@ -70,8 +79,10 @@ def test_a_far_tail_keeps_its_digits() -> None:
     assert found[3] == pytest.approx(float(stats.norm.logsf(34)), rel=1e-3)  # 4 to under 8, of a mean of -30
 
 
-@pytest.mark.parametrize("law", [Normal(1, 2), LogNormal(0.5, 1.5), HalfNormal(2), Gamma(4, 3), Beta(2, 3)])
-def test_priors_integrate_to_one_and_have_the_stated_slope_and_draws(law: Law) -> None:
+@pytest.mark.parametrize(
+    "law", [NormalPrior(1, 2), LogNormalPrior(0.5, 1.5), HalfNormalPrior(2), GammaPrior(4, 3), BetaPrior(2, 3)]
+)
+def test_priors_integrate_to_one_and_have_the_stated_slope_and_draws(law: ParameterPrior) -> None:
     places = np.linspace(-40, 40, 80_001)
     density = np.exp(law.log_density(places))
     assert density.sum() * 1e-3 == pytest.approx(1, abs=1e-6)
@@ -83,8 +94,8 @@ def test_priors_integrate_to_one_and_have_the_stated_slope_and_draws(law: Law) -
     below = np.cumsum(density) * 1e-3
     drawn = np.interp(law.draw(2_000, np.random.default_rng(1)), places, below)
     assert stats.kstest(drawn, "uniform").pvalue > 1e-4
-    assert law_of(repr(law), "x") == law
-    assert type(law).__name__ in LAWS
+    assert prior_of(repr(law), "x") == law
+    assert law.name() in PRIORS
 
 
 @pytest.mark.parametrize(
@@ -100,7 +111,7 @@ def test_priors_integrate_to_one_and_have_the_stated_slope_and_draws(law: Law) -
 )
 def test_what_is_no_law_is_refused_in_words(text: str, words: str) -> None:
     with pytest.raises(dc.DeclarationError, match=words):
-        law_of(text, "a coefficient", "real")
+        prior_of(text, "a coefficient", "real")
 
 
 def test_formulas_say_outcome_event_terms_and_varying_column() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Additive, Choice, Draw, Measurement, Mechanism, Quantities
-from discreet.networks._measured_tables import FamilyTables
+from discreet.networks._measured_tables import FamilyCounts
 from discreet.noise import has_density, preserved, product_of
 from discreet.tables._mechanisms import TableCells
 from discreet_papers import as_published
@@ -268,11 +268,11 @@ def test_changes_that_cannot_be_listed_are_maximised_by_elimination() -> None:
     blocks = [["abcdefghij".index(name) for name in block] for block in fourier.basis.blocks]
     most = max(sum(int(pattern[block].sum()) % 2 for block in blocks) for pattern in patterns)
     assert fourier.pure_epsilon == most * fourier.rate
-    assert Quantities.most(FamilyTables(NET, NET.families), (Fraction(1),) * 3, (2, 6, 2), 1) == 6
+    assert Quantities.most(FamilyCounts(NET, NET.families), (Fraction(1),) * 3, (2, 6, 2), 1) == 6
 
 
 def test_blocks_without_numbers_add_nothing_to_what_one_record_can_move() -> None:
-    tables, weights = FamilyTables(NET, NET.families), (Fraction(1), Fraction(7), Fraction(2), Fraction(9))
+    tables, weights = FamilyCounts(NET, NET.families), (Fraction(1), Fraction(7), Fraction(2), Fraction(9))
     (change,) = tables.changes()
     for blocks in ((0, 2, 6, 2), (2, 0, 6, 2), (2, 6, 0, 2), (2, 6, 2, 0)):
         ends = np.cumsum(blocks)

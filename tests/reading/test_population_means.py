@@ -11,7 +11,7 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 
 import discreet as dc
-from discreet.numbers._sums_inference import NumberSumsReading, Spread
+from discreet.numbers._sums_inference import NumberSumsSolution, Spread
 
 RANKS = (np.arange(24) + 0.5) / 24
 LAPLACE = np.where(RANKS < 0.5, np.log(2 * RANKS), -np.log(2 * (1 - RANKS)))
@@ -34,9 +34,9 @@ def coverage(size: int, epsilon: str, variance: float) -> float:
     found, quantiles = [], None
     for squares in 4 * variance / first**2 + LAPLACE / second:
         ends = np.array([[size / 2, size / 2]]), np.array([[squares, size - squares]])
-        reading = NumberSumsReading(model, size, *ends, (first / 2, second / 2))
+        reading = NumberSumsSolution(model, size, *ends, (first / 2, second / 2))
         quantiles = reading.quantiles(0.9) if quantiles is None else quantiles
-        law = reading.law_mean(0, 0.9, reading.record_mean(0, quantiles))
+        law = reading.population_mean(0, 0.9, reading.record_mean(0, quantiles))
         found.append(held_within(size * first * (law.high - law.low) / 2, np.sqrt(variance)))
     return float(np.mean(found))
 

@@ -20,7 +20,7 @@ def test_weights_by_total_and_distance_are_sums_over_all_rows(noisy: tuple[int, 
         if sum(counts) <= size and distance <= most:
             expected[sum(counts), distance] += np.prod([factors[level, own] for level, own in enumerate(counts)])
     for total in range(size + 1):
-        parity, weights = row.law(total)
+        parity, weights = row.distribution(total)
         constant = np.exp(row.log_scale[total] - _log_constant(float(alpha.sum()), total))
         assert weights * constant == pytest.approx(expected[total, parity::2], rel=1e-12, abs=1e-300)
         assert not expected[total, 1 - parity :: 2].any()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import discreet as dc
 from discreet.inference import Row
 from discreet.numbers._bounded_number import POPULATION
-from discreet.numbers._sums_inference import NumberSumsReading
+from discreet.numbers._sums_inference import NumberSumsSolution
 
 RELEASES = 50
 
@@ -62,10 +62,10 @@ def test_the_population_of_a_yes_no_column_may_vary_more_than_its_records() -> N
 @pytest.mark.parametrize("far", [-80.0, -20.0, 0.0, 60.0, 130.0, 200.0])
 def test_intervals_of_variances_lie_in_what_is_possible_whatever_noise_does(far: float) -> None:
     model = dc.NumberSums("x", (0, 10), ("mean", "variance"), missing=0)
-    reading = NumberSumsReading(model, 100, np.array([[30.0, 70.0]]), np.array([[far, 100 - far]]), (0.5, 0.5))
+    reading = NumberSumsSolution(model, 100, np.array([[30.0, 70.0]]), np.array([[far, 100 - far]]), (0.5, 0.5))
     mean = reading.record_mean(0, reading.quantiles(0.99))
     for sampled in (False, True):
-        around = reading.law_mean(0, 0.99, mean) if sampled else mean
+        around = reading.population_mean(0, 0.99, mean) if sampled else mean
         inner, outer = (reading.variance(0, level, around, sampled) for level in (0.5, 0.9))
         assert 0 <= outer.low <= inner.low < inner.high <= outer.high <= 25
         assert inner.low <= inner.point <= inner.high
@@ -77,7 +77,7 @@ def test_intervals_of_variances_lie_in_what_is_possible_whatever_noise_does(far:
 
 def test_a_group_that_noise_hides_may_have_any_variance() -> None:
     model = dc.NumberSums("x", (0, 10), ("variance",))
-    reading = NumberSumsReading(model, 100, np.array([[-30.0, -9.0]]), np.array([[-20.0, -19.0]]), (0.5, 0.5))
+    reading = NumberSumsSolution(model, 100, np.array([[-30.0, -9.0]]), np.array([[-20.0, -19.0]]), (0.5, 0.5))
     mean = reading.record_mean(0, reading.quantiles(0.99))
     assert reading.variance(0, 0.9, mean, sampled=False)[:3] == (12.5, 0.0, 25.0)
 

@@ -147,9 +147,9 @@ def test_misspelt_names_are_answered_with_declared_ones() -> None:
         ("ward", "fall"), {"ward": ("North", "South"), "fall": ("no", "yes")}, outside={"ward": "North", "fall": "no"}
     )
     with pytest.raises(dc.DeclarationError, match=r"Did you mean 'ward'\?"):
-        model.places("wards=North")
+        model.cell_indices("wards=North")
     with pytest.raises(dc.DeclarationError, match=r"Did you mean 'North'\?"):
-        model.places("ward=north")
+        model.cell_indices("ward=north")
     assert meant("zzz", ["ward"]) == ""
 
 

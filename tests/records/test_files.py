@@ -184,7 +184,7 @@ def test_banded_columns_survive_the_way_through_a_release() -> None:
     release = dc.simulate(dc.GeometricHistogram(model, size=9, epsilon=1), (1, 2, 3, 1, 1, 1), dc.SeededBits(1))
     assert dc.Release.from_json(release.to_json()) == release
     assert "Column.banded" in repr(model)
-    assert release.model.places("age=18.5 to 65").tolist() == [2, 3]
+    assert release.model.cell_indices("age=18.5 to 65").tolist() == [2, 3]
 
 
 def test_a_file_that_cannot_be_opened_is_not_said_to_have_a_bad_header(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ class Program:
         self.growth, self.delta = exp(float(positive(epsilon, "epsilon"))), float(probability(delta, "delta"))
         tables = Tables(model.concentration, size)
         self.tables, self._distances = tables.all, tables.distances(tables.all)
-        self._moved = [tables.places(self.tables[:, list(order)]) for order in _symmetries(model.concentration)]
+        self._moved = [tables.indices(self.tables[:, list(order)]) for order in _symmetries(model.concentration)]
         self._kinds, of_table = np.unique(np.min(self._moved, axis=0), return_inverse=True)
         self.chances = np.asarray(np.bincount(of_table, np.exp(model.log_evidence(self.tables))))
         every = np.arange(len(self.tables))

@@ -78,14 +78,14 @@ KINDS: dict[str, dict[str, str]] = {
 """The module of each kind that a document may name."""
 
 POSTERIORS: dict[str, str] = {
-    "discreet.networks._solution.NetworkReading": "discreet.networks._posterior",
-    "discreet.numbers._sums_inference.NumberSumsReading": "discreet.numbers._sums_posterior",
-    "discreet.numbers._table_inference.NumberTableReading": "discreet.numbers._table_posterior",
-    "discreet.numbers._two_step_posterior.TwoStepReading": "discreet.numbers._two_step_posterior",
-    "discreet.numbers._weighted_posterior.WeightedSumsReading": "discreet.numbers._weighted_posterior",
-    "discreet.programs._inference.ModelReading": "discreet.programs._posterior",
-    "discreet.programs.families._inference.FamilyReading": "discreet.programs.families._posterior",
-    "discreet.regression._inference.MomentReading": "discreet.regression._posterior",
-    "discreet.tables._solution.TableReading": "discreet.tables._posterior",
+    "discreet.networks._solution.NetworkSolution": "discreet.networks._posterior",
+    "discreet.numbers._sums_inference.NumberSumsSolution": "discreet.numbers._sums_posterior",
+    "discreet.numbers._table_inference.NumberTableSolution": "discreet.numbers._table_posterior",
+    "discreet.numbers._two_step_posterior.TwoStepSolution": "discreet.numbers._two_step_posterior",
+    "discreet.numbers._weighted_posterior.WeightedSumsSolution": "discreet.numbers._weighted_posterior",
+    "discreet.programs._inference.ModelSolution": "discreet.programs._posterior",
+    "discreet.programs.families._inference.FamilySolution": "discreet.programs.families._posterior",
+    "discreet.regression._inference.MomentSolution": "discreet.regression._posterior",
+    "discreet.tables._solution.TableSolution": "discreet.tables._posterior",
 }
 """The module of the posterior that shows a kind of result."""

@@ -1,4 +1,4 @@
-"""Exact privacy of laws P(r | x) = e^(-c(x) H(x, r)) / Z(x) over all pairs of neighbouring data sets.
+"""Exact privacy of distributions P(r | x) = e^(-c(x) H(x, r)) / Z(x) over all pairs of neighbouring data sets.
 
 H is the Hellinger distance of posteriors and c(x) > 0 any scale. Every pair of neighbours is compared on every
 candidate, both ways: the largest |ln P/Q| is the pure epsilon, and sum_r max(0, P(r) - e^epsilon Q(r)) is
@@ -21,7 +21,7 @@ from discreet.choices._posterior_distances import (
     Tables,
     line_blocks,
     line_error,
-    line_log_laws,
+    line_log_probs,
     log_normaliser,
 )
 from discreet.privacy import PrivacyLoss, number_of_tables
@@ -72,7 +72,7 @@ class AdjacentPairs:
 
 
 def can_compare(size: int, cells: int) -> bool:
-    """Tell whether all pairs of neighbours can be compared in a few seconds."""
+    """Return whether all pairs of neighbours can be compared in a few seconds."""
     if cells == 2:
         return size <= MOST_RECORDS_OF_TWO_CELLS
     return number_of_tables(size, cells, MOST_COMPARISONS) ** 2 <= MOST_COMPARISONS
@@ -139,8 +139,8 @@ def _compare_line(
         losses[part], deltas[:, part] = _compare_block(block, scales, size, epsilons)
         error = max(error, line_error(block.width))
     losses[half:], deltas[:, half:] = losses[: size - half][::-1], deltas[:, : size - half][:, ::-1]
-    places = np.arange(size)
-    first, second = (np.column_stack([x, size - x]) for x in (places, places + 1))
+    indices = np.arange(size)
+    first, second = (np.column_stack([x, size - x]) for x in (indices, indices + 1))
     return AdjacentPairs(
         first, second, losses, epsilons, deltas, _loss_error(scales.max(), 2 * scale_error + error, size)
     )
@@ -148,7 +148,7 @@ def _compare_line(
 
 def _compare_block(block: Block, scales: Floats, size: int, epsilons: tuple[float, ...]) -> tuple[Floats, Floats]:
     """Compare the rows x and x + 1 of a block: the candidate x + o stands one column apart; the far ones come last."""
-    logs, far, _ = line_log_laws(block, scales, size)
+    logs, far, _ = line_log_probs(block, scales, size)
     p, q = logs[:-1, 1:], logs[1:, :-1]
     missing = size + 1 - np.isfinite(p).sum(axis=1)
     far_p, far_q = (np.where(missing > 0, side, -np.inf) for side in (far[:-1], far[1:]))
@@ -156,7 +156,7 @@ def _compare_block(block: Block, scales: Floats, size: int, epsilons: tuple[floa
 
 
 def _loss_error(scale: float, relative: float, candidates: int) -> float:
-    """Return a bound on the error of ln P/Q, given the relative errors of c H and log Z of either law."""
+    """Return a bound on the error of ln P/Q, given the relative errors of c H and log Z of either distribution."""
     return float(4 * scale * (relative + 4 * UNIT) + (16 + 2 * np.log2(candidates + 1.0)) * 4 * UNIT)
 
 
@@ -183,8 +183,8 @@ def _neighbourhoods(tables: Tables) -> Iterator[tuple[Counts, Counts]]:
     for table in tables.representatives[0]:
         neighbours = table + moves
         neighbours = neighbours[(neighbours >= 0).all(axis=1)]
-        here = int(tables.places(table[None])[0])
-        neighbours = neighbours[tables.places(tables.canonical(neighbours)) >= here]
+        here = int(tables.indices(table[None])[0])
+        neighbours = neighbours[tables.indices(tables.canonical(neighbours)) >= here]
         if len(neighbours):
             yield table, neighbours
 

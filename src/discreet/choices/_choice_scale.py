@@ -71,7 +71,7 @@ class ScoreChanges:
 
 
 def can_list(size: int, cells: int, candidates: int) -> bool:
-    """Tell whether the scores of all tables and all their neighbours can be computed."""
+    """Return whether the scores of all tables and all their neighbours can be computed."""
     pairs = cells * (cells - 1) // 2
     return number_of_tables(size, cells, MOST_SCORES) * candidates * pairs <= MOST_SCORES
 

@@ -48,43 +48,43 @@ def log_near(alpha: Floats, counts: Counts, scale: float) -> float:
     """
     powers = PosteriorPowers(alpha, counts, scale + _SPARE)
     single = np.arange(1, _SINGLE)
-    laws = log_probabilities(scale, np.arange(_SUMMED))
-    logs = [float(laws[j]) + power_sum(powers, float(j)).log for j in single.tolist()]
-    left, start, last = -np.expm1(logsumexp(laws[:_SINGLE])), _SINGLE, _LAST * float((alpha + counts).max())
+    distributions = log_probabilities(scale, np.arange(_SUMMED))
+    logs = [float(distributions[j]) + power_sum(powers, float(j)).log for j in single.tolist()]
+    left, start, last = -np.expm1(logsumexp(distributions[:_SINGLE])), _SINGLE, _LAST * float((alpha + counts).max())
     while start < last:
         stop = _PANEL * start
         edges = log(start), log(stop - 1 if stop <= _SUMMED else stop - 0.5)
         middle, half = (edges[0] + edges[1]) / 2, (edges[1] - edges[0]) / 2
         angles = np.pi * (np.arange(_NODES) + 0.5) / _NODES
         sums = [power_sum(powers, float(np.exp(middle + half * x))).log for x in np.cos(angles)]
-        places, weights = _points(scale, start, stop, laws)
+        indices, weights = _points(scale, start, stop, distributions)
         left -= float(np.exp(weights).sum())
-        logs.append(float(logsumexp(weights + _lagrange((places - middle) / half, angles) @ np.array(sums))))
+        logs.append(float(logsumexp(weights + _lagrange((indices - middle) / half, angles) @ np.array(sums))))
         start = stop
     logs.append(log(max(left, 1e-300)))  # beyond, no table but the true one counts
     return float(logsumexp(logs))
 
 
-def _points(scale: float, start: int, stop: int, laws: Floats) -> tuple[Floats, Floats]:
+def _points(scale: float, start: int, stop: int, distributions: Floats) -> tuple[Floats, Floats]:
     """Return log j and log p_j of all powers of a panel, or of points that stand for them."""
     if stop <= _SUMMED:
-        return np.log(np.arange(start, stop)), laws[start:stop]
+        return np.log(np.arange(start, stop)), distributions[start:stop]
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     low, high = log(start - 0.5), log(stop - 0.5)
-    places = (low + high) / 2 + (high - low) / 2 * nodes
-    return places, np.asarray(log_densities(scale, np.exp(places)) + places + np.log(weights * (high - low) / 2))
+    points = (low + high) / 2 + (high - low) / 2 * nodes
+    return points, np.asarray(log_densities(scale, np.exp(points)) + points + np.log(weights * (high - low) / 2))
 
 
-def _lagrange(places: Floats, angles: Floats) -> Floats:
+def _lagrange(points: Floats, angles: Floats) -> Floats:
     """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (places, nodes)."""
     orders, count = np.arange(len(angles)), len(angles)
     own = np.cos(angles[:, None] * orders) * 2 / count
     own[:, 0] /= 2
-    turned = np.cos(np.arccos(np.clip(places, -1, 1))[:, None] * orders)
+    turned = np.cos(np.arccos(np.clip(points, -1, 1))[:, None] * orders)
     return np.asarray(turned @ own.T)
 
 
-class NearSums:
+class ApproximateNormaliser:
     """log P(r | k) for many tables k: distances and scales as they are, the near part of Z rough until it is refined.
 
     `scales` and `distances` are those of the mechanism, `alpha` its prior.

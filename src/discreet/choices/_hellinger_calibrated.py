@@ -89,7 +89,7 @@ class CalibratedHellinger(HellingerMechanism):
         every = float(scale) / self.sensitivities(self.tables.all)
 
         def scales(tables: Counts) -> Floats:
-            return np.asarray(every[self.tables.places(tables)])
+            return np.asarray(every[self.tables.indices(tables)])
 
         at = (float(self.epsilon) * (1 - 1e-15),)
         return compare_neighbours(self.model.concentration, self.size, scales, RELATIVE_ERROR, at)
@@ -108,7 +108,7 @@ class CalibratedHellinger(HellingerMechanism):
         return self.privacy_loss().sharp_rho if self._enumerable else pure_rho(self.pure_epsilon)
 
     def fits(self, found: AdjacentPairs) -> bool:
-        """Tell whether a comparison of neighbours stays within epsilon and delta."""
+        """Return whether a comparison of neighbours stays within epsilon and delta."""
         if self.delta:
             return Fraction(found.delta(0)) <= self.delta
         return Fraction(found.epsilon) <= self.epsilon

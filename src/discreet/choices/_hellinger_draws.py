@@ -4,10 +4,10 @@ The floats of an `Envelope` are rounded up to whole numbers once. From then on t
 
     q(r) = W_0 + sum_j W_j prod_i T_ji(r_i) / 2^(t m),    all W and T whole numbers,
 
-an explicit rational law that is drawn from exactly. Its floats need not be right: q only has to lie above 2^s e^(-c H),
-and a margin of one part in a million, far above any rounding, sees to that. A table is kept with probability
-2^s e^(-c H)/q, decided by random bits against enclosures of as many digits as it takes. So the law that is published is
-the stated one, without any error that would have to be paid for in privacy.
+an explicit rational distribution that is drawn from exactly. Its floats need not be right: q only has to lie above 2^s
+e^(-c H), and a margin of one part in a million, far above any rounding, sees to that. A table is kept with probability
+2^s e^(-c H)/q, decided by random bits against enclosures of as many digits as it takes. So the distribution that is
+published is the stated one, without any error that would have to be paid for in privacy.
 """
 
 from bisect import bisect_right
@@ -49,8 +49,8 @@ class WholeComponent:
 
     def entry(self, kind: int, change: int) -> int:
         """Return T(r) for one class and the change r - x; 0 outside the table."""
-        place = change - self.starts[kind]
-        return int(self.tables[kind][place]) if 0 <= place < len(self.tables[kind]) else 0
+        index = change - self.starts[kind]
+        return int(self.tables[kind][index]) if 0 <= index < len(self.tables[kind]) else 0
 
 
 class ExactDraws:

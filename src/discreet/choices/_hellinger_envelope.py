@@ -4,10 +4,10 @@ With BC = 1 - H^2 = prod_i phi_i(r_i) and the weights O_j of `chord_weights`,
 
     w(r) = e^(-c H(x, r)) <= q(r) = sum_j O_j prod_i phi_i(r_i)^(K_j),    K_0 = 0 < K_1 < ... < K_J.
 
-Node 0 is the uniform law on all tables. The others are products: all cells but one are drawn independently, the last
-one takes what is left of the total, and the table is kept with a probability that makes up for its factor. A table r is
-finally kept with probability w(r)/q(r), so what remains has the law w exactly. Nothing is enumerated: the work depends
-on the number of cells and on the square root of the number of records.
+Node 0 is the uniform distribution on all tables. The others are products: all cells but one are drawn independently,
+the last one takes what is left of the total, and the table is kept with a probability that makes up for its factor. A
+table r is finally kept with probability w(r)/q(r), so what remains has the distribution w exactly. Nothing is
+enumerated: the work depends on the number of cells and on the square root of the number of records.
 
 Here are the nodes and tables, and draws by floating point for simulation; `hellinger_draws` makes exact ones of them.
 """
@@ -102,14 +102,14 @@ class Envelope:
             generator.random((count, len(self.counts))),
         )
         for cell, kind in enumerate(self.powers.cell_class):
-            place = np.searchsorted(component.edges[kind], uniforms[:, cell], side="right")
-            rows[:, cell] = self.counts[cell] + component.tables[kind].start + place
+            index = np.searchsorted(component.edges[kind], uniforms[:, cell], side="right")
+            rows[:, cell] = self.counts[cell] + component.tables[kind].start + index
         rows[:, self.dependent] = 0
         rows[:, self.dependent] = self.total - rows.sum(axis=1)
         table = component.tables[self.powers.cell_class[self.dependent]]
-        place = rows[:, self.dependent] - self.counts[self.dependent] - table.start
-        inside = np.flatnonzero((place >= 0) & (place < len(table.logs)))
-        chance = np.exp(table.logs[place[inside]] - table.logs.max())
+        index = rows[:, self.dependent] - self.counts[self.dependent] - table.start
+        inside = np.flatnonzero((index >= 0) & (index < len(table.logs)))
+        chance = np.exp(table.logs[index[inside]] - table.logs.max())
         return np.asarray(rows[inside[uniforms[inside, self.dependent] < chance]])
 
     def _accepted(self, rows: Counts, generator: np.random.Generator) -> NDArray[np.bool_]:
@@ -149,15 +149,15 @@ def _nodes(alpha: Floats, counts: Counts, scale: float) -> Counts:
 
 def _uniform_tables(total: int, cells: int, count: int, generator: np.random.Generator) -> Counts:
     """Draw uniform tables: bars among stars; rows with two equal bars are drawn anew, if these are less than half."""
-    places = total + cells - 1
-    if cells * cells > places:
-        rows = (generator.choice(places, cells - 1, replace=False, shuffle=False) for _ in range(count))
+    indices = total + cells - 1
+    if cells * cells > indices:
+        rows = (generator.choice(indices, cells - 1, replace=False, shuffle=False) for _ in range(count))
         bars = np.sort(np.stack(list(rows)), axis=1)
     else:
-        bars = np.sort(generator.integers(places, size=(count, cells - 1)), axis=1)
+        bars = np.sort(generator.integers(indices, size=(count, cells - 1)), axis=1)
         late = np.flatnonzero((np.diff(bars, axis=1) == 0).any(axis=1))
         while late.size:
-            bars[late] = np.sort(generator.integers(places, size=(late.size, cells - 1)), axis=1)
+            bars[late] = np.sort(generator.integers(indices, size=(late.size, cells - 1)), axis=1)
             late = late[(np.diff(bars[late], axis=1) == 0).any(axis=1)]
-    edges = np.column_stack([np.full(count, -1), bars, np.full(count, places)])
+    edges = np.column_stack([np.full(count, -1), bars, np.full(count, indices)])
     return np.asarray(np.diff(edges, axis=1) - 1)

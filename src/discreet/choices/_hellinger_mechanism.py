@@ -2,9 +2,9 @@
 
 Candidates are all posteriors Dirichlet(alpha + r), r a table of n counts, and H is the Hellinger distance from the true
 posterior Dirichlet(alpha + k). A mechanism of this kind says how strong it is (t) and which sensitivity S it divides
-by. Published draws follow this very law: weights are enclosed by balls of as many digits as a draw needs, so neither t
-nor S nor H is ever rounded. All that is stated about privacy is computed from the same three. Few candidates are
-listed; many are never looked at one by one, but drawn from a mixture of products that lies above the law.
+by. Published draws follow this very distribution: weights are enclosed by balls of as many digits as a draw needs, so
+neither t nor S nor H is ever rounded. All that is stated about privacy is computed from the same three. Few candidates
+are listed; many are never looked at one by one, but drawn from a mixture of products that lies above the distribution.
 
 What one pair of neighbours can tell apart, certified at any size: by bounds on the two normalisers.
 
@@ -38,7 +38,12 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError, VerificationError
 from discreet._core.exact import Exact, ball, exact_text, positive, whole
 from discreet.choices._adjacent_pairs import AdjacentPairs, can_compare, compare_neighbours, dominating_loss
-from discreet.choices._hellinger_approximate import MOST_ENUMERATED, MOST_NEAR_CELLS, NEAR_OPERATIONS, NearSums
+from discreet.choices._hellinger_approximate import (
+    MOST_ENUMERATED,
+    MOST_NEAR_CELLS,
+    NEAR_OPERATIONS,
+    ApproximateNormaliser,
+)
 from discreet.choices._hellinger_draws import ExactDraws
 from discreet.choices._hellinger_envelope import MOST_CELLS, Envelope, can_draw
 from discreet.choices._hellinger_moments import HellingerMoments, hellinger_moments
@@ -191,12 +196,12 @@ class HellingerMechanism(Sized[Categories]):
 
     @property
     def is_exponential(self) -> bool:
-        """Tell whether the law is P(r | k) ~ e^(-c(k) H(k, r)), on which bounds of tails rest."""
+        """Return whether the distribution is P(r | k) ~ e^(-c(k) H(k, r)), on which bounds of tails rest."""
         return True
 
     @property
     def is_smooth(self) -> bool:
-        """Tell whether S(x) falls by at most a fixed factor from a table to its neighbours, so that N(n) is known."""
+        """Return whether S(x) falls by at most a fixed factor from a table to its neighbours, so that N(n) is known."""
         return True
 
     @property
@@ -218,12 +223,12 @@ class HellingerMechanism(Sized[Categories]):
 
     @property
     def is_listed(self) -> bool:
-        """Tell whether there are few enough candidates to list them."""
+        """Return whether there are few enough candidates to list them."""
         return number_of_tables(self.size, len(self.model.cells), MOST_CANDIDATES) <= MOST_CANDIDATES
 
     @property
     def _mixed(self) -> bool:
-        """Tell whether draws can be made without a list; public facts alone decide, so c is replaced by a bound."""
+        """Return whether draws can be made without a list; public facts alone decide, so c is replaced by a bound."""
         alpha = self.model.concentration
         with ctx.workprec(_PUBLIC_BITS):
             most = float((ball(self.epsilon) / least_sensitivity_ball(alpha, self.size)).upper())
@@ -231,7 +236,7 @@ class HellingerMechanism(Sized[Categories]):
 
     @property
     def draws_from_list(self) -> bool:
-        """Tell whether a draw goes through all candidates: if they are few, or if there is no other way."""
+        """Return whether a draw goes through all candidates: if they are few, or if there is no other way."""
         few = number_of_tables(self.size, len(self.model.cells), FEW_CANDIDATES) <= FEW_CANDIDATES
         return few or not self._mixed
 
@@ -265,7 +270,7 @@ class HellingerMechanism(Sized[Categories]):
             return self._sensitivities[tables[:, 0]]
         if len(tables) <= _FEW and "_sensitivities" not in self.__dict__:
             return np.array([self._sensitivity(table) for table in tables])
-        return self._sensitivities[self.tables.representatives[1][self.tables.places(tables)]]
+        return self._sensitivities[self.tables.representatives[1][self.tables.indices(tables)]]
 
     def scales(self, tables: Counts) -> Floats:
         """Return c(k) = t/S(k) for rows of counts."""
@@ -289,7 +294,7 @@ class HellingerMechanism(Sized[Categories]):
             return self._log_normalisers[tables[:, 0]]
         if len(tables) <= _FEW and "_log_normalisers" not in self.__dict__:
             return self.tables.log_normalisers(tables, self.scales(tables))
-        return self._log_normalisers[self.tables.representatives[1][self.tables.places(tables)]]
+        return self._log_normalisers[self.tables.representatives[1][self.tables.indices(tables)]]
 
     def series_epsilon(self, scale: Fraction) -> float:
         """Return an upper bound on epsilon if c = scale / GS for all tables, by `certificates.hellinger_series`."""
@@ -299,7 +304,7 @@ class HellingerMechanism(Sized[Categories]):
         return series_epsilon(scale, sensitivity, self.candidates, pair_sums(tuple(alpha.tolist()), self.size))
 
     def moments(self, table: Counts) -> HellingerMoments:
-        """Return bounds on log Z, E[H], E[H^2] and P(r = k) for one table of made-up counts, at any size."""
+        """Return bounds on log Z, E[H], E[H^2] and P(r = k) for one table of simulated counts, at any size."""
         scale = float(self.scales(table[None])[0])
         return hellinger_moments(self.model.concentration, table, scale, 2 * RELATIVE_ERROR)
 
@@ -312,20 +317,20 @@ class HellingerMechanism(Sized[Categories]):
 
     @property
     def is_summed(self) -> bool:
-        """Tell whether normalisers of many tables are computed together: there are too many candidates to list."""
+        """Return whether normalisers of many tables are computed together: there are too many candidates to list."""
         return not self.is_listed and can_sum(self.size, len(self.model.cells))
 
     @property
     def has_near_sums(self) -> bool:
-        """Tell whether a normaliser is a uniform part and a near one: there are too many candidates for other sums."""
+        """Return whether a normaliser is a uniform part plus a near one, as there are too many candidates to sum."""
         many = self.candidates > MOST_ENUMERATED
         return many and self.is_exponential and not self.is_summed and len(self.model.cells) <= MOST_NEAR_CELLS
 
-    def near_sums(self) -> NearSums | None:
+    def near_sums(self) -> ApproximateNormaliser | None:
         """Return likelihoods for many counts by a uniform part of the normaliser and a near one."""
         if not self.has_near_sums:
             return None
-        return NearSums(self.model.concentration, self.size, self.scales, self.distances)
+        return ApproximateNormaliser(self.model.concentration, self.size, self.scales, self.distances)
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either; -inf for an output that is not a candidate."""
@@ -355,13 +360,13 @@ class HellingerMechanism(Sized[Categories]):
         return Choice(np.asarray(output), self)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all candidates, or nothing if there are more than `most`."""
+        """Return all candidates, or None if there are more than `most`."""
         return self.tables.all if self.is_listed and self.candidates <= most else None
 
     def log_probs(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
         logs = -self.scales(tables)[:, None] * self.tables.distances(tables) - self.log_normalisers(tables)[:, None]
-        return np.asarray(logs[:, self.tables.places(outputs)])
+        return np.asarray(logs[:, self.tables.indices(outputs)])
 
     def count_distance(self, counts: Counts) -> HellingerMoments:
         """Return the certified moments of the distance, at any size."""
@@ -384,14 +389,14 @@ class HellingerMechanism(Sized[Categories]):
         return drawn.reshape(table.shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
-        """Draw rows for one table: from the list of all candidates, or from the mixture above the law."""
+        """Draw rows for one table: from the list of all candidates, or from the mixture above the distribution."""
         if self.draws_from_list:
             return np.asarray(self.tables.all[FiniteDistribution(lambda: self.weights(table)).sample(count, bits)])
         draws = self.exact_draws(table)
         return np.stack([draws.draw(bits) for _ in range(count)])
 
     def envelope(self, table: Counts) -> Envelope:
-        """Return the mixture that lies above the law for one table."""
+        """Return the mixture that lies above the distribution for one table."""
         return Envelope(self.model.concentration, table, float(self.scales(table[None])[0]))
 
     def exact_draws(self, table: Counts) -> ExactDraws:
@@ -419,13 +424,13 @@ class HellingerMechanism(Sized[Categories]):
     def weights(self, table: Counts) -> list[arb]:
         """Return enclosures of e^(-c H(k, r)) for all candidates r, in the order of `compositions`."""
         scale = self.strength() / self.sensitivity_ball(table)
-        here = int(self.tables.places(table[None])[0])
+        here = int(self.tables.indices(table[None])[0])
         affinities = affinity_balls(self.model.concentration, table)
         logs = (-scale * (1 - affinity).sqrt() if r != here else arb(0) for r, affinity in enumerate(affinities))
         return [log.exp() for log in logs]
 
     def pair_epsilon(self, first: Counts, second: Counts) -> float:
-        """Return an upper bound on the largest |ln P/Q| of two tables of made-up counts, at any size."""
+        """Return an upper bound on the largest |ln P/Q| of two tables of simulated counts, at any size."""
         one, two = self.scales(np.stack([first, second])).tolist()
         return pair_certificate(self.model.concentration, first, second, (one, two), 2 * RELATIVE_ERROR)
 
@@ -492,4 +497,4 @@ def _compared(mechanism: HellingerMechanism, epsilons: tuple[float, ...]) -> Adj
     """Compare all neighbours once for each mechanism; nothing in it depends on data."""
     alpha, tables = mechanism.model.concentration, mechanism.tables
     every = mechanism.scales(tables.all)
-    return compare_neighbours(alpha, mechanism.size, lambda rows: every[tables.places(rows)], RELATIVE_ERROR, epsilons)
+    return compare_neighbours(alpha, mechanism.size, lambda rows: every[tables.indices(rows)], RELATIVE_ERROR, epsilons)

@@ -36,7 +36,7 @@ _ENOUGH = 1e-13  # share of the sum that the tail may leave open before the last
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Enclosure:
     """A number known between two bounds."""
 
     lower: float
@@ -48,7 +48,7 @@ class Bounds:
         return (self.lower + self.upper) / 2
 
     def holds(self, number: float) -> bool:
-        """Tell whether a number lies between the bounds."""
+        """Return whether a number lies between the bounds."""
         return self.lower <= number <= self.upper
 
 
@@ -59,11 +59,11 @@ class HellingerMoments:
     `uniform_share` is the probability of the part that is the same for all data: if it is near 1, a draw says nothing.
     """
 
-    log_normaliser: Bounds
-    distance: Bounds
-    square: Bounds
-    truth: Bounds
-    uniform_share: Bounds
+    log_normaliser: Enclosure
+    distance: Enclosure
+    square: Enclosure
+    truth: Enclosure
+    uniform_share: Enclosure
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,17 +105,17 @@ def _moments(values: Floats, errors: Floats, top: float, log_uniform: float, shi
     least = max(0.0, log_uniform - 1e-12)  # Z >= 1, and >= |R| e^-c
     lowest = max(low[0], exp(least - top))
     mean, covariance = (min(most, high[i] / lowest + shift / 4) for i, most in ((1, 1.0), (2, 0.25)))
-    logs = Bounds(
+    logs = Enclosure(
         max(0.0, least - shift, top + _log(low[0]) - shift * mean - 1e-15), top + log(high[0]) + shift * mean + 1e-15
     )
     distance, square = (
-        Bounds(max(0.0, low[i] / high[0] - shift * covariance), min(1.0, high[i] / lowest + shift * covariance))
+        Enclosure(max(0.0, low[i] / high[0] - shift * covariance), min(1.0, high[i] / lowest + shift * covariance))
         for i in (1, 2)
     )
     wide = shift + 1e-12
-    share = Bounds(exp(log_uniform - logs.upper - wide), min(1.0, exp(log_uniform - logs.lower + wide)))
-    logs = Bounds(logs.lower, max(logs.lower, logs.upper))
-    return HellingerMoments(logs, distance, square, Bounds(exp(-logs.upper), exp(-logs.lower)), share)
+    share = Enclosure(exp(log_uniform - logs.upper - wide), min(1.0, exp(log_uniform - logs.lower + wide)))
+    logs = Enclosure(logs.lower, max(logs.lower, logs.upper))
+    return HellingerMoments(logs, distance, square, Enclosure(exp(-logs.upper), exp(-logs.lower)), share)
 
 
 def _log(number: float) -> float:

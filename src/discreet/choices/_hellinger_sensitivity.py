@@ -8,7 +8,7 @@ a_j are the parameters without that record and
 
 Each sensitivity here is S(x) = max over such edges e of what is left of H(e) at distance cost(x, e). Because ln r is
 concave, for a given cost it is best to drain one cell completely and then another, which leaves few edges to look at.
-Floats choose the edge; balls give its value where a published law rests on it.
+Floats choose the edge; balls give its value where a published distribution rests on it.
 """
 
 from collections.abc import Callable
@@ -47,10 +47,10 @@ class Edges:
         logs = log_r(alpha[self.first] + self.first_level) + log_r(alpha[self.second] + self.second_level)
         return np.asarray(np.sqrt(-np.expm1(logs)))
 
-    def distance_ball(self, alpha: Floats, place: int) -> arb:
+    def distance_ball(self, alpha: Floats, index: int) -> arb:
         """Return an enclosure of H(e) of one edge."""
-        one = arb(float(alpha[self.first[place]])) + int(self.first_level[place])
-        two = arb(float(alpha[self.second[place]])) + int(self.second_level[place])
+        one = arb(float(alpha[self.first[index]])) + int(self.first_level[index])
+        two = arb(float(alpha[self.second[index]])) + int(self.second_level[index])
         return (1 - _r_ball(one) * _r_ball(two)).sqrt()
 
     def joined(self, other: "Edges") -> "Edges":
@@ -150,9 +150,9 @@ def line_sensitivities(alpha: Floats, size: int, decay: Decay) -> Floats:
 
     The edge between x = s and s + 1 costs s - x steps from the left and x - s - 1 from the right.
     """
-    places = np.arange(size)
-    gains = decay.gain(_line(size, places, np.zeros(size, dtype=np.int64)).distances(alpha))
-    slope = decay.speed * places
+    indices = np.arange(size)
+    gains = decay.gain(_line(size, indices, np.zeros(size, dtype=np.int64)).distances(alpha))
+    slope = decay.speed * indices
     ahead = np.maximum.accumulate((gains - slope)[::-1])[::-1] + slope
     behind = np.maximum.accumulate(gains + slope) - slope
     return decay.back(np.maximum(np.append(ahead, behind[-1]), np.append(ahead[0], behind)))
@@ -193,8 +193,8 @@ def edges_around(alpha: Floats, counts: Counts, farthest: int) -> Edges:
     """Return edges that hold the best one at every cost up to `farthest`, as seen from one table."""
     if len(alpha) == 2:
         size, here = int(counts.sum()), int(counts[0])
-        places = np.arange(max(0, here - 1 - farthest), min(size - 1, here + farthest) + 1)
-        return _line(size, places, np.maximum(0, np.maximum(places - here, here - 1 - places)))
+        indices = np.arange(max(0, here - 1 - farthest), min(size - 1, here + farthest) + 1)
+        return _line(size, indices, np.maximum(0, np.maximum(indices - here, here - 1 - indices)))
     order = np.argsort(alpha + counts, kind="stable")
     found = _drain_one(order, counts, farthest)
     for cell in _undominated(alpha, counts):
@@ -207,17 +207,17 @@ def edges_around(alpha: Floats, counts: Counts, farthest: int) -> Edges:
     return found
 
 
-def _line(size: int, places: Counts, cost: Counts) -> Edges:
+def _line(size: int, indices: Counts, cost: Counts) -> Edges:
     """Return edges between (s, n - s) and (s + 1, n - s - 1)."""
-    return Edges(np.zeros_like(places), places, np.ones_like(places), size - 1 - places, cost)
+    return Edges(np.zeros_like(indices), indices, np.ones_like(indices), size - 1 - indices, cost)
 
 
 def _drain_one(order: Counts, counts: Counts, farthest: int) -> Edges:
     """Drain one cell by q = 1, 2, ...: the smallest that holds q records, beside the smallest other cell."""
     tallest = np.maximum.accumulate(counts[order])
     q = np.arange(1, min(farthest + 1, int(tallest[-1])) + 1)
-    place = np.searchsorted(tallest, q)
-    drained, other = order[place], np.where(place == 0, order[1], order[0])
+    index = np.searchsorted(tallest, q)
+    drained, other = order[index], np.where(index == 0, order[1], order[0])
     return Edges(other, counts[other], drained, counts[drained] - q, q - 1)
 
 

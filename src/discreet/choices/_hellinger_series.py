@@ -50,7 +50,7 @@ _BITS = 128
 
 
 def can_bound(size: int, cells: int) -> bool:
-    """Tell whether the bound can be computed: one number for each pair of counts of a cell, at least."""
+    """Return whether the bound can be computed: one number for each pair of counts of a cell, at least."""
     return cells >= 3 and (size + 1) ** 2 * cells <= _MOST
 
 
@@ -89,17 +89,17 @@ def _cell_sums(alpha: tuple[float, ...], size: int) -> CellSums:
             else:
                 logs = log_affinities(prior + own[:, None], prior + counts, counts - own[:, None])
             logs, rows = np.minimum(0.0, logs), np.arange(len(own))
-            for place, width in enumerate(_WINDOWS):
+            for index, width in enumerate(_WINDOWS):
                 ends = [logs[rows, np.clip(own + move, 0, size)] for move in (-2 * width, 2 * width)]
                 kept = np.where(own >= 2 * width, np.exp(np.minimum(*ends)), 0.0)
-                reach[place, own] = np.minimum(reach[place, own], kept)
+                reach[index, own] = np.minimum(reach[index, own], kept)
             for j in range(terms):
                 sums = np.cumsum(np.pad(np.exp((j + 1) * logs), ((0, 0), (1, 0))), axis=1)
                 total[j, own] = np.maximum(total[j, own], sums[:, -1])
-                for place, width in enumerate(_WINDOWS):
+                for index, width in enumerate(_WINDOWS):
                     low, high = np.maximum(own - width, 0), np.minimum(own + width, size) + 1
                     found = sums[rows, high] - sums[rows, low]
-                    window[place, j, own] = np.minimum(window[place, j, own], found)
+                    window[index, j, own] = np.minimum(window[index, j, own], found)
     return CellSums(_from_right(step), np.maximum.accumulate(total, axis=1), window, _from_right(reach))
 
 
@@ -122,7 +122,7 @@ def pair_sums(alpha: tuple[float, ...], size: int) -> PairSums:
     """Return what bounds the loss of all neighbours, for all pairs of stretches that are possible."""
     cells, sums = len(alpha), _cell_sums(alpha, size)
     first, last = stretches(size - 1)
-    one, two = (places.ravel() for places in np.indices((len(first), len(first))))
+    one, two = (indices.ravel() for indices in np.indices((len(first), len(first))))
     possible = first[one] + first[two] <= size - 1
     one, two = one[possible], two[possible]
     others = (size - 1 - first[one] - first[two]) / (cells - 2)
@@ -144,7 +144,7 @@ def pair_sums(alpha: tuple[float, ...], size: int) -> PairSums:
     )
 
 
-def _concave_above(values: Floats, places: Floats) -> Floats:
+def _concave_above(values: Floats, points: Floats) -> Floats:
     """Return, at some points, the least concave function above the values at 0, 1, 2, ..."""
     corners: list[int] = []
     for third in range(len(values)):
@@ -155,7 +155,7 @@ def _concave_above(values: Floats, places: Floats) -> Floats:
                 break
             corners.pop()
         corners.append(third)
-    return np.interp(places, corners, values[corners])
+    return np.interp(points, corners, values[corners])
 
 
 def series_epsilon(scale: Fraction, sensitivity: arb, candidates: int, sums: PairSums) -> float:

@@ -32,7 +32,7 @@ _SHORT = 1_024  # shorter transforms are long enough that no total wraps around
 
 
 def can_sum(size: int, cells: int) -> bool:
-    """Tell whether sums over all candidates are computed for many tables."""
+    """Return whether sums over all candidates are computed for many tables."""
     return size <= MOST_RECORDS and cells <= MOST_CELLS
 
 
@@ -54,9 +54,9 @@ def log_normalisers(alpha: Floats, tables: Counts, scales: Floats) -> Floats:
     transforms, left = _Transforms(alpha, tables), 1 - np.exp(-nodes)
     sums = np.zeros((len(tables), _SCALES))
     for powers, numbers in _panels(size):
-        laws = np.exp([log_probabilities(float(node), numbers) for node in nodes])
-        left = left - laws.sum(axis=1)
-        for power, share in zip(powers.tolist(), (laws @ _basis(powers, numbers)).T, strict=True):
+        distributions = np.exp([log_probabilities(float(node), numbers) for node in nodes])
+        left = left - distributions.sum(axis=1)
+        for power, share in zip(powers.tolist(), (distributions @ _basis(powers, numbers)).T, strict=True):
             sums += transforms.power_sums(power)[:, None] * share
     sums += np.maximum(left, 0.0)  # beyond, no table but the true one counts
     others = (np.log(sums) * _lagrange((logs - middle) / half, _SCALES)).sum(axis=1)
@@ -92,9 +92,9 @@ def _chebyshev(count: int) -> Floats:
     return np.asarray(np.cos(np.pi * (np.arange(count) + 0.5) / count))
 
 
-def _lagrange(places: Floats, count: int) -> Floats:
+def _lagrange(points: Floats, count: int) -> Floats:
     """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (places, nodes)."""
-    angles = np.arccos(np.clip(places, -1, 1))[:, None] * np.arange(count)
+    angles = np.arccos(np.clip(points, -1, 1))[:, None] * np.arange(count)
     own = np.cos(np.pi * (np.arange(count) + 0.5)[:, None] / count * np.arange(count)) * 2 / count
     own[:, 0] /= 2
     return np.asarray(np.cos(angles) @ own.T)
@@ -107,8 +107,8 @@ class _Transforms:
         self._size, cells = int(tables[0].sum()), len(alpha)
         priors, kinds = np.unique(alpha, return_inverse=True)
         codes = kinds.ravel() * (self._size + 1) + tables
-        self._kinds, places = np.unique(codes, return_inverse=True)
-        self._places = places.reshape(codes.shape)
+        self._kinds, indices = np.unique(codes, return_inverse=True)
+        self._indices = indices.reshape(codes.shape)
         counts, own = self._kinds % (self._size + 1), priors[self._kinds // (self._size + 1)]
         changes = np.arange(self._size + 1) - counts[:, None]
         self._logs = log_affinities((own + counts)[:, None], (own + counts)[:, None] + changes, changes)
@@ -123,11 +123,11 @@ class _Transforms:
         kept = np.flatnonzero((shares > _SMALL).any(axis=0))
         waves = np.exp(2j * np.pi * self._size / self._length * kept)
         waves[(kept > 0) & (2 * kept < self._length)] *= 2  # each stands for its mirror image too
-        spectra, found = np.ascontiguousarray(spectra[:, kept]), np.empty(len(self._places))
+        spectra, found = np.ascontiguousarray(spectra[:, kept]), np.empty(len(self._indices))
         for start in range(0, len(found), _PART):
-            places = self._places[start : start + _PART]
-            product = spectra[places[:, 0]]
-            for cell in places.T[1:]:
+            indices = self._indices[start : start + _PART]
+            product = spectra[indices[:, 0]]
+            for cell in indices.T[1:]:
                 product *= spectra[cell]
             found[start : start + _PART] = (product @ waves).real
         return np.asarray(found / self._length)

@@ -9,7 +9,7 @@ Sound are
 - `tempered_maximum`: a draw from the truncated posterior with the likelihood raised to the power epsilon / R;
 - `maximum_of_noisy_counts`: the maximum of the posterior of noisy counts, which costs nothing more.
 
-The law, its proof and its calibration are those of `posterior_choice`.
+The distribution, its proof and its calibration are those of `posterior_choice`.
 """
 
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ def published_epsilon(claimed: float, half_width: float, nodes: int = 1) -> floa
 
     With p nodes without arrows and a uniform prior the densities of an all-yes and an all-no record are
     prod_i theta_i / h and prod_i (1 - theta_i) / h, so they differ by up to ((1/2 + h)/h)^p - ((1/2 - h)/h)^p, whereas
-    L r = p ln((1/2 + h) / (1/2 - h)); both laws have the same normaliser, by symmetry.
+    L r = p ln((1/2 + h) / (1/2 - h)); both distributions have the same normaliser, by symmetry.
 
     >>> round(published_epsilon(1.0, 0.01), 5)
     4.99967

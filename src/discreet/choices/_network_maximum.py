@@ -5,7 +5,7 @@
 - `maximum_of_noisy_tables`: the maximum of the posterior of noisy tables, which costs nothing more.
 
 The published Delta = sqrt(L r) bounds probabilities of sets, not densities; see `maximum_posterior.published_epsilon`.
-The law, its proof and its calibration are those of `posterior_choice`.
+The distribution, its proof and its calibration are those of `posterior_choice`.
 """
 
 from collections.abc import Mapping

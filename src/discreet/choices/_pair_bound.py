@@ -1,6 +1,6 @@
 """A bound on the privacy loss that needs no enumeration, for any number of records and cells.
 
-Take laws P(r | x) ~ e^(-c(x) H(x, r)), H <= 1 a metric. For neighbours x, x' at distance h with scales c, c':
+Take distributions P(r | x) ~ e^(-c(x) H(x, r)), H <= 1 a metric. For neighbours x, x' at distance h with scales c, c':
 
     |ln P(r | x) / P(r | x')| <= 2 min(c, c') h + |c - c'|.
 
@@ -49,7 +49,7 @@ def rounded_up(number: arb | float) -> Fraction:
     Fraction(425353, 1000000)
     """
     upper = Fraction(float(number.upper())) if isinstance(number, arb) else Fraction(number)
-    places = _DIGITS - 1 - floor(log10(float(upper)))
-    unit = Fraction(10) ** places
+    decimals = _DIGITS - 1 - floor(log10(float(upper)))
+    unit = Fraction(10) ** decimals
     rounded = Fraction(ceil(upper * unit)) / unit
     return rounded if not isinstance(number, arb) or ball(rounded) >= number else rounded + 1 / unit

@@ -3,10 +3,10 @@
 With p_r = e^(-scale H(k, r) / GS), the true posterior has p = 1, so some candidate is always taken. With scale =
 epsilon/2 it is pure epsilon-DP for any score of this sensitivity, and never worse in expectation than the exponential
 mechanism with the same epsilon (McKenna and Sheldon, 2020). That proof lets every score change by GS at once, which no
-neighbours do: about half of epsilon is left unused. So where all neighbours can be compared, by the closed law of
-`certificates.flip_law`, the scale is the largest that keeps epsilon.
+neighbours do: about half of epsilon is left unused. So where all neighbours can be compared, by the closed distribution
+of `certificates.flip_law`, the scale is the largest that keeps epsilon.
 
-The law of permute-and-flip, and its exact privacy over all pairs of neighbouring data sets.
+The distribution of permute-and-flip, and its exact privacy over all pairs of neighbouring data sets.
 
 Candidates come in the order of independent uniform times u, and candidate r is taken with probability p_r:
 
@@ -63,29 +63,29 @@ def flip_rule(candidates: int) -> tuple[Floats, Floats]:
     """Return points in (0, 1) and weights, right to a unit, of a rule for the integrals over all `candidates`."""
     number = flip_points(candidates)
     with ctx.workprec(_PRECISION):
-        pairs = [arb.legendre_p_root(number, place, weight=True) for place in range(number)]
+        pairs = [arb.legendre_p_root(number, index, weight=True) for index in range(number)]
         found = np.array([(float(((point + 1) / 2).mid()), float((weight / 2).mid())) for point, weight in pairs])
     return found[:, 0], found[:, 1]
 
 
-def flip_log_law(logs: Floats, places: Counts | slice = slice(None)) -> Floats:
+def flip_log_prob(logs: Floats, indices: Counts | slice = slice(None)) -> Floats:
     """Return ln P(r) for all candidates, or for those at some places, given ln p of all."""
     points, weights = flip_rule(len(logs))
     misses = points[:, None] * np.exp(logs)
     np.subtract(1, misses, out=misses)
-    return np.asarray(logs[places] + np.log((weights * misses.prod(axis=1)) @ (1 / misses[:, places])))
+    return np.asarray(logs[indices] + np.log((weights * misses.prod(axis=1)) @ (1 / misses[:, indices])))
 
 
 def can_compare_flips(candidates: int) -> bool:
-    """Tell whether the laws of all data sets can be computed in a second or two."""
+    """Return whether the distributions of all data sets can be computed in a second or two."""
     return candidates * candidates * (candidates // 2 + 1) <= MOST_FLIPS
 
 
 def compare_flips(tables: Tables, scale: float, scale_error: float, epsilons: tuple[float, ...] = ()) -> AdjacentPairs:
     """Compare all pairs of neighbours under the scale c, whose relative error is bounded by `scale_error`."""
     _, pairs = all_tables(tables.size, len(tables.alpha))
-    laws = np.stack([flip_log_law(row) for row in -scale * tables.distances(tables.all)])
-    losses, deltas = pair_losses(laws[pairs[:, 0]], laws[pairs[:, 1]], epsilons)
+    distributions = np.stack([flip_log_prob(row) for row in -scale * tables.distances(tables.all)])
+    losses, deltas = pair_losses(distributions[pairs[:, 0]], distributions[pairs[:, 1]], epsilons)
     first, second = tables.all[pairs[:, 0]], tables.all[pairs[:, 1]]
     return AdjacentPairs(first, second, losses, epsilons, deltas, flip_error(tables, scale, scale_error))
 
@@ -97,7 +97,7 @@ def compare_flips_of(
     sides = [tables.distances(rows) for rows in (first, second)]
 
     def compare(scale: float) -> AdjacentPairs:
-        p, q = (np.stack([flip_log_law(row) for row in -scale * distances]) for distances in sides)
+        p, q = (np.stack([flip_log_prob(row) for row in -scale * distances]) for distances in sides)
         losses, deltas = pair_losses(p, q, epsilons)
         return AdjacentPairs(first, second, losses, epsilons, deltas, error)
 
@@ -138,7 +138,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
 
     @property
     def is_exponential(self) -> bool:
-        """Return False: it has a law of its own."""
+        """Return False: it has a distribution of its own."""
         return False
 
     @property
@@ -148,12 +148,12 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
 
     def log_probs(self, outputs: Counts, tables: Counts) -> Floats:
         """Return log P(output | counts) for all rows of counts (rows) and all outputs (columns)."""
-        places = self.tables.places(outputs)
-        return np.stack([self.log_law(table)[places] for table in tables])
+        indices = self.tables.indices(outputs)
+        return np.stack([self.log_probs_of(table)[indices] for table in tables])
 
-    def log_law(self, table: Counts, places: Counts | slice = slice(None)) -> Floats:
+    def log_probs_of(self, table: Counts, indices: Counts | slice = slice(None)) -> Floats:
         """Return log P(r | table) for all candidates r, or for those at some places."""
-        return flip_log_law(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], places)
+        return flip_log_prob(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], indices)
 
     @property
     def likelihood_cost(self) -> Cost:
@@ -170,14 +170,14 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         found = np.full(len(outputs), -np.inf)
         for number, kind in enumerate(kinds):
             rows = np.flatnonzero(possible & (inverse.ravel() == number))
-            found[rows] = self.log_law(kind, self.tables.places(outputs[rows]))
+            found[rows] = self.log_probs_of(kind, self.tables.indices(outputs[rows]))
         return found.reshape(shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:
         chunks = [min(_CHUNK, count - start) for start in range(0, count, _CHUNK)]
         bounds = self._bounds(table, _BITS)
-        places = np.concatenate([self._draw_chunk(table, bounds, size, bits) for size in chunks])
-        return np.asarray(self.tables.all[places])
+        indices = np.concatenate([self._draw_chunk(table, bounds, size, bits) for size in chunks])
+        return np.asarray(self.tables.all[indices])
 
     def _draw_chunk(self, table: Counts, bounds: tuple[Words, Words], count: int, bits: RandomBits) -> Counts:
         """Draw side by side; a candidate that was seen already is passed over, which makes the order uniform."""
@@ -190,8 +190,8 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
             new = ~seen[late, picks]
             seen[late, picks] = True
             yes = words < lower[picks]
-            for place in np.flatnonzero(new & ~yes & (words < upper[picks])):
-                yes[place] = self._refined(table, int(picks[place]), int(words[place]), _BITS, bits)
+            for index in np.flatnonzero(new & ~yes & (words < upper[picks])):
+                yes[index] = self._refined(table, int(picks[index]), int(words[index]), _BITS, bits)
             taken[late[new & yes]] = picks[new & yes]
             late = late[~(new & yes)]
         return taken

@@ -72,7 +72,7 @@ class PosteriorChoice(Sized[ModelT]):
 
     @abstractmethod
     def _checked(self, counts: Counts) -> Counts:
-        """Return made-up counts in rows; refuse secret ones, and those that do not sum to the public size."""
+        """Return simulated counts in rows; refuse secret ones, and those that do not sum to the public size."""
 
     @property
     def _number(self) -> int:
@@ -136,12 +136,12 @@ class PosteriorChoice(Sized[ModelT]):
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self._checked(counts)
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.space.length), dtype=np.int64)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.space.length), dtype=np.int64)
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
-            law = FiniteDistribution(lambda row=row: self._weights(row))  # type: ignore[misc]
-            drawn[same] = self.candidates[law.sample(len(same), bits)]
+            same = np.flatnonzero(indices.ravel() == number)
+            distribution = FiniteDistribution(lambda row=row: self._weights(row))  # type: ignore[misc]
+            drawn[same] = self.candidates[distribution.sample(len(same), bits)]
         return drawn.reshape(*table.shape[:-1], -1)
 
     def _weights(self, row: Counts) -> list[arb]:
@@ -178,7 +178,7 @@ class PosteriorChoice(Sized[ModelT]):
         return np.asarray(np.where(matches, logs, -np.inf).max(axis=-1))
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all candidates, or nothing if there are more than `most`."""
+        """Return all candidates, or None if there are more than `most`."""
         return self.candidates if self._number <= most else None
 
     def _why_impossible(self, output: Counts) -> str | None:
@@ -201,7 +201,7 @@ class CalibratedChoice(PosteriorChoice[ModelT]):
     @cached_property
     @abstractmethod
     def _compared(self) -> ScoreChanges | None:
-        """Return the scores of all neighbours, or nothing if they are too many."""
+        """Return the scores of all neighbours, or None if they are too many."""
 
     def _calibrate(self, given: Exact | None) -> None:
         """Find the scale, or hold a given one against epsilon."""

@@ -103,7 +103,7 @@ def _diagonals(table: Floats, at: Counts, width: int) -> Floats:
 
 
 def log_normaliser(logs: Floats) -> Floats:
-    """Return log sum e^logs of each row as a column; a law of distances has its largest weight, 1, at H = 0."""
+    """Return log sum e^logs of each row as a column; the largest weight, 1, is at H = 0."""
     return np.asarray(np.log(np.exp(logs).sum(axis=1, keepdims=True)))
 
 
@@ -112,7 +112,7 @@ def line_error(width: int) -> float:
     return (2 * width + 64) * UNIT
 
 
-def line_log_laws(block: Block, scales: Floats, size: int) -> tuple[Floats, Floats, Floats]:
+def line_log_probs(block: Block, scales: Floats, size: int) -> tuple[Floats, Floats, Floats]:
     """Return for a block's rows log P(x + o | x) (-inf where there is none), log P of far candidates, and log Z.
 
     P(r | x) = e^(-c(x) H(x, r)) / Z(x), and H = 1 outside the block.
@@ -129,7 +129,7 @@ def line_log_normalisers(alpha: Floats, size: int, scales: Floats) -> Floats:
     """Return log Z(x) = log sum_r e^(-c(x) H(x, r)) for all tables (x, n - x) of two cells."""
     found = np.empty(size + 1)
     for block in line_blocks(alpha, size):
-        found[block.start : block.start + len(block.distances)] = line_log_laws(block, scales, size)[2]
+        found[block.start : block.start + len(block.distances)] = line_log_probs(block, scales, size)[2]
     return found
 
 
@@ -162,7 +162,7 @@ class Tables:
             logs += self._logs[value][tables[:, cell]][:, self.all[:, cell]]
         return np.asarray(np.sqrt(-np.expm1(logs)))
 
-    def places(self, tables: Counts) -> Counts:
+    def indices(self, tables: Counts) -> Counts:
         """Return where tables stand in the list of all."""
         return np.searchsorted(self._keys, self._key(tables))
 
@@ -185,8 +185,8 @@ class Tables:
     @cached_property
     def representatives(self) -> tuple[Counts, Counts]:
         """Return one table of each class of `canonical`, and for every table the place of its class."""
-        places, inverse = np.unique(self.places(self.canonical(self.all)), return_inverse=True)
-        return self.all[places], inverse
+        indices, inverse = np.unique(self.indices(self.canonical(self.all)), return_inverse=True)
+        return self.all[indices], inverse
 
     def log_normalisers(self, tables: Counts, scales: Floats) -> Floats:
         """Return log sum_r e^(-c H(x, r)) for some tables x with their scales c."""

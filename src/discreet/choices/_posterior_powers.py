@@ -96,9 +96,9 @@ class PosteriorPowers:
         logs = np.zeros(len(changes))
         for cell, kind in enumerate(self.cell_class):
             table = self._first_powers[kind]
-            places = changes[:, cell] - table.start
-            inside = (places >= 0) & (places < len(table.logs))
-            logs += np.where(inside, table.logs[np.where(inside, places, 0)], -np.inf)
+            indices = changes[:, cell] - table.start
+            inside = (indices >= 0) & (indices < len(table.logs))
+            logs += np.where(inside, table.logs[np.where(inside, indices, 0)], -np.inf)
         return logs
 
     def balanced(self, tables: list[CellPowers]) -> "Balanced":
@@ -151,7 +151,7 @@ def cell_log_affinities(prior: float, count: int, changes: Counts) -> Floats:
         return _log_affinities_small(first, second, changes)
     small = int(np.searchsorted(second, _LARGE))
     parts = zip((_log_affinities_small, _log_affinities_large), (slice(small), slice(small, None)), strict=True)
-    return np.concatenate([part(first, second[place], changes[place]) for part, place in parts])
+    return np.concatenate([part(first, second[index], changes[index]) for part, index in parts])
 
 
 def _log_affinities_small(first: float, second: Floats, changes: Counts) -> Floats:

@@ -1,8 +1,8 @@
 """Sums of powers of the affinity over all tables: Z_K = sum_r BC(x, r)^K, for any real K > 0, with an error bound.
 
 BC^K is a product over cells, so Z_K is one coefficient of a product of one-dimensional series. With the tables scaled
-to probabilities and tilted to the right total, it is a probability near the middle of a law, and a Fourier transform
-gives it with all the digits that a float has. What is bounded:
+to probabilities and tilted to the right total, it is a probability near the middle of a distribution, and a Fourier
+transform gives it with all the digits that a float has. What is bounded:
 
 - rounding of the transform: an FFT of length M has relative error below 8 u log2 M in the 2-norm (u = 2^-53);
 - wrapping around: a total that is wrong by M or more, by Chernoff's bound, which only adds to the sum;
@@ -44,9 +44,9 @@ def power_sum(powers: PosteriorPowers, power: float) -> PowerSum:
         logs += cells * (float(table.logs.max()) + log(total))
         norms += cells * float(np.sqrt(weights @ weights)) / total
         start += cells * table.start
-    law = np.fft.irfft(spectrum, length)
-    found = max(float(law[-start % length]), UNIT)
-    rounding = 8 * UNIT * (log2(length) + powers.cells) * (norms + float(np.sqrt(law @ law)))
+    distribution = np.fft.irfft(spectrum, length)
+    found = max(float(distribution[-start % length]), UNIT)
+    rounding = 8 * UNIT * (log2(length) + powers.cells) * (norms + float(np.sqrt(distribution @ distribution)))
     wrapped = _wrapped(powers, tables, length, deviation)
     return PowerSum(logs + log(found), (rounding + wrapped) / found + _table_error(powers, tables, balanced.theta))
 

@@ -1,7 +1,7 @@
-"""The law that turns an exponential of a distance into products: e^(-c sqrt(1 - b)) = sum_k p_k b^k, all p_k > 0.
+"""An exponential of a distance as a mixture of products: e^(-c sqrt(1 - b)) = sum_k p_k b^k, all p_k > 0.
 
-p is the discrete stable law of order 1/2: N is Poisson with the random mean c^2 / (2 Z^2), Z standard normal, because
-E e^(-s (1 - b)) over that mean s is e^(-c sqrt(1 - b)). Differentiating twice gives
+p is the discrete stable distribution of order 1/2: N is Poisson with the random mean c^2 / (2 Z^2), Z standard normal,
+because E e^(-s (1 - b)) over that mean s is e^(-c sqrt(1 - b)). Differentiating twice gives
 
     p_0 = e^-c,   p_1 = (c/2) e^-c,   (k + 2)(k + 1) p_{k+2} = (k + 1)(k + 1/2) p_{k+1} + (c^2/4) p_k,
 

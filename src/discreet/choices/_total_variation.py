@@ -122,7 +122,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return np.stack([first, self.size - first], axis=1)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all candidates, or nothing if there are more than `most`."""
+        """Return all candidates, or None if there are more than `most`."""
         return self.listed_candidates() if self.size < most else None
 
     def evidence(self, output: Counts) -> Choice:
@@ -130,7 +130,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
 
     @property
     def likelihood_cost(self) -> Cost:
-        """Return the cost of one entry in a table of all laws."""
+        """Return the cost of one entry in a table of all distributions."""
         return Cost(30.0 * (self.size + 1))
 
     @cached_property
@@ -153,8 +153,8 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         drawn = np.empty(len(firsts), dtype=np.int64)
         for first in np.unique(firsts).tolist():
             same = np.flatnonzero(firsts == first)
-            law = FiniteDistribution(lambda first=first: self.weights(first))  # type: ignore[misc]
-            drawn[same] = law.sample(len(same), bits)
+            distribution = FiniteDistribution(lambda first=first: self.weights(first))  # type: ignore[misc]
+            drawn[same] = distribution.sample(len(same), bits)
         return np.stack([drawn, self.size - drawn], axis=-1).reshape(table.shape)
 
     def weights(self, first: int) -> list[arb]:
@@ -178,8 +178,8 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         log_x, log_rest = -(-log_odds).exp().log1p(), -log_odds.exp().log1p()
         term = ((a + b).lgamma() - (a + 1).lgamma() - b.lgamma() + a * log_x + (b - 1) * log_rest).exp()
         odds, totals = log_odds.exp(), [term]
-        for place in range(1, self.size):
-            term *= odds * (b - place) / (a + place)
+        for index in range(1, self.size):
+            term *= odds * (b - index) / (a + index)
             totals.append(totals[-1] + term)
         return totals[steps - 1]
 

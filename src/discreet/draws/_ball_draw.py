@@ -7,8 +7,8 @@ constant is ours). The draw is a point of a grid: with w = sqrt(d) h g, g whole,
 
     P(g) ~ e^(-g'Pg/2 + v'g)  on  ||w|| <= B,   P = h^2 (t X'X d / sigma^2 + d L I),   v = h t X'y sqrt(d) / sigma^2,
 
-L the prior's precision. P and v are fractions, so the law is sampled exactly with whole numbers. Restricting w to a
-grid does not enlarge R. The running time depends on the secret; see docs/threat-model.md.
+L the prior's precision. P and v are fractions, so the distribution is sampled exactly with whole numbers. Restricting w
+to a grid does not enlarge R. The running time depends on the secret; see docs/threat-model.md.
 """
 
 from collections.abc import Iterator, Mapping
@@ -108,7 +108,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
 
         D_i <= P_ii + kappa with P_ii <= h^2 (t n / sigma^2 + d L). By its choice kappa r^2 <= d + ||v|| r, r the
         radius of the ball, and ||v|| <= h t n sqrt(d) / sigma^2. Between two grid points a draw is kept with e^(-D_i/8)
-        of its usual chance, so steep laws on coarse grids would never be drawn.
+        of its usual chance, so steep distributions on coarse grids would never be drawn.
         """
         h, d, pull = self.spacing, self.model.dimension, self.power * self.size / self._variance
         return h**2 * (pull + d * self.model.prior_precision + d**2 / self._bound**2 + pull * d / self._bound)
@@ -140,7 +140,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         return PrivacyLoss.worst_case(self.guarantee.epsilon)
 
     def quadratic(self, moments: Wholes) -> tuple[Matrix, Vector]:
-        """Return P and v of the law P(g) ~ e^(-g'Pg/2 + v'g), exactly."""
+        """Return P and v of the distribution P(g) ~ e^(-g'Pg/2 + v'g), exactly."""
         squares, products = self.model.layout.sums(moments, self.size)
         h, d = self.spacing, self.model.dimension
         share = self.power / (self._variance * self.model.grid**2)
@@ -148,7 +148,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         return _with_ridge(matrix, d * self.model.prior_precision * h**2), [h * share * value for value in products]
 
     def sample(self, counts: Wholes, bits: RandomBits) -> Wholes:
-        """Draw a grid point for each row of made-up moments; secret statistics go through `publish`."""
+        """Draw a grid point for each row of simulated moments; secret statistics go through `publish`."""
         moments = self.model.moments(counts)
         rows = [self._draw(row, bits) for row in moments.reshape(-1, moments.shape[-1])]
         shape = (*moments.shape[:-1], self.model.dimension)
@@ -158,8 +158,8 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         matrix, shift = self.quadratic(moments)
         radius = self.squared_radius
         plain = TruncatedGaussian(np.array(matrix, dtype=float), np.array(shift, dtype=float), float(radius) ** 0.5)
-        kappa = _short(plain.kappa)  # any kappa >= 0 gives the same law
-        proposal = Proposal.of(_with_ridge(matrix, kappa), shift)
+        kappa = _short(plain.kappa)  # any kappa >= 0 gives the same distribution
+        proposal = BallProposal.of(_with_ridge(matrix, kappa), shift)
         while True:
             point = proposal.draw(bits)
             if point is None or (room := radius - sum(g * g for g in point)) < 0:
@@ -189,7 +189,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
 
     def log_prob_of_totals(self, output: Wholes, totals: Floats) -> Floats:
         """Refuse: a regression has no single total."""
-        raise DeclarationError("The law of drawn coefficients does not depend on a single total.")
+        raise DeclarationError("The distribution of drawn coefficients does not depend on a single total.")
 
     @property
     def likelihood_cost(self) -> Cost:
@@ -216,7 +216,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         return Draw(np.asarray(output), self)
 
     def outputs_for(self, counts: Wholes, most: int) -> Wholes | None:
-        """Return all points of the grid, or nothing if there are more than `most`."""
+        """Return all points of the grid, or None if there are more than `most`."""
         return self.outputs() if (2 * isqrt(int(self.squared_radius)) + 1) ** self.model.dimension <= most else None
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -254,7 +254,7 @@ def happens(exponent: Fraction, bits: RandomBits) -> bool:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class BallProposal:
     """Exact draws of whole vectors with P(g) ~ e^(-(g - m)'P(g - m)/2), one number after the other.
 
     With P = U'DU (U unit upper triangular) the exponent is sum_i D_i (g_i - c_i)^2 / 2, where c_i depends on the later
@@ -264,7 +264,7 @@ class Proposal:
         x = D_i (y - e)^2 / 2 - |y| / t_i + 1 / (2 D_i t_i^2) + 1 / (2 t_i) >= 0.
 
     One failure starts the whole vector again. No constant of these steps depends on the numbers drawn before, so the
-    kept vectors have exactly the stated law.
+    kept vectors have exactly the stated distribution.
     """
 
     pivots: Vector
@@ -272,7 +272,7 @@ class Proposal:
     mean: Vector
 
     @classmethod
-    def of(cls, matrix: Matrix, shift: Vector) -> "Proposal":
+    def of(cls, matrix: Matrix, shift: Vector) -> "BallProposal":
         """Factor the matrix exactly and solve for the mean."""
         d = len(shift)
         rest, pivots, upper = [row[:] for row in matrix], [], [[Fraction(0)] * d for _ in range(d)]

@@ -1,14 +1,14 @@
 """Several draws from one posterior: a privacy loss that dominates one draw, on a lattice, and sums of it.
 
 A curve is evaluated, from above, at the multiples of one step, and chords are drawn through the points: the loss whose
-curve that is has its values on the lattice. So sums of independent losses lie on the lattice too, and their law is a
-power of a Fourier transform, without any rounding of losses. What a transform gets wrong is small beside its largest
-values, not beside a delta of 1e-12. So the law is first tilted by e^(lambda L), which moves the losses that matter into
-the middle, and tilted back afterwards:
+curve that is has its values on the lattice. So sums of independent losses lie on the lattice too, and their
+distribution is a power of a Fourier transform, without any rounding of losses. What a transform gets wrong is small
+beside its largest values, not beside a delta of 1e-12. So the distribution is first tilted by e^(lambda L), which moves
+the losses that matter into the middle, and tilted back afterwards:
 
     delta(e) <= M^q e^(-lambda e) [ sum_(l > e) Q_l e^(-lambda (l - e)) (1 - e^(e - l)) + error ],   M = E e^(lambda L),
 
-Q the law of the sum of q tilted losses.
+Q the distribution of the sum of q tilted losses.
 """
 
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ def dominating_loss(
     """
     farthest = max(_reach(curve, negligible), epsilon or Fraction(0))
     step = farthest / _POINTS if epsilon is None else epsilon / max(1, round(_POINTS * epsilon / farthest))
-    places = [number * step for number in range(ceil(farthest / step) + 1)]
-    heights = [curve(place) for place in places] if several is None else several(places)
-    return LatticeLoss(PrivacyLoss.from_symmetric_curve(places, heights), step)
+    points = [number * step for number in range(ceil(farthest / step) + 1)]
+    heights = [curve(index) for index in points] if several is None else several(points)
+    return LatticeLoss(PrivacyLoss.from_symmetric_curve(points, heights), step)
 
 
 def _reach(curve: Curve, negligible: float) -> Fraction:
@@ -72,17 +72,17 @@ def composed_curve(single: LatticeLoss, times: int) -> Curve:
     """Return an upper bound on the privacy curve of `times` independent releases with a loss that dominates each."""
     if times == 1:
         return single.loss.delta_at
-    sums = _Sums(single, times)
+    sums = _LossSums(single, times)
     return lru_cache(maxsize=None)(sums.delta_at)
 
 
-class _Sums:
+class _LossSums:
     """The sum of independent losses on one lattice, tilted in several ways."""
 
     def __init__(self, single: LatticeLoss, times: int) -> None:
         loss, self._times, self._step = single.loss, times, float(single.step)
-        places = np.array([ceil(value / single.step) for value in loss.losses])  # up, should one lie off the lattice
-        self._first, self._chances = int(places.min()), np.bincount(places - places.min(), loss.probabilities)
+        indices = np.array([ceil(value / single.step) for value in loss.losses])  # up, should one lie off the lattice
+        self._first, self._chances = int(indices.min()), np.bincount(indices - indices.min(), loss.probabilities)
         self._values = (self._first + np.arange(len(self._chances))) * self._step
         self._length = 1 << ceil(log2(times * len(self._chances)))
         self._sums = (times * self._first + np.arange(self._length)) * self._step
@@ -105,7 +105,7 @@ class _Sums:
         )
 
     def _law(self, number: int) -> Floats:
-        """Return the law of the sum of losses tilted by e^(lambda L) / M."""
+        """Return the distribution of the sum of losses tilted by e^(lambda L) / M."""
         if number not in self._laws:
             tilted = self._chances * np.exp(self._tilts[number] * self._values - self._growths[number])
             power = np.fft.rfft(tilted, self._length) ** self._times

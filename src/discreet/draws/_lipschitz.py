@@ -123,12 +123,12 @@ def exponential_rate(prior_rate: float) -> StochasticLipschitz:
 
 
 def laplace_location(scale: float) -> Lipschitz:
-    """Return L = 1/scale for a Laplace law with an unknown centre (lemma 4, first reading)."""
+    """Return L = 1/scale for a Laplace distribution with an unknown centre (lemma 4, first reading)."""
     return Lipschitz(1 / scale, "|x - y|")
 
 
 def laplace_rate(prior_rate: float) -> StochasticLipschitz:
-    """Return c = lambda for a Laplace law with inverse scale theta ~ Exp(lambda) (lemma 4, second reading)."""
+    """Return c = lambda for a Laplace distribution with inverse scale theta ~ Exp(lambda) (lemma 4, second reading)."""
     return StochasticLipschitz(prior_rate, "|x - y|")
 
 
@@ -146,7 +146,7 @@ def bernoulli_rate(prior: float) -> StochasticLipschitz:
 
 
 def normal_rate(prior_rate: float, largest_mean: float = 1.0) -> StochasticLipschitz:
-    """Return c = 2 lambda for a normal law with precision ~ Exp(lambda) and |mean| <= 1.
+    """Return c = 2 lambda for a normal distribution with precision ~ Exp(lambda) and |mean| <= 1.
 
     Lemma 6 puts the prior on the variance; there the assumption fails. With precision q, |ln p(x) - ln p(y)| =
     q/2 |x^2 - y^2 - 2 mu (x - y)| <= q/2 rho for rho = |x^2 - y^2| + 2 |x - y|.

@@ -10,7 +10,7 @@ draw of that share does, Beta(s, t + tau) against Beta(s + tau, t), and its priv
 D falls as s or t grow: multiplying the share by an independent Beta(s + t + tau, r) turns t into t + r. Hence with
 three or more cells the worst neighbours have empty cells with the two smallest priors, whatever the number of records;
 with two cells all n pairs are compared. Other families with one parameter have a curve of the same kind, two tails of
-two laws. What a guarantee rests on is computed with balls and rounded up.
+two distributions. What a guarantee rests on is computed with balls and rounded up.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,8 +66,8 @@ def posterior_draw_delta(epsilon: ArrayLike, alpha: ArrayLike, beta: ArrayLike, 
     upper = np.exp(bounded) * betainc(t, s + tau, y) - betainc(t + tau, s, y) - np.expm1(bounded)
     first = np.exp(np.where(tiny, s * logit - betaln(s, t + tau), 0.0)) * tau / (s * (s + tau))
     found = np.select([tiny, logit <= 0], [first, lower], upper)
-    for place in map(tuple, np.argwhere(lost)):
-        found[place] = certified_draw_delta(*(Fraction(float(values[place])) for values in given))
+    for index in map(tuple, np.argwhere(lost)):
+        found[index] = certified_draw_delta(*(Fraction(float(values[index])) for values in given))
     found = np.maximum(0.0, found)
     return float(found) if found.ndim == 0 else found
 
@@ -109,7 +109,7 @@ def gamma_poisson_delta(epsilon: float, shape: float, step: float) -> float:
 
 
 def exponential_delta(epsilon: float, shape: float, ratio: float) -> float:
-    """Return the exact delta of one draw of an exponential rate: Gamma(shape) laws whose rates have this ratio > 1."""
+    """Return the exact delta of one draw of an exponential rate: Gamma(shape), with rates of this ratio > 1."""
     low, high = (shape * np.log(ratio) - epsilon) / (ratio - 1), (shape * np.log(ratio) + epsilon) / (ratio - 1)
     below = gammainc(shape, ratio * low) - exp(epsilon) * gammainc(shape, low) if low > 0 else 0.0
     above = gammaincc(shape, high) - exp(epsilon) * gammaincc(shape, ratio * high)
@@ -162,11 +162,11 @@ def _by_series(epsilon: Fraction, alpha: Fraction, beta: Fraction, power: Fracti
         ).exp()
     start, total, step = float(alpha), float(alpha + beta + power), float(power)
     for number in _TERMS:
-        places = np.arange(float(number))
+        indices = np.arange(float(number))
         ratio = (total + number) * above / (start + 1 + number)
-        terms = np.cumprod(np.append(1.0, (total + places[:-1]) * above / (start + 1 + places[:-1]))) / start
+        terms = np.cumprod(np.append(1.0, (total + indices[:-1]) * above / (start + 1 + indices[:-1]))) / start
         if ratio < 1 and terms[-1] / (1 - ratio) <= 1e-12 * terms[0]:
-            gaps = -np.expm1(np.cumsum(np.log1p(-step / (start + step + places))))
+            gaps = -np.expm1(np.cumsum(np.log1p(-step / (start + step + indices))))
             found = float(terms @ gaps) + float(terms[-1]) / (1 - ratio)
             with ctx.workprec(128):
                 return upper_float(front * arb(found) * arb(1 + 16 * number * 2.0**-53))

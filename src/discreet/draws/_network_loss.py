@@ -41,7 +41,7 @@ from discreet.draws._loss import (
 from discreet.privacy import PrivacyLoss, last_fitting
 
 _POINTS, _FEW_POINTS = 400, 100  # points of a curve on either side of zero; fewer for a row with two levels
-_LONGEST = 2**22  # most numbers in the law of a sum
+_LONGEST = 2**22  # most numbers in the distribution of a sum
 _FARTHEST = 600.0  # e^600 is still a float
 _LARGE = 1000  # prior parameter from which on curves are integrated
 _LARGEST = Fraction(10**9)  # the curve of this one is used for larger ones
@@ -152,9 +152,13 @@ def _composed(nodes: Mapping[NodeCurve, int], power: Fraction, delta: float, cer
     step = max(min(node.reach for node in found) / _POINTS, sum(2 * n.reach * n.times for n in found) / _LONGEST)
     length, beyond, sums, parts = 1, 0.0, 0, list[tuple[Floats, int]]()
     for node in found:
-        law, middle, lost = _on_lattice(node, power, step, certified)
-        length, beyond, sums = length + node.times * len(law), beyond + node.times * lost, sums + node.times * middle
-        parts.append((law, node.times))
+        distribution, middle, lost = _on_lattice(node, power, step, certified)
+        length, beyond, sums = (
+            length + node.times * len(distribution),
+            beyond + node.times * lost,
+            sums + node.times * middle,
+        )
+        parts.append((distribution, node.times))
     return _summed(parts, 1 << ceil(log2(length)), step, sums, beyond)
 
 
@@ -171,15 +175,15 @@ def _reach(curve: NodeCurve, power: float, negligible: float) -> float:
 
 
 def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> tuple[Floats, int, float]:
-    """Return a law on multiples of the step that dominates a node's loss, the place of zero, and what lies beyond.
+    """Return a distribution on multiples of the step dominating a node's loss, the index of zero, and the mass beyond.
 
     The curve is symmetric: delta(-e) = 1 - e^-e (1 - delta(e)). It is evaluated at every k-th point of the lattice
     only, where its reach allows that.
     """
     stride = max(1, int(node.reach / (_POINTS if node.curve.size is None else _FEW_POINTS) / step))
     count = max(1, ceil(node.reach / step / stride))
-    places = np.arange(count + 1) * stride
-    points = places * step
+    indices = np.arange(count + 1) * stride
+    points = indices * step
     if certified:
         heights = np.array([node.curve.certified(Fraction(point), power) for point in points.tolist()])
     else:
@@ -187,9 +191,9 @@ def _on_lattice(node: _Node, power: Fraction, step: float, certified: bool) -> t
     mirrored = np.minimum(1.0, -np.expm1(-points) + np.exp(-points) * heights)
     curve = np.concatenate([mirrored[:0:-1], heights])
     loss = PrivacyLoss.from_curve(np.concatenate([-points[:0:-1], points]).tolist(), curve.tolist())
-    where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + places[-1]
-    law = np.bincount(where, np.array(loss.probabilities), minlength=2 * places[-1] + 1)
-    return law.astype(float), int(places[-1]), loss.beyond
+    where = np.rint(np.array([float(value) for value in loss.losses]) / step).astype(int) + indices[-1]
+    distribution = np.bincount(where, np.array(loss.probabilities), minlength=2 * indices[-1] + 1)
+    return distribution.astype(float), int(indices[-1]), loss.beyond
 
 
 def _certified(epsilon: Fraction, prior: Fraction, power: Fraction) -> float:
@@ -242,15 +246,15 @@ def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: i
     step is added to every sum, for the rounding of its places.
     """
     transform = np.ones(length // 2 + 1, dtype=complex)
-    for law, times in parts:
-        transform *= np.fft.rfft(law, length) ** times
-    law = np.maximum(0.0, np.fft.irfft(transform, length))
+    for distribution, times in parts:
+        transform *= np.fft.rfft(distribution, length) ** times
+    distribution = np.maximum(0.0, np.fft.irfft(transform, length))
     sums = step * (np.arange(length) - middle + 1e-6)
     rounding = 16 * 2.0**-53 * sqrt(length) * log2(length) * sum(times for _, times in parts)
 
     def curve(epsilon: Fraction) -> float:
         above = slice(int(np.searchsorted(sums, float(epsilon))), None)
-        total = float(law[above] @ -np.expm1(float(epsilon) - sums[above]))
+        total = float(distribution[above] @ -np.expm1(float(epsilon) - sums[above]))
         return min(1.0, total * (1 + 1e-9) + rounding + beyond)
 
     return ComposedCurve(curve, rounding)

@@ -227,7 +227,7 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
     @cached_property
     def least_epsilon(self) -> Fraction:
         allowed = float(self.delta) * (1 - SLACK)
-        return least_fitting(lambda place: self._curve(place) <= allowed, self.epsilon)
+        return least_fitting(lambda index: self._curve(index) <= allowed, self.epsilon)
 
     @cached_property
     def _curve(self) -> Curve:
@@ -262,9 +262,9 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
     def _truncation(self, levels: int) -> Truncation:
         return Truncation(levels, self.least, self.grid_bits)
 
-    def laws(self, counts: Counts) -> list[tuple[CertifiedBeta, ...]]:
-        """Return the laws of the sticks of each row of each table, given one row of counts."""
-        return [self._row_laws(number, row[0].tolist()) for number, row in self._rows_of(counts[None])]
+    def distributions(self, counts: Counts) -> list[tuple[CertifiedBeta, ...]]:
+        """Return the distributions of the sticks of each row of each table, given one row of counts."""
+        return [self._row_distributions(number, row[0].tolist()) for number, row in self._rows_of(counts[None])]
 
     def _rows_of(self, tables: Counts) -> Iterator[tuple[int, Counts]]:
         """Yield the number of its variable and the counts (tables, levels) of each row of each table."""
@@ -272,8 +272,8 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
             found = self.model.table(variable.name, tables).reshape(len(tables), rows, levels)
             yield from ((number, found[:, row]) for row in range(rows))
 
-    def _row_laws(self, number: int, counts: Sequence[int]) -> tuple[CertifiedBeta, ...]:
-        """Return the laws of the sticks of a row with these counts."""
+    def _row_distributions(self, number: int, counts: Sequence[int]) -> tuple[CertifiedBeta, ...]:
+        """Return the distributions of the sticks of a row with these counts."""
         alpha = [Fraction(value) for value in self.drawn_under.prior[number]]
         largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
         return stick_distributions([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
@@ -290,18 +290,22 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.draws * self.draw_length), dtype=np.int64)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.draws * self.draw_length), dtype=np.int64)
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
-            parts = [self._draw(laws, len(same) * self.draws, bits) for laws in self.laws(row)]
+            same = np.flatnonzero(indices.ravel() == number)
+            parts = [
+                self._draw(distributions, len(same) * self.draws, bits) for distributions in self.distributions(row)
+            ]
             drawn[same] = np.concatenate(parts, axis=1).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
-    def _draw(self, laws: tuple[CertifiedBeta, ...], count: int, bits: RandomBits) -> Counts:
+    def _draw(self, distributions: tuple[CertifiedBeta, ...], count: int, bits: RandomBits) -> Counts:
         if self.least:
-            return self._truncation(len(laws) + 1).sample(laws, count, bits)
-        return np.column_stack([GridDistribution(law, self.grid_bits).sample(count, bits) for law in laws])
+            return self._truncation(len(distributions) + 1).sample(distributions, count, bits)
+        return np.column_stack(
+            [GridDistribution(distribution, self.grid_bits).sample(count, bits) for distribution in distributions]
+        )
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""
@@ -311,23 +315,26 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
         logs = np.zeros(len(tables))
         for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
-            kinds, places = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
+            kinds, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
             for kind, row in enumerate(kinds.tolist()):
-                same = np.flatnonzero(places.ravel() == kind)
-                logs[same] += self._log_masses(sticks[same], self._row_laws(number, row)).sum(axis=1)
+                same = np.flatnonzero(indices.ravel() == kind)
+                logs[same] += self._log_masses(sticks[same], self._row_distributions(number, row)).sum(axis=1)
         return logs.reshape(shape)
 
-    def _log_masses(self, sticks: Counts, laws: tuple[CertifiedBeta, ...]) -> Floats:
+    def _log_masses(self, sticks: Counts, distributions: tuple[CertifiedBeta, ...]) -> Floats:
         unit = 2.0**-self.grid_bits
-        parts = [law.log_mass(sticks[..., i] * unit, (sticks[..., i] + 1) * unit) for i, law in enumerate(laws)]
+        parts = [
+            distribution.log_mass(sticks[..., i] * unit, (sticks[..., i] + 1) * unit)
+            for i, distribution in enumerate(distributions)
+        ]
         logs = np.asarray(sum(parts))
         if not self.least:
             return logs
-        truncation = self._truncation(len(laws) + 1)
-        return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(laws), -inf)
+        truncation = self._truncation(len(distributions) + 1)
+        return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(distributions), -inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs on this grid, or nothing if there are more than `most`."""
+        """Return all outputs on this grid, or None if there are more than `most`."""
         return grid_points([(0, (1 << self.grid_bits) - 1)] * self.space.length, most)
 
     def parameters(self, output: Counts) -> dict[str, Floats]:

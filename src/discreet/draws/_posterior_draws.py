@@ -53,7 +53,7 @@ class PosteriorDraws(Sized[ModelT]):
 
     @property
     def gaussian_rho(self) -> Fraction | None:
-        """Return the zCDP parameter if the draws follow normal laws of one variance; else None."""
+        """Return the zCDP parameter if the draws follow normal distributions of one variance; else None."""
         return None
 
     @property
@@ -69,7 +69,7 @@ class PosteriorDraws(Sized[ModelT]):
 
     @property
     def rho(self) -> Fraction:
-        """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, q mu^2 / 2 for draws of a normal law.
+        """Return the zCDP cost: q (R/q)^2 / 8 for pure draws of bounded range, q mu^2 / 2 for normal draws.
 
         For all others it is the rho of epsilon, up to delta: (epsilon, delta)-DP is pure except on an event of
         probability delta (Kairouz, Oh and Viswanath, 2015).
@@ -132,7 +132,7 @@ class PosteriorDraws(Sized[ModelT]):
     def log_prob_of_totals(self, output: Counts, totals: Floats) -> Floats:
         """Return log P(output | total of the records' values): all that a family's posterior depends on."""
         if not isinstance(family := self.drawn_under, ReadableFamily):
-            raise DeclarationError("The law of drawn probabilities does not depend on a single total.")
+            raise DeclarationError("The distribution of drawn probabilities does not depend on a single total.")
         unit, logs = 2.0**-self.grid_bits, np.zeros(len(totals))
         for cell in output.tolist():
             ends = cell * unit, (cell + 1) * unit

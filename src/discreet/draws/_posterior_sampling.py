@@ -289,8 +289,8 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
     def _truncation(self) -> Truncation:
         return Truncation(len(self.model.cells), self.least, self.grid_bits)
 
-    def laws(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
-        """Return the independent laws of the numbers of one draw, given one row of counts."""
+    def distributions(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
+        """Return the independent distributions of the numbers of one draw, given one row of counts."""
         if not isinstance(drawn := self.drawn_under, Categories):
             return (drawn.posterior(counts, self.power),)
         return self._sticks(drawn, counts)
@@ -303,17 +303,22 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.draws * self.sticks), dtype=np.int64)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.draws * self.sticks), dtype=np.int64)
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
+            same = np.flatnonzero(indices.ravel() == number)
             drawn[same] = self._draw(row, len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
     def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
         if self.least and isinstance(table := self.drawn_under, Categories):
             return self._truncation.sample(self._sticks(table, counts), count, bits)
-        return np.column_stack([GridDistribution(law, self.grid_bits).sample(count, bits) for law in self.laws(counts)])
+        return np.column_stack(
+            [
+                GridDistribution(distribution, self.grid_bits).sample(count, bits)
+                for distribution in self.distributions(counts)
+            ]
+        )
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
         """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
@@ -321,25 +326,28 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
         outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.sticks)
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
-        rows, places = np.unique(tables, axis=0, return_inverse=True)
+        rows, indices = np.unique(tables, axis=0, return_inverse=True)
         logs = np.empty(len(tables))
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
-            logs[same] = self._log_masses(outputs[same], self.laws(row)).sum(axis=1)
+            same = np.flatnonzero(indices.ravel() == number)
+            logs[same] = self._log_masses(outputs[same], self.distributions(row)).sum(axis=1)
         return logs.reshape(shape)
 
-    def _log_masses(self, outputs: Counts, laws: tuple[CertifiedDistribution, ...]) -> Floats:
+    def _log_masses(self, outputs: Counts, distributions: tuple[CertifiedDistribution, ...]) -> Floats:
         unit = 2.0**-self.grid_bits
-        parts = [law.log_mass(outputs[..., i] * unit, (outputs[..., i] + 1) * unit) for i, law in enumerate(laws)]
+        parts = [
+            distribution.log_mass(outputs[..., i] * unit, (outputs[..., i] + 1) * unit)
+            for i, distribution in enumerate(distributions)
+        ]
         logs = np.asarray(sum(parts))
         if not self.least:
             return logs
-        return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(laws), -np.inf)
+        return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(distributions), -np.inf)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all outputs on this grid, or those of non-negligible probability; nothing if more than `most`."""
-        laws = zip(*(self.laws(row) for row in counts), strict=True)
-        return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in laws] * self.draws, most)
+        """Return all outputs on this grid, or those of non-negligible probability; None if more than `most`."""
+        distributions = zip(*(self.distributions(row) for row in counts), strict=True)
+        return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in distributions] * self.draws, most)
 
     def parameters(self, output: Counts) -> Floats:
         """Return the drawn parameters, one row for each draw: probabilities of the cells, or the one parameter."""
@@ -372,7 +380,8 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
 
     def _why_impossible(self, output: Counts) -> str | None:
         grids = [
-            GridDistribution(law, self.grid_bits) for law in self.laws(np.zeros(len(self.model.cells), dtype=np.int64))
+            GridDistribution(distribution, self.grid_bits)
+            for distribution in self.distributions(np.zeros(len(self.model.cells), dtype=np.int64))
         ]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))

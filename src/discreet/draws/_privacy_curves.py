@@ -5,14 +5,14 @@ Several draws are composed on a lattice; draws of a normal mean are one draw of 
 
 Kullback-Leibler divergences of neighbouring posteriors: Betas and Dirichlets, Gammas, normals.
 
-The privacy of one draw of a single parameter: two laws whose ratio of densities is monotone.
+The privacy of one draw of a single parameter: two distributions whose ratio of densities is monotone.
 
-Then the draws that tell two laws P and Q apart best lie in a tail, and with x where ln p/q = epsilon
+Then the draws that tell two distributions P and Q apart best lie in a tail, and with x where ln p/q = epsilon
 
     delta(epsilon) = P(beyond x) - e^epsilon Q(beyond x).
 
-Any interval that holds x gives a certified bound. Two normal laws of one variance have the closed form, and several
-draws from them tell no more than their mean does, which is normal again.
+Any interval that holds x gives a certified bound. Two normal distributions of one variance have the closed form, and
+several draws from them tell no more than their mean does, which is normal again.
 """
 
 from collections.abc import Callable, Sequence
@@ -77,8 +77,8 @@ def largest_divergence(prior: Sequence[float], size: int, power: float = 1.0, tr
     return neighbour_divergence(first + counts * power, second + (rest - counts) * power, tries * power)
 
 
-def law_divergence(one: CertifiedDistribution, two: CertifiedDistribution) -> float:
-    """Return the larger Kullback-Leibler divergence, both ways, of two Gamma laws, or two normal laws of one variance.
+def divergence_of(one: CertifiedDistribution, two: CertifiedDistribution) -> float:
+    """Return the larger Kullback-Leibler divergence, both ways, of two Gamma, or two normal of one variance.
 
     Gamma: (a - c) psi(a) - ln Gamma(a)/Gamma(c) + c ln(b/d) + a (d - b) / b for shapes a, c and rates b, d. Normal:
     half the squared distance of the means, in standard deviations.
@@ -106,7 +106,7 @@ _STRIDE = 32.0  # e^32 times as far: much farther out two large numbers would ca
 
 
 def certified_pair_delta(epsilon: Fraction, first: CertifiedDistribution, second: CertifiedDistribution) -> float:
-    """Return an upper bound on the delta of two laws whose ratio of densities is monotone, both ways."""
+    """Return an upper bound on the delta of two distributions whose ratio of densities is monotone, both ways."""
     with ctx.workprec(192):
         if (
             isinstance(first, CertifiedNormal)
@@ -117,9 +117,9 @@ def certified_pair_delta(epsilon: Fraction, first: CertifiedDistribution, second
         return max(0.0, *(upper_float(_tail_gap(epsilon, p, q)) for p, q in ((first, second), (second, first))))
 
 
-def mean_of_draws(law: CertifiedNormal, draws: int) -> CertifiedNormal:
-    """Return the law of the mean of several draws of a normal law, which says all that they say about its mean."""
-    return CertifiedNormal(law.mean, law.variance / draws)
+def mean_of_draws(distribution: CertifiedNormal, draws: int) -> CertifiedNormal:
+    """Return the distribution of the mean of several normal draws, which is sufficient for its mean."""
+    return CertifiedNormal(distribution.mean, distribution.variance / draws)
 
 
 def _normal_gap(allowed: arb, first: CertifiedNormal, second: CertifiedNormal) -> arb:
@@ -137,7 +137,7 @@ def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDis
 
     Any place in an interval [x0, x1] that holds it gives P beyond the outer end minus e^epsilon Q beyond the inner one.
     """
-    line = _Line(one, other)
+    line = _LogRatio(one, other)
     falls = line.loss(-1.0) > line.loss(1.0)
     inner, outer = _crossing(epsilon, line, falls)
     if falls:
@@ -145,7 +145,7 @@ def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDis
     return one.above(outer) - ball(epsilon).exp() * (other.above(inner) if inner is not None else 0)
 
 
-def _crossing(epsilon: Fraction, line: "_Line", falls: bool) -> tuple[arb | None, arb]:
+def _crossing(epsilon: Fraction, line: "_LogRatio", falls: bool) -> tuple[arb | None, arb]:
     """Return places inside and outside the tail where ln p/q > epsilon, as close as floats allow.
 
     The first is None where no place inside was found as far out as e^-2000: the second still bounds the tail.
@@ -158,15 +158,15 @@ def _crossing(epsilon: Fraction, line: "_Line", falls: bool) -> tuple[arb | None
     while not line.loss(inside) > allowed:
         inside, step = inside + sign * step, 2 * step
         if step > _FARTHEST:
-            return None, line.place(outside if inside == outside else inside)
+            return None, line.position(outside if inside == outside else inside)
     root = line.about(allowed, min(inside, outside), max(inside, outside))
     width = _NEAR * (abs(root) + 2.0**-10)
     while not (line.loss(root + sign * width) > allowed and line.loss(root - sign * width) < allowed):
         width *= 4
-    return line.place(root + sign * width), line.place(root - sign * width)
+    return line.position(root + sign * width), line.position(root - sign * width)
 
 
-class _Line:
+class _LogRatio:
     """The logarithm of the ratio of two densities, along a line that is mapped to their support."""
 
     def __init__(self, one: CertifiedDistribution, other: CertifiedDistribution) -> None:
@@ -176,7 +176,7 @@ class _Line:
         self._middle = max(middle, _TINY) if self._is_half else middle  # of a tiny shape the median is below all floats
         self._high = one.guess(0.8413)
 
-    def place(self, z: float) -> arb:
+    def position(self, z: float) -> arb:
         """Return a place in the support from a number on the whole line: logit, logarithm, or standard units."""
         if self._is_unit:
             return 1 / (1 + (-arb(z)).exp())
@@ -185,7 +185,7 @@ class _Line:
 
     def loss(self, z: float) -> arb:
         """Return ln p/q at a place, enclosed."""
-        x = self.place(z)
+        x = self.position(z)
         return self._one.log_density(x) - self._other.log_density(x)
 
     def about(self, allowed: arb, low: float, high: float) -> float:
@@ -243,9 +243,9 @@ def certified_loss(
     if draws > 1:
         return dominating_loss(certified_curve(model, size, power, draws, delta), negligible, epsilon).loss
 
-    def curve(place: Fraction) -> float:
-        tolerances = (0.0, TOLERANCE) if place == epsilon else (negligible, _ROUGH)
-        return certified_delta(model, size, power, place, *tolerances)
+    def curve(index: Fraction) -> float:
+        tolerances = (0.0, TOLERANCE) if index == epsilon else (negligible, _ROUGH)
+        return certified_delta(model, size, power, index, *tolerances)
 
     return dominating_loss(curve, negligible, epsilon).loss
 
@@ -260,13 +260,13 @@ def least_epsilon(
     """
     allowed = float(delta) * (1 - SLACK)
 
-    def fits(place: Fraction) -> bool:
+    def fits(index: Fraction) -> bool:
         if draws == 1:
-            return certified_delta(model, size, power, place, allowed) <= allowed
-        return certified_curve(model, size, power, draws, delta)(place) <= allowed
+            return certified_delta(model, size, power, index, allowed) <= allowed
+        return certified_curve(model, size, power, draws, delta)(index) <= allowed
 
-    def about(place: Fraction) -> bool:
-        return excess(model, size, float(power), draws, place, delta) <= 0 if draws == 1 else fits(place)
+    def about(index: Fraction) -> bool:
+        return excess(model, size, float(power), draws, index, delta) <= 0 if draws == 1 else fits(index)
 
     return least_fitting(fits, epsilon, about)
 
@@ -287,7 +287,7 @@ def least_fitting(
 
 
 def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fraction | None:
-    """Return draws mu^2 / 2 for draws of a normal law that one record moves by mu standard deviations; else None.
+    """Return draws mu^2 / 2 for normal draws that one record moves by mu standard deviations; else None.
 
     D_a = a mu^2 / 2 for every order (Gaussian Renyi divergence), so no delta is needed.
     """
@@ -297,13 +297,13 @@ def gaussian_rho(model: Drawable, size: int, power: Fraction, draws: int) -> Fra
 
 
 def exact_divergence(model: Drawable, size: int, power: Fraction) -> float:
-    """Return the largest Kullback-Leibler divergence between the laws of one draw for neighbours, both ways."""
+    """Return the largest Kullback-Leibler divergence of one draw between neighbours, both ways."""
     if (chance := _tries(model)) is not None:
         first, second, tries = chance
         return largest_divergence((float(first), float(second)), size, float(power), tries)
     if isinstance(model, Categories):
         return largest_divergence(model.concentration.tolist(), size, float(power))
-    return max(law_divergence(*pair) for pair in _pairs(model, size, power))
+    return max(divergence_of(*pair) for pair in _pairs(model, size, power))
 
 
 def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fraction, delta: Fraction) -> float:
@@ -320,8 +320,8 @@ def excess(model: Drawable, size: int, power: float, draws: int, epsilon: Fracti
     def curves(allowed: Sequence[Fraction]) -> list[float]:
         if not a:  # no chance: balls
             return [certified_delta(model, size, rounded, each) for each in allowed]
-        places = np.array([float(each) for each in allowed])
-        found: list[float] = posterior_draw_delta(places[:, None], s, t, tries * power).max(axis=1).tolist()
+        epsilons = np.array([float(each) for each in allowed])
+        found: list[float] = posterior_draw_delta(epsilons[:, None], s, t, tries * power).max(axis=1).tolist()
         return found
 
     found = _composed(model, size, rounded, draws, delta, lambda allowed: curves([allowed])[0], curves)(epsilon)
@@ -363,7 +363,7 @@ def _pairs(
 def _means(
     pairs: tuple[tuple[CertifiedDistribution, CertifiedDistribution], ...], draws: int
 ) -> tuple[tuple[CertifiedNormal, CertifiedNormal], ...]:
-    """Return the laws of the mean of several draws if all pairs are normal laws of one variance, else nothing."""
+    """Return the distributions of the mean of several draws if all are normal with one variance, else None."""
     normal = [(one, two) for one, two in pairs if isinstance(one, CertifiedNormal) and isinstance(two, CertifiedNormal)]
     if len(normal) < len(pairs) or any(one.variance != two.variance for one, two in normal):
         return ()

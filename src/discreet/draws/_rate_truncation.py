@@ -110,11 +110,11 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
             inside = f"above {start}" if end is None else f"between {start} and {end}"
             raise DeclarationError(f"lowest and highest must lie {inside}, like the parameter of this family.")
-        law = self._law(max(self.model.values) * self.size)
-        if max(getattr(law, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
+        distribution = self._law(max(self.model.values) * self.size)
+        if max(getattr(distribution, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
             raise DeclarationError(
-                f"The law of these draws has parameters above {_LARGEST:,}, and certifying its tails would take too "
-                "long. Use fewer records or a smaller power of the likelihood."
+                f"The distribution of these draws has parameters above {_LARGEST:,}, and certifying its tails would "
+                "take too long. Use fewer records or a smaller power of the likelihood."
             )
         if self.last < self.first:
             raise DeclarationError(
@@ -217,17 +217,20 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
             raise DeclarationError("The privacy loss of these draws could not be bounded. State a narrower interval.")
         return min(Fraction(found) * self.draws, self.range)
 
-    def _log_ratio(self, total: Fraction, other: Fraction, place: Fraction) -> arb:
+    def _log_ratio(self, total: Fraction, other: Fraction, index: Fraction) -> arb:
         """Return by how much the density given one total exceeds that given another, at a place, both truncated."""
         one, two = (self._law(each) for each in (total, other))
-        x, masses = ball(place), [self._grid(law).mass(self.first, self.last + 1).log() for law in (one, two)]
+        x, masses = (
+            ball(index),
+            [self._grid(distribution).mass(self.first, self.last + 1).log() for distribution in (one, two)],
+        )
         return one.log_density(x) - masses[0] - two.log_density(x) + masses[1]
 
     def _law(self, total: Fraction) -> CertifiedDistribution:
         return self.model.posterior_given_total(total, self.size, self.power)
 
-    def _grid(self, law: CertifiedDistribution) -> GridDistribution:
-        return GridDistribution(law, self.grid_bits, self.first, self.last)
+    def _grid(self, distribution: CertifiedDistribution) -> GridDistribution:
+        return GridDistribution(distribution, self.grid_bits, self.first, self.last)
 
     @cached_property
     def rate(self) -> Fraction:
@@ -245,12 +248,12 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
     @cached_property
     def _order(self) -> list[int]:
         """Return the levels by what they stand for."""
-        return sorted(range(len(self.model.values)), key=lambda place: self.model.values[place])
+        return sorted(range(len(self.model.values)), key=lambda index: self.model.values[index])
 
     @cached_property
     def metric(self) -> Tree:
         """Return the distance between the numbers of levels; refused where two levels represent the same number."""
-        values, names = self.model.values, [self.model.cells[place] for place in self._order]
+        values, names = self.model.values, [self.model.cells[index] for index in self._order]
         lengths = [values[two] - values[one] for one, two in pairwise(self._order)]
         return Tree(self.model.column, range(1, len(names)), lengths, names)
 
@@ -259,9 +262,9 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         """Return the privacy loss for each unit of the numbers that levels represent."""
         return self.rate
 
-    def records_at(self, places: Sequence[int]) -> Counts:
+    def records_at(self, indices: Sequence[int]) -> Counts:
         """Return what a record at each of these places adds to the counts: one, to its level."""
-        return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(places)]])
+        return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(indices)]])
 
     @property
     def guarantee(self) -> Guarantee:
@@ -289,10 +292,10 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
-        rows, places = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(places.ravel()), self.draws), dtype=np.int64)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.draws), dtype=np.int64)
         for number, row in enumerate(rows):
-            same = np.flatnonzero(places.ravel() == number)
+            same = np.flatnonzero(indices.ravel() == number)
             drawn[same] = self._grid(self._laws(row)).sample(len(same) * self.draws, bits).reshape(len(same), -1)
         return drawn.reshape(*table.shape[:-1], -1)
 
@@ -303,10 +306,10 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         outputs = np.broadcast_to(outputs, (*shape, self.draws)).reshape(-1, self.draws)
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
         sums = tables @ np.array([float(value) for value in self.model.values])
-        totals, places = np.unique(sums, return_inverse=True)
+        totals, indices = np.unique(sums, return_inverse=True)
         cells, drawn = np.unique(outputs, return_inverse=True)
         shares = self._log_shares(cells, totals)
-        found = shares[drawn.reshape(outputs.shape), places.reshape(-1, 1)].sum(axis=1)
+        found = shares[drawn.reshape(outputs.shape), indices.reshape(-1, 1)].sum(axis=1)
         return np.asarray(found.reshape(shape))
 
     def log_prob_of_totals(self, output: Counts, totals: Floats) -> Floats:
@@ -349,7 +352,7 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         return Cost(_OPERATIONS * self.draws, self.draws)
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
-        """Return all cells of the interval, for each draw; nothing if more than `most`."""
+        """Return all cells of the interval, for each draw; None if more than `most`."""
         return grid_points([(self.first, self.last)] * self.draws, most)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:

@@ -1,4 +1,4 @@
-"""Draws from a Dirichlet law whose probabilities are all at least w, by a rejection that seldom rejects, for all data.
+"""Exact draws from a Dirichlet distribution truncated to probabilities of at least w, by rejection.
 
 Let theta_j be the probability with the largest shape, T = theta_j = 1 - S, and b = a_j - 1 >= 0. Then for any rate
 
@@ -11,7 +11,7 @@ the density is multiplied by theta_1 + ... + theta_m = 1: a sum of m densities, 
 
 A Gamma number on an interval is drawn through y = ln(theta / w), whose density ~ e^(a y - c e^y) is log-concave for all
 a > 0, below a constant and two tangents. Places are chosen with floats, on which nothing but speed depends. Numbers are
-balls, functions of uniform bits that are drawn when they are needed; so laws are exact.
+balls, functions of uniform bits that are drawn when they are needed; so distributions are exact.
 """
 
 from collections import Counter
@@ -49,16 +49,16 @@ class TruncatedDirichlet:
         found = {shape: tilt.weight() for shape, tilt in self._tilts.items()}
         return [found[self._shapes[last]] for last in self._lasts]
 
-    def propose(self, bits: RandomBits) -> "Proposal":
+    def propose(self, bits: RandomBits) -> "DirichletProposal":
         """Return a proposal that is to be kept with its `acceptance`."""
         last = self._lasts[0 if self._choice is None else int(self._choice.sample(1, bits)[0])]
         tilt = self._tilts[self._shapes[last]]
         others = [*self._shapes[:last], *self._shapes[last + 1 :]]
-        return Proposal(tilt, last, [tilt.laws[shape].draw(bits) for shape in others])
+        return DirichletProposal(tilt, last, [tilt.distributions[shape].draw(bits) for shape in others])
 
 
 class _Tilt:
-    """The bound T^b <= C e^(-rate S), T the probability of cell `last`, and the laws of the others by their shapes."""
+    """The bound T^b <= C e^(-rate S), T the probability of cell `last`; the other distributions by shape."""
 
     def __init__(self, shapes: Sequence[Fraction], last: int, least: Fraction) -> None:
         most = 1 - (len(shapes) - 1) * least
@@ -67,18 +67,18 @@ class _Tilt:
         self.power = shapes[last] - 1 if shapes[last] >= 1 else shapes[last]
         self.rate = _balanced_rate(self._others, self.power, least, most)
         self.level = min(max(self.power / self.rate, least), most)
-        self.laws = {shape: LogGamma(shape, self.rate * least, top) for shape in self._others}
+        self.distributions = {shape: LogGamma(shape, self.rate * least, top) for shape in self._others}
 
     def weight(self) -> arb:
         """Return C times the normalisers of all Gamma numbers."""
         found = (ball(self.power) * ball(self.level).log() + ball(self.rate * (1 - self.level))).exp()
         for shape, times in self._others.items():
-            found *= (self.laws[shape].total() * ball(self.least) ** ball(shape)) ** times
+            found *= (self.distributions[shape].total() * ball(self.least) ** ball(shape)) ** times
         return found
 
 
 @dataclass(frozen=True)
-class Proposal:
+class DirichletProposal:
     """A vector of probabilities, known to as many digits as are drawn; the one of cell `last` is what others leave."""
 
     tilt: _Tilt
@@ -106,7 +106,7 @@ class Proposal:
 
 
 class LogGamma:
-    """The law of y with density ~ e^(a y - c e^y) on 0 <= y <= top, drawn below a constant and two tangents."""
+    """The density ~ e^(a y - c e^y) on 0 <= y <= top, drawn below a constant and two tangents."""
 
     def __init__(self, shape: Fraction, scale: Fraction, top: Fraction) -> None:
         self.shape, self._scale, self._top = shape, scale, top
@@ -169,7 +169,7 @@ class _Piece:
 class LazyLog:
     """A number y with density ~ e^(slope y) on a piece, as a function of a uniform number."""
 
-    law: LogGamma
+    distribution: LogGamma
     piece: _Piece
     uniform: LazyUniform
 
@@ -178,7 +178,7 @@ class LazyLog:
         low, width = ball(self.piece.low), ball(self.piece.high - self.piece.low)
         if self.piece.touch is None:
             return low + self.uniform.enclosed * width
-        _, slope = self.law.line(self.piece)
+        _, slope = self.distribution.line(self.piece)
         return low + (self.uniform.enclosed * (slope * width).expm1()).log1p() / slope
 
 
@@ -245,9 +245,9 @@ def _means(shapes: Floats, rate: float, least: float, most: float) -> Floats:
     peaks = np.clip(np.log(shapes) - log(scale), 0.0, top)
     there = scale * np.exp(peaks)
     low, high = _edges(shapes, there, -peaks), _edges(shapes, there, top - peaks)
-    places = ((low + high) / 2)[:, None] + ((high - low) / 2)[:, None] * _NODES
-    weights = np.exp(shapes[:, None] * places - there[:, None] * np.expm1(places)) * _WEIGHTS
-    thetas = least * np.exp(peaks[:, None] + places)
+    points = ((low + high) / 2)[:, None] + ((high - low) / 2)[:, None] * _NODES
+    weights = np.exp(shapes[:, None] * points - there[:, None] * np.expm1(points)) * _WEIGHTS
+    thetas = least * np.exp(peaks[:, None] + points)
     return np.asarray((weights * thetas).sum(axis=1) / weights.sum(axis=1))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
-from discreet.draws._truncated_dirichlet import Proposal, TruncatedDirichlet
+from discreet.draws._truncated_dirichlet import DirichletProposal, TruncatedDirichlet
 from discreet.mathematics.distributions import CertifiedBeta, CertifiedDistribution
 from discreet.mechanism import MOST_GRID_BITS, GridDistribution, LazyUniform, truncated_range
 from discreet.noise.randomness import FiniteDistribution, RandomBits
@@ -41,23 +41,23 @@ class Truncation:
     def __init__(self, cells: int, least: Fraction, grid_bits: int) -> None:
         self._cells, self._least, self._grid_bits = cells, least, grid_bits
 
-    def _range(self, place: int, left: Fraction) -> tuple[int, int]:
+    def _range(self, index: int, left: Fraction) -> tuple[int, int]:
         """Return the first and last cell of a stick when at least `left` of the whole is left for it."""
-        return truncated_range(self._cells - place, self._least / left, self._grid_bits)
+        return truncated_range(self._cells - index, self._least / left, self._grid_bits)
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no vector of cells counts, by looking at the most even one."""
+        """Return whether no vector of cells counts, by looking at the most even one."""
         left = Fraction(1)
-        for place in range(self._cells - 1):
-            first, last = self._range(place, left)
+        for index in range(self._cells - 1):
+            first, last = self._range(index, left)
             if first > last:
                 return True
             left *= 1 - Fraction(first + 1, 1 << self._grid_bits)
         return left < self._least
 
     def refusal(self, concentration: Fraction, smallest: Fraction) -> str | None:
-        """Tell why draws might not end soon, from public facts: the sum of all shapes and the smallest of the prior.
+        """Return why draws might not end soon, from public facts: the sum of all shapes and the smallest of the prior.
 
         All theta with theta_i >= w + d, d = m 2^-g, lie in cells that count. Moving the simplex theta_i >= w into that
         one changes a density by at most (1 - t)^(concentration + m), t = d / (1/m - w), and e^(-t / w) more where
@@ -77,34 +77,39 @@ class Truncation:
     def _is_listed(self) -> bool:
         return self._grid_bits * (self._cells - 1) <= _MOST_LISTED
 
-    def sample(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
-        """Draw independent vectors of cells, given the laws of the sticks."""
+    def sample(self, distributions: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
+        """Draw independent vectors of cells, given the distributions of the sticks."""
         if self._cells == 2:
-            return GridDistribution(laws[0], self._grid_bits, *self._range(0, Fraction(1))).sample(count, bits)[:, None]
+            return GridDistribution(distributions[0], self._grid_bits, *self._range(0, Fraction(1))).sample(
+                count, bits
+            )[:, None]
         if self._is_listed:
-            return self._from_list(laws, count, bits)
-        law = TruncatedDirichlet([*(law.a for law in laws), laws[-1].b], self._least)
+            return self._from_list(distributions, count, bits)
+        distribution = TruncatedDirichlet(
+            [*(distribution.a for distribution in distributions), distributions[-1].b], self._least
+        )
         drawn: list[list[int]] = []
         while len(drawn) < count:
-            cells = self._kept(law.propose(bits), bits)
+            cells = self._kept(distribution.propose(bits), bits)
             if cells is not None and self._holds(cells):
                 drawn.append(cells)
         return np.array(drawn, dtype=np.int64)
 
-    def _from_list(self, laws: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
+    def _from_list(self, distributions: Sequence[CertifiedBeta], count: int, bits: RandomBits) -> Counts:
         """Draw from the list of all vectors that count, with the masses of their cells."""
         unit = 1 << self._grid_bits
         listed = [cells for cells in product(range(unit), repeat=self._cells - 1) if self._holds(cells)]
 
         def weights() -> list[arb]:
             masses = [
-                [GridDistribution(law, self._grid_bits).mass(cell, cell + 1) for cell in range(unit)] for law in laws
+                [GridDistribution(distribution, self._grid_bits).mass(cell, cell + 1) for cell in range(unit)]
+                for distribution in distributions
             ]
             return [prod((m[cell] for m, cell in zip(masses, cells, strict=True)), start=arb(1)) for cells in listed]
 
         return np.array(listed, dtype=np.int64)[FiniteDistribution(weights).sample(count, bits)]
 
-    def _kept(self, proposal: Proposal, bits: RandomBits) -> list[int] | None:
+    def _kept(self, proposal: DirichletProposal, bits: RandomBits) -> list[int] | None:
         """Return the cells of the sticks of a proposal if it is kept; digits are drawn until all is sure."""
         uniform = LazyUniform(bits)
         while True:
@@ -131,7 +136,7 @@ class Truncation:
         return found
 
     def holds(self, cells: Counts) -> NDArray[np.bool_]:
-        """Tell which vectors of cells (last axis) count, in exact arithmetic."""
+        """Return which vectors of cells (last axis) count, in exact arithmetic."""
         if self._cells == 2:
             first, last = self._range(0, Fraction(1))
             return np.asarray((cells[..., 0] >= first) & (cells[..., 0] <= last))
@@ -140,8 +145,8 @@ class Truncation:
 
     def _holds(self, cells: Sequence[int]) -> bool:
         left = Fraction(1)
-        for place, cell in enumerate(cells):
-            first, last = self._range(place, left)
+        for index, cell in enumerate(cells):
+            first, last = self._range(index, left)
             if not first <= cell <= last:
                 return False
             left *= 1 - Fraction(cell + 1, 1 << self._grid_bits)
@@ -149,7 +154,7 @@ class Truncation:
                 return False
         return True
 
-    def log_normaliser(self, laws: Sequence[CertifiedDistribution]) -> float:
+    def log_normaliser(self, distributions: Sequence[CertifiedDistribution]) -> float:
         """Return the logarithm of the untruncated probability of all vectors that count, summed cell by cell.
 
         With two cells this is one difference; with more it is offered for small grids only.
@@ -161,22 +166,24 @@ class Truncation:
                 "computed."
             )
         if self._cells == 2:
-            grid = GridDistribution(laws[0], self._grid_bits, *self._range(0, Fraction(1)))
+            grid = GridDistribution(distributions[0], self._grid_bits, *self._range(0, Fraction(1)))
             with ctx.workprec(2 * _WORD):
                 return float(grid.mass(grid.first, grid.last + 1).log().mid())
-        return log(self._summed(laws, 0, Fraction(1)))
+        return log(self._summed(distributions, 0, Fraction(1)))
 
-    def _summed(self, laws: Sequence[CertifiedDistribution], place: int, left: Fraction) -> float:
-        first, last = self._range(place, left)
-        unit, law = 2.0**-self._grid_bits, laws[place]
+    def _summed(self, distributions: Sequence[CertifiedDistribution], index: int, left: Fraction) -> float:
+        first, last = self._range(index, left)
+        unit, distribution = 2.0**-self._grid_bits, distributions[index]
         if first > last:
             return 0.0
-        if place == len(laws) - 1:
-            return float(np.exp(law.log_mass(np.float64(first * unit), np.float64((last + 1) * unit))))
+        if index == len(distributions) - 1:
+            return float(np.exp(distribution.log_mass(np.float64(first * unit), np.float64((last + 1) * unit))))
         cells = np.arange(first, last + 1)
-        masses = np.exp(law.log_mass(cells * unit, (cells + 1) * unit))
+        masses = np.exp(distribution.log_mass(cells * unit, (cells + 1) * unit))
         rests = (left * (1 - Fraction(int(cell) + 1, 1 << self._grid_bits)) for cell in cells)
-        return float(sum(m * self._summed(laws, place + 1, rest) for m, rest in zip(masses, rests, strict=True)))
+        return float(
+            sum(m * self._summed(distributions, index + 1, rest) for m, rest in zip(masses, rests, strict=True))
+        )
 
 
 def enough_grid_bits(fewest: int, cells: int, least: Fraction, prior: Sequence[Fraction], added: Fraction) -> int:

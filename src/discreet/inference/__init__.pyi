@@ -48,15 +48,15 @@ from discreet.inference._pair_counts import PairCounts as PairCounts
 from discreet.inference._pair_counts import pair_rows as pair_rows
 from discreet.inference._pictures import Distribution as Distribution
 from discreet.inference._pictures import Graph as Graph
+from discreet.inference._pictures import IntervalLine as IntervalLine
 from discreet.inference._pictures import Intervals as Intervals
-from discreet.inference._pictures import Line as Line
 from discreet.inference._pictures import TableEntry as TableEntry
 from discreet.inference._posterior import Posterior
 from discreet.inference._posterior import little_information as little_information
 from discreet.inference._posterior import require_posterior as require_posterior
 from discreet.inference._posterior_sample import Group as Group
 from discreet.inference._posterior_sample import PosteriorSample as PosteriorSample
-from discreet.inference._prior_strengths import read_strengths as read_strengths
+from discreet.inference._prior_strengths import solve_with_strengths as solve_with_strengths
 from discreet.inference._problem import (
     MOST_NUMBERS,
     MOST_OPERATIONS,
@@ -117,7 +117,7 @@ from discreet.inference._row_windows import RowWindows as RowWindows
 from discreet.inference._sampled_tables import BLOCK as BLOCK
 from discreet.inference._sampled_tables import WARM as WARM
 from discreet.inference._sampled_tables import SampledTables as SampledTables
-from discreet.inference._sampled_tables import Target as Target
+from discreet.inference._sampled_tables import TablesTarget as TablesTarget
 from discreet.inference._sampled_tables import chains_for as chains_for
 from discreet.inference._sampled_tables import longest_for as longest_for
 from discreet.inference._table_counts import Split as Split
@@ -129,7 +129,7 @@ from discreet.inference._tempering import Particles as Particles
 from discreet.inference._weighted_tables import WeightedTables as WeightedTables
 from discreet.inference._weighted_tables import most_tables as most_tables
 from discreet.inference._windows import CellWindows as CellWindows
-from discreet.inference._windows import Seen as Seen
+from discreet.inference._windows import NoisyRow as NoisyRow
 from discreet.inference._windows import Windowed as Windowed
 from discreet.inference._work_limit import not_read as not_read
 from discreet.inference._work_limit import require as require

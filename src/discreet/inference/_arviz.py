@@ -85,7 +85,7 @@ def arviz_export(posterior: "Posterior", draws: int, seed: int) -> ArvizExport:
     axes = {name: (f"{name} number",) for name in names}
     dims = {group: dict(posterior.dims) for group in ("posterior", "prior")}
     coords = dict(posterior.coords) | {
-        axis: tuple(str(place) for place in range(1, len(release.output) + 1))
+        axis: tuple(str(index) for index in range(1, len(release.output) + 1))
         for (axis,), release in zip(axes.values(), posterior.releases, strict=True)
     }
     return ArvizExport(groups, {**dims["posterior"], **axes}, coords, _words(posterior, left_out))
@@ -125,7 +125,7 @@ def _names(releases: Sequence[Release], taken: Collection[str]) -> list[str]:
     """Return a name for every release that a tree can hold: its label, numbered if another release has the same."""
     plain = [release.label.replace("/", "|") for release in releases]
     labels = [f"release {own}" if own in {*taken, "chain", "draw"} else own for own in plain]
-    return [f"{own} ({place + 1})" if labels.count(own) > 1 else own for place, own in enumerate(labels)]
+    return [f"{own} ({index + 1})" if labels.count(own) > 1 else own for index, own in enumerate(labels)]
 
 
 def _most(releases: Sequence[Release]) -> int:
@@ -149,9 +149,9 @@ def _published(
     if not isinstance(posterior, HasReplicates):
         raise DeclarationError(f"further records cannot be drawn for {posterior.text.subject}")
     further, found = posterior.replicate(sample, generator), {}
-    for place, (name, release) in enumerate(zip(names, posterior.releases, strict=True)):
+    for index, (name, release) in enumerate(zip(names, posterior.releases, strict=True)):
         counts = seen_by(release, posterior.model, further)
-        found[name] = release.mechanism.sample(counts, SeededBits(seed + 1_000 * place))[None]
+        found[name] = release.mechanism.sample(counts, SeededBits(seed + 1_000 * index))[None]
     return found
 
 

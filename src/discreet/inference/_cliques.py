@@ -101,9 +101,9 @@ def _eliminated(
     while sinks:
         listed = sorted(sinks)
         sizes = np.array([logs[[v, *tied[v]]].sum() for v in listed])
-        place = int((sizes - spread * generator.gumbel(size=len(listed))).argmin())
-        v = listed[place]
-        cost += float(np.exp(min(sizes[place], 600.0)))
+        index = int((sizes - spread * generator.gumbel(size=len(listed))).argmin())
+        v = listed[index]
+        cost += float(np.exp(min(sizes[index], 600.0)))
         order.append((v, frozenset(tied[v])))
         for u in tied[v]:
             tied[u] |= tied[v] - {u}
@@ -127,7 +127,7 @@ def _filled(order: _Order, levels: Sequence[int], parents: Parents) -> list[Cliq
         home = found[turn[max(axes, key=lambda u: turn[u])]]
         inside = (*home.parents, *home.context, home.variable)
         cells = np.indices(home.shape).reshape(len(inside), -1)
-        places = np.ravel_multi_index([cells[inside.index(u)] for u in axes], shape[:-1])
-        margin = (np.arange(prod(shape[:-1]))[:, None] == places).astype(float)
+        indices = np.ravel_multi_index([cells[inside.index(u)] for u in axes], shape[:-1])
+        margin = (np.arange(prod(shape[:-1]))[:, None] == indices).astype(float)
         found.append(Clique(v, own, rest, turn[home.variable], shape, margin))
     return found

@@ -1,12 +1,13 @@
 """Chains through normal coordinates of all tables: they follow smooth slopes, and decide by the whole numbers.
 
-The law of the coordinates q is e^(-q.q/2) times the weight of the map to whole numbers times P(outputs | counts). A
-chain starts with a random velocity and goes along slopes of a smooth stand-in (Hamiltonian Monte Carlo). Each step
-shears, whatever the slope is, so going to q' is accepted with min(1, law(q') / law(q) e^(K - K')) by the exact law, and
-the posterior is exact in the limit. One record changes log P by epsilon at most, so rounding costs the less the more
-private a release is. Velocities have the metric H = I + mean of J' diag(information) J over some chains, J the
-derivatives of the measured numbers by q, made to fit the chains' own spread. Every chain starts from its own draw and
-shares nothing but step and metric with the others, so what their means differ by tells their error.
+The distribution of the coordinates q is e^(-q.q/2) times the weight of the map to whole numbers times P(outputs |
+counts). A chain starts with a random velocity and goes along slopes of a smooth stand-in (Hamiltonian Monte Carlo).
+Each step shears, whatever the slope is, so going to q' is accepted with min(1, distribution(q') / distribution(q) e^(K
+- K')) by the exact distribution, and the posterior is exact in the limit. One record changes log P by epsilon at most,
+so rounding costs the less the more private a release is. Velocities have the metric H = I + mean of J'
+diag(information) J over some chains, J the derivatives of the measured numbers by q, made to fit the chains' own
+spread. Every chain starts from its own draw and shares nothing but step and metric with the others, so what their means
+differ by tells their error.
 """
 
 from collections.abc import Sequence
@@ -87,7 +88,7 @@ class CountChains:
         return share
 
     def _judge(self, q: Floats, energy: Floats) -> float:
-        """Go to q or stay, by the exact law; return the mean probability of going."""
+        """Go to q or stay, by the exact distribution; return the mean probability of going."""
         tables, weights, fits = self._evaluated(q)
         with np.errstate(invalid="ignore"):
             change = weights - self.weights + self.power * (fits - self.fits) + energy
@@ -108,7 +109,7 @@ class CountChains:
         angles = self._generator.uniform(0, np.pi, size=chains)
         q = self.q.copy()
         q[own] = q[own] * np.cos(angles) + self._generator.standard_normal(chains) * np.sin(angles)
-        self._judge(q, 0.5 * (q[own] ** 2 - self.q[own] ** 2))  # the proposal keeps the normal law by itself
+        self._judge(q, 0.5 * (q[own] ** 2 - self.q[own] ** 2))  # the proposal keeps the normal distribution by itself
 
     def learn_metric(self, rescaled: bool) -> None:
         """CostEstimate out the metric near the chains; `rescaled` makes it fit their spread."""
@@ -134,7 +135,7 @@ class CountChains:
             root, inverse = root * scale[:, None], inverse / np.outer(scale, scale)
         self._root, self._inverse = root, inverse
 
-    def pick(self, places: Counts) -> None:
+    def pick(self, indices: Counts) -> None:
         """Go on from some of the chains, with repetition."""
-        self.q, self.weights, self.fits = self.q[:, places], self.weights[places], self.fits[places]
-        self.tables = [table[..., places] for table in self.tables]
+        self.q, self.weights, self.fits = self.q[:, indices], self.weights[indices], self.fits[indices]
+        self.tables = [table[..., indices] for table in self.tables]

@@ -7,8 +7,8 @@ where the deviation is small.
 
 Variables that the graph calls independent may depend on each other in the records, and among many records x is then far
 out: 20 where the correlation is .1 among 40,000. So y goes on in a straight line beyond 8.5, which keeps it rising, and
-the masses of the normal law are computed as logarithms. Quantiles end at 8.5: there a deviation is four records at
-most, and noise gives way before the graph does.
+the masses of the normal distribution are computed as logarithms. Quantiles end at 8.5: there a deviation is four
+records at most, and noise gives way before the graph does.
 """
 
 from collections.abc import Callable
@@ -25,27 +25,27 @@ _SMALL = 4.0  # standard deviations up to which quantiles are looked up
 _SPAN, _MORE = 7.0, 6.0  # the search begins so many deviations and counts below the mean: P < 1e-12
 
 
-def share(x: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def share(x: Floats, slots: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return y within its bounds; a / s, f / s, and the slope of y by x where the bounds leave it free."""
-    total = np.maximum(places, 1e-9)
+    total = np.maximum(slots, 1e-9)
     part, load = here / total, records / total
-    variance = records * part * (1 - part) * (places - records) / np.maximum(places - 1, 1e-9)
+    variance = records * part * (1 - part) * (slots - records) / np.maximum(slots - 1, 1e-9)
     sd = np.sqrt(np.maximum(variance, 0.0))
     skew = np.where(sd > _SMALL, _skewness(total, here, records, np.maximum(sd, _SMALL)), 0.0)
     inside = np.clip(x, -FAR, FAR)
     free = records * part + sd * _bent(x, skew)
-    found = np.clip(free, np.maximum(0.0, records + here - places), np.minimum(records, here))
+    found = np.clip(free, np.maximum(0.0, records + here - slots), np.minimum(records, here))
     return found, part, load, sd * (1 + skew * inside / 3) * (found == free)
 
 
-def whole(x: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
+def whole(x: Floats, slots: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
     """Return whole numbers with their log weights."""
-    low = np.maximum(0.0, records + here - places)
+    low = np.maximum(0.0, records + here - slots)
     found, weights = low.copy(), np.zeros_like(low)
     open_ = np.minimum(records, here) > low
     if not open_.any():
         return found, weights
-    s, a, f, z = places[open_], here[open_], records[open_], x[open_]
+    s, a, f, z = slots[open_], here[open_], records[open_], x[open_]
     part = a / s
     sd = np.sqrt(f * part * (1 - part) * (s - f) / np.maximum(s - 1, 1))
     own, own_weights = np.zeros_like(s), np.zeros_like(s)
@@ -89,15 +89,15 @@ def _rounded(x: Floats, s: Floats, a: Floats, f: Floats, sd: Floats) -> tuple[Fl
 
 
 def rounded(
-    x: Floats, moments: tuple[Floats, Floats, Floats], ends: tuple[Floats, Floats], log_law: Callable[[Floats], Floats]
+    x: Floats, moments: tuple[Floats, Floats, Floats], ends: tuple[Floats, Floats], log_prob: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats]:
-    """Return rounded numbers of a law with these moments (mean, deviation, skewness) and ends, with log weights."""
+    """Return rounded numbers with these moments (mean, deviation, skewness) and ends, with log weights."""
     (mean, sd, skew), (low, high) = moments, ends
     found = np.clip(np.rint(mean + sd * _bent(x, skew)), low, high)
     first = np.where(found > low, _straight((found - 0.5 - mean) / sd, skew), -np.inf)
     last = np.where(found < high, _straight((found + 0.5 - mean) / sd, skew), np.inf)
     upper = found > mean  # from the nearer end, for digits
-    return found, log_law(found) - _log_mass(np.where(upper, -last, first), np.where(upper, -first, last))
+    return found, log_prob(found) - _log_mass(np.where(upper, -last, first), np.where(upper, -first, last))
 
 
 def _skewness(s: Floats, a: Floats, f: Floats, sd: Floats) -> Floats:
@@ -120,11 +120,11 @@ def _straight(y: Floats, skew: Floats) -> Floats:
     return np.asarray(np.where(is_beyond, end + over / np.where(is_beyond, slope, 1.0), x))
 
 
-def normal(first: Floats, places: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
+def normal(first: Floats, slots: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
     """Return x that puts about this many among the first places, and the deviation there in records."""
-    middle, _, _, sd = share(np.zeros_like(first), places, here, records)
+    middle, _, _, sd = share(np.zeros_like(first), slots, here, records)
     wide = np.maximum(sd, _SMALL)
-    skew = np.where(sd > _SMALL, _skewness(np.maximum(places, 1e-9), here, records, wide), 0.0)
+    skew = np.where(sd > _SMALL, _skewness(np.maximum(slots, 1e-9), here, records, wide), 0.0)
     mean = middle + sd * skew / 6
     return _straight((first - mean) / np.maximum(sd, 1e-9), skew), sd
 

@@ -7,7 +7,7 @@ from discreet._core.markup import html_table
 from discreet._core.notebook import NotebookRepr, with_picture
 
 _MOST_NAMED = 3
-_HEADINGS = ("checked", "p-value", "distance", "90% of made-up studies", "fits")
+_HEADINGS = ("checked", "p-value", "distance", "90% of simulated studies", "fits")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Check:
         """Say what is wrong."""
         found = (
             f"{self.number}: released {self.released:,.0f} of {size:,}, expected {self.expected:,.0f} "
-            f"(90 % of made-up studies: {self.low:,.0f} to {self.high:,.0f}); p = {self.p_value:.2g}"
+            f"(90 % of simulated studies: {self.low:,.0f} to {self.high:,.0f}); p = {self.p_value:.2g}"
         )
         if self.is_pair:
             first, second = self.about
@@ -84,7 +84,7 @@ class Criticism(NotebookRepr):
 
     @property
     def fits(self) -> bool:
-        """Tell whether no check fails."""
+        """Return whether no check fails."""
         return not self.misfits
 
     @property
@@ -132,7 +132,7 @@ class Criticism(NotebookRepr):
     def method(self) -> str:
         """Say how it was found."""
         return (
-            f"Checked by {self.replicates:,} made-up studies, each with its own noise. Such p-values are "
+            f"Checked by {self.replicates:,} simulated studies, each with its own noise. Such p-values are "
             f"conservative: if the graph is right, at most about {self.risk:.0%} of all studies are rejected (Holm's "
             "rule)."
         )

@@ -54,11 +54,11 @@ class RowKernel:
         width = -self.draws * sticks.shape[1] * rows.grid_bits * np.log(2.0)
         self.log_constant = float(((self.alpha - 1) * self._logs).sum() + jacobian + width + shift)
 
-    def __call__(self, places: Counts, counts: Counts | Floats) -> Floats:
+    def __call__(self, indices: Counts, counts: Counts | Floats) -> Floats:
         """Return the log factor of given cells at given counts."""
-        shapes = self.alpha[places] + self.power * counts
-        product = (self.power * self._logs[places] + self._slopes[places]) * counts - self.draws * gammaln(shapes)
-        return np.asarray(product + self._ends.log_factors(places, shapes))
+        shapes = self.alpha[indices] + self.power * counts
+        product = (self.power * self._logs[indices] + self._slopes[indices]) * counts - self.draws * gammaln(shapes)
+        return np.asarray(product + self._ends.log_factors(indices, shapes))
 
     def log_far(self, counts: Counts) -> Floats:
         """Return the log factor of early sticks at the far end, for rows of all counts of the row."""
@@ -77,9 +77,9 @@ class StickEnds:
         self._near = np.concatenate([cells, ends[:, -1:]], axis=1)  # the last cell has what the last stick leaves
         self._ends = ends[:, :-1]
 
-    def log_factors(self, places: Counts, shapes: Floats) -> Floats:
+    def log_factors(self, indices: Counts, shapes: Floats) -> Floats:
         """Return the sum over draws of the log factor of given cells (of the table) with given shapes."""
-        return np.asarray(sum(log_end_factor(near[places], shapes) for near in self._near))
+        return np.asarray(sum(log_end_factor(near[indices], shapes) for near in self._near))
 
     def log_far(self, alpha: Floats, power: float, counts: Counts) -> Floats:
         """Return the sum over draws and early sticks of the log factor of the far end, exactly."""
@@ -124,7 +124,7 @@ def log_end_factor(cells: Counts, shapes: Floats | float) -> Floats:
 
 
 def coarse(rows: Sequence[DrawnRows]) -> str | None:
-    """Tell why drawn rows are no product over cells, or nothing if they are."""
+    """Return why drawn rows are no product over cells, or None if they are."""
     if any(each.least for each in rows):
         return (
             "the likelihood of truncated draws does not factor over cells, because what was cut off depends on whole "
@@ -148,6 +148,6 @@ class DrawnCells:
         self.reach = float(np.sqrt(size)) / 20 + 0.1
         self.log_constant = self._row.log_constant + float(self._row.log_total(size))
 
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
+    def __call__(self, indices: Counts, counts: Counts) -> Floats:
         """Return the log factor of given cells at given counts."""
-        return self._row(places, counts)
+        return self._row(indices, counts)

@@ -49,7 +49,7 @@ class Fit(ABC):
     sharpness: float = 0.0
     """About how much one record can change the log likelihood of a single number."""
     normalised: Normalised | None = None
-    """What knows the likelihood roughly and may be refined; nothing where it is known."""
+    """What knows the likelihood roughly and may be refined; None where it is known."""
 
     @property
     def parts(self) -> "tuple[Fit, ...]":
@@ -70,7 +70,7 @@ class Fit(ABC):
 
 
 class MeasuredFit(Fit):
-    """Measured numbers z = A k + u of any laws, all in one product with the matrix A."""
+    """Measured numbers z = A k + u of any distributions, all in one product with the matrix A."""
 
     def __init__(self, measurements: Sequence[Measurement], cells: int) -> None:
         self._measurements = tuple(measurements)
@@ -79,20 +79,20 @@ class MeasuredFit(Fit):
         )
         self.sharpness = float(np.sqrt(max(measurement.information.max() for measurement in measurements)))
         ends = np.cumsum([0, *(measurement.of.length for measurement in measurements)])
-        self._places = [slice(low, high) for low, high in pairwise(ends)]
+        self._slices = [slice(low, high) for low, high in pairwise(ends)]
 
     def _noise(self, counts: Counts | Floats) -> list[Floats]:
         numbers = (self._matrix @ counts).T
-        pairs = zip(self._measurements, self._places, strict=True)
-        return [measurement.values - numbers[:, place] for measurement, place in pairs]
+        pairs = zip(self._measurements, self._slices, strict=True)
+        return [measurement.values - numbers[:, index] for measurement, index in pairs]
 
     def log_likelihood(self, counts: Counts) -> Floats:
-        """Return the sum of the laws' log probabilities."""
+        """Return the sum of the distributions' log probabilities."""
         pairs = zip(self._measurements, self._noise(counts), strict=True)
         return np.asarray(sum(measurement.noise.log_prob(noise) for measurement, noise in pairs))
 
     def slope(self, counts: Floats) -> Floats:
-        """Return A' of the laws' slopes."""
+        """Return A' of the distributions' slopes."""
         pairs = zip(self._measurements, self._noise(counts), strict=True)
         slopes = np.concatenate([-measurement.noise.slope(noise) for measurement, noise in pairs], axis=-1)
         return np.asarray(self._matrix.T @ slopes.T)
@@ -150,12 +150,12 @@ def margins_of(tables: Tables, around: Tables) -> "csr_array":
     sizes = [prod(len(column.levels) for column in table) for table in around]
     starts, parts = np.cumsum([0, *sizes]), []
     for table in tables:
-        place = next(n for n, each in enumerate(around) if set(table) <= set(each))
-        wide = around[place]
-        codes = np.unravel_index(np.arange(sizes[place]), [len(column.levels) for column in wide])
+        index = next(n for n, each in enumerate(around) if set(table) <= set(each))
+        wide = around[index]
+        codes = np.unravel_index(np.arange(sizes[index]), [len(column.levels) for column in wide])
         shape = [len(column.levels) for column in table]
         rows = np.ravel_multi_index([codes[wide.index(column)] for column in table], shape)
-        columns = starts[place] + np.arange(sizes[place])
+        columns = starts[index] + np.arange(sizes[index])
         ones = np.ones(len(rows), dtype=np.int64)
         parts.append(csr_array((ones, (rows, columns)), shape=(prod(shape), int(starts[-1]))))
     return csr_array(vstack(parts))
@@ -260,7 +260,7 @@ def drawn_operations(rows: Sequence[DrawnRows]) -> float:
 
 
 def drawn_refusal(rows: Sequence[DrawnRows]) -> str | None:
-    """Tell why drawn rows cannot be read in floats, or nothing if they can."""
+    """Return why drawn rows cannot be read in floats, or None if they can."""
     if any(each.least and len(each.alpha) > 2 and each.grid_bits < FINE_GRID for each in rows):
         return f"truncated draws of several levels can only be read from a grid of {FINE_GRID} bits or more"
     return None
@@ -276,8 +276,8 @@ class ChoiceFit(Fit):
 
     def log_likelihood(self, counts: Counts) -> Floats:
         """Return the log chance of the candidate."""
-        kinds, places = np.unique(counts.T, axis=0, return_inverse=True)
-        return np.asarray(self._choice.log_likelihood(kinds)[places.ravel()])
+        kinds, indices = np.unique(counts.T, axis=0, return_inverse=True)
+        return np.asarray(self._choice.log_likelihood(kinds)[indices.ravel()])
 
     def slope(self, counts: Floats) -> Floats:
         return np.zeros(counts.shape)
@@ -296,8 +296,8 @@ class NearFit(ChoiceFit):
         self.normalised = normalised
 
     def log_likelihood(self, counts: Counts) -> Floats:
-        kinds, places = np.unique(counts.T, axis=0, return_inverse=True)
-        return self.normalised.log_prob(self._choice.candidate, kinds)[places.ravel()]
+        kinds, indices = np.unique(counts.T, axis=0, return_inverse=True)
+        return self.normalised.log_prob(self._choice.candidate, kinds)[indices.ravel()]
 
 
 def fit_of(problem: Problem) -> Fit:
@@ -334,7 +334,7 @@ def near_sums(observed: Observed) -> Normalised | None:
 
 
 def unreadable(observed: Observed) -> str | None:
-    """Tell why an output has no likelihood that chains can ask for, or nothing if it has one."""
+    """Return why an output has no likelihood that chains can ask for, or None if it has one."""
     if any(not has_density(measurement.noise.structure) for measurement in observed.measurements):
         return "its noise has no density"
     if observed.draw is not None:
@@ -343,7 +343,7 @@ def unreadable(observed: Observed) -> str | None:
 
 
 def rough(observed: Observed) -> str | None:
-    """Tell why the likelihood of a choice is known only roughly, or nothing if it is known."""
+    """Return why the likelihood of a choice is known only roughly, or None if it is known."""
     return None if near_sums(observed) is None else too_many(observed)
 
 

@@ -3,7 +3,7 @@
 If theta given the counts k is Dirichlet(a + k), the sums of theta over groups are Dirichlet with the summed parameters.
 So a joint reading of all cells is one of the groups too, and both say the same about every question.
 
-Pairs of sums of two disjoint groups of cells, as all laws of counts answer for them.
+Pairs of sums of two disjoint groups of cells, as all distributions of counts answer for them.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Pairs(NamedTuple):
 
 
 class JointCounts(Protocol):
-    """The joint law of the counts of cells with a known total."""
+    """The joint distribution of the counts of cells with a known total."""
 
     total: int
 
@@ -37,7 +37,7 @@ class JointCounts(Protocol):
     def lost(self) -> float | None:
         """Return the share of the sum over all tables that was left out, at most; None if tables were drawn."""
 
-    def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
+    def sum_of(self, indices: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
 
     @property
@@ -52,18 +52,18 @@ class JointCounts(Protocol):
 
 
 class GroupedCounts:
-    """The joint law of the sums of `counts` over groups of cells, which split the table."""
+    """The joint distribution of the sums of `counts` over groups of cells, which split the table."""
 
     def __init__(self, counts: JointCounts, groups: Sequence[Counts]) -> None:
         self.total, self._counts, self._groups = counts.total, counts, tuple(groups)
         self.lost, self.draws = counts.lost, counts.draws
 
-    def _cells(self, places: Counts) -> Counts:
-        return np.concatenate([self._groups[int(place)] for place in places])
+    def _cells(self, indices: Counts) -> Counts:
+        return np.concatenate([self._groups[int(index)] for index in indices])
 
-    def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
+    def sum_of(self, indices: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some groups' counts, and their probabilities."""
-        return self._counts.sum_of(self._cells(places))
+        return self._counts.sum_of(self._cells(indices))
 
     def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint sets of groups, and their probabilities."""

@@ -11,16 +11,22 @@ from zlib import crc32
 
 from discreet._core.errors import DeclarationError
 from discreet.inference._posterior import Posterior, posterior_of
-from discreet.inference._prior_strengths import LEARNT, NEGLIGIBLE, read_learnt, read_strengths, strengthened
+from discreet.inference._prior_strengths import (
+    LEARNT,
+    NEGLIGIBLE,
+    solve_with_learnt_prior,
+    solve_with_strengths,
+    strengthened,
+)
 from discreet.inference._problem import Problem, in_order, rejection_of, solve, solver_for
 from discreet.inference._protocols import HasFewerDraws, HasJointTable
-from discreet.inference._published import Reading
+from discreet.inference._published import Solution
 from discreet.inference._work_limit import not_read
 from discreet.mechanism import Model, TakesOwnRecords, is_prior_open
 from discreet.release import NO_READING, Release
 
 
-def informed_readings(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Reading], int]:
+def informed_solutions(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Solution], int]:
     """Return one reading for each strength of the prior, and how many own records there are.
 
     The likelihood of the own records under a strength is part of its evidence.
@@ -40,8 +46,8 @@ def informed_readings(problem: Problem, own: object, strengths: Sequence[float] 
         return [solve(replace(problem, model=informed.models[0]))], informed.records
     best = max(informed.log_weights)
     kept = [pair for pair in zip(informed.models, informed.log_weights, strict=True) if pair[1] > best - NEGLIGIBLE]
-    readings: list[Any] = [solve(replace(problem, model=model)) for model, _ in kept]
-    pairs = zip(readings, kept, strict=True)
+    solutions: list[Any] = [solve(replace(problem, model=model)) for model, _ in kept]
+    pairs = zip(solutions, kept, strict=True)
     return [replace(each, log_evidence=each.log_evidence + log) for each, (_, log) in pairs], informed.records
 
 
@@ -79,9 +85,9 @@ def infer(
         )
     if strengths is not None and not problem.model.is_prior_declared:
         problem = Problem.of(releases, 1, problem.work_limit)
-    readings, records = _readings(problem, strengths, own)
-    posterior: Told = posterior_of(type(readings[0]))(
-        readings[0].model if records else problem.model, in_order(releases), readings
+    solutions, records = _solutions(problem, strengths, own)
+    posterior: Told = posterior_of(type(solutions[0]))(
+        solutions[0].model if records else problem.model, in_order(releases), solutions
     )
     posterior.own_records = records
     for each in posterior.warnings:
@@ -100,20 +106,20 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
     """
     problems = [replace(Problem.of([release]), seed=crc32(repr(release.output).encode())) for release in releases]
     if is_prior_open(problems[0].model):
-        readings = [read_learnt(problem) for problem in problems]
+        solutions = [solve_with_learnt_prior(problem) for problem in problems]
     else:
         if (solver := solver_for(problems[0])) is None:
             raise not_read(problems[0])
-        readings = [[reading] for reading in solver.solve_many(problems)]
-    triples = zip(problems, releases, readings, strict=True)
+        solutions = [[solution] for solution in solver.solve_many(problems)]
+    triples = zip(problems, releases, solutions, strict=True)
     found = [posterior_of(type(own[0]))(problem.model, [release], own) for problem, release, own in triples]
     return [cast(Posterior, each.with_fewer_draws()) if isinstance(each, HasFewerDraws) else each for each in found]
 
 
-def _readings(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Reading], int]:
+def _solutions(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Solution], int]:
     """Return one reading, or one per prior to be weighted by evidence, and how many own records they include."""
     if own is not None:
-        return informed_readings(problem, own, strengths)
+        return informed_solutions(problem, own, strengths)
     if strengths is not None:
-        return read_strengths(strengthened(problem, strengths)), 0
-    return read_learnt(problem) if is_prior_open(problem.model) else [solve(problem)], 0
+        return solve_with_strengths(strengthened(problem, strengths)), 0
+    return solve_with_learnt_prior(problem) if is_prior_open(problem.model) else [solve(problem)], 0

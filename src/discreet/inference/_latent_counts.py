@@ -37,13 +37,13 @@ class CellWeights(NamedTuple):
     alpha: Floats
     log_kernel: LogKernel
 
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
+    def __call__(self, indices: Counts, counts: Counts) -> Floats:
         """Return log f_i(k) for arrays of cells and counts."""
-        return np.asarray(log_prior(self.alpha[places], counts) + self.log_kernel(places, counts))
+        return np.asarray(log_prior(self.alpha[indices], counts) + self.log_kernel(indices, counts))
 
-    def of(self, places: Counts) -> "CellWeights":
+    def of(self, indices: Counts) -> "CellWeights":
         """Return the weights of some cells."""
-        return CellWeights(self.alpha[places], lambda own, counts: self.log_kernel(places[own], counts))
+        return CellWeights(self.alpha[indices], lambda own, counts: self.log_kernel(indices[own], counts))
 
 
 class LatentCounts:
@@ -74,7 +74,7 @@ class LatentCounts:
         self.first = found.first[0][self._kinds]
 
     def _within(self, weight: CellWeights, first: Counts, last: Counts, times: Counts) -> KnownSum | None:
-        """Return the counts on these windows; nothing if the known total does not lie among their sums."""
+        """Return the counts on these windows; None if the known total does not lie among their sums."""
         windows = CellWindows(weight.log_kernel, first, last, self.total)
         if windows.width * self._cells > _MOST_WEIGHTS:
             raise DiscreetError(
@@ -86,8 +86,8 @@ class LatentCounts:
         if not (int(times @ first) < self.total < int(times @ last)) and not whole.all():
             return None
         logs = windows.log_weights(weight.alpha)[None]
-        law = TotalLaw.known(self.total)
-        return KnownSum(logs, first[None], law, times, outside=windows.beyond(weight.alpha))
+        distribution = TotalLaw.known(self.total)
+        return KnownSum(logs, first[None], distribution, times, outside=windows.beyond(weight.alpha))
 
     @property
     def lost(self) -> float:
@@ -111,12 +111,12 @@ class LatentCounts:
         """Return log prod_i f_i(k_i) for rows of counts."""
         return np.asarray(self._weight(np.arange(self._cells), tables).sum(axis=-1))
 
-    def _group(self, places: Counts) -> Counts:
-        return np.bincount(self._kinds[places], minlength=len(self.known.times))
+    def _group(self, indices: Counts) -> Counts:
+        return np.bincount(self._kinds[indices], minlength=len(self.known.times))
 
-    def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
+    def sum_of(self, indices: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
-        return self.known.marginal(self._group(places))
+        return self.known.marginal(self._group(indices))
 
     def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities.

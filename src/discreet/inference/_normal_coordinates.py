@@ -1,11 +1,11 @@
-"""All tables of a graph as a function of independent standard normal numbers, whose law is that of the prior.
+"""All tables of a graph as a function of independent standard normal numbers, whose distribution is that of the prior.
 
 Along the order of `cliques`, the records of every row of parents get their levels by `sticks`, with the probabilities
 integrated out. Then the records of each level are spread over the contexts by `couplings`: given its parents a variable
 does not depend on them, so this is hypergeometric and free of any parameter. Contexts are halved again and again, so
 that many splits are made at once. Two maps share the coordinates: `whole` gives the tables in whole numbers, with the
-log weight under which normal coordinates have exactly the prior's law, and `smooth` stands in for it where a sampler
-wants slopes. Arrays have the chains last.
+log weight under which normal coordinates have exactly the prior's distribution, and `smooth` stands in for it where a
+sampler wants slopes. Arrays have the chains last.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,9 +54,9 @@ def _halvings(contexts: int) -> tuple[_Halving, ...]:
         edges = sorted({*edges, *middles.values()})
         starts = {low: i for i, low in enumerate(edges[:-1])}
         passed = [i for i in range(len(segments)) if i not in middles]
-        places = np.arange(contexts)
-        whole = np.array([(places >= segments[i][0]) & (places < segments[i][1]) for i in split], dtype=float)
-        first = np.array([(places >= segments[i][0]) & (places < middles[i]) for i in split], dtype=float)
+        indices = np.arange(contexts)
+        whole = np.array([(indices >= segments[i][0]) & (indices < segments[i][1]) for i in split], dtype=float)
+        first = np.array([(indices >= segments[i][0]) & (indices < middles[i]) for i in split], dtype=float)
         left, right = ([starts[low] for low in lows] for lows in ([segments[i][0] for i in split], middles.values()))
         found.append(
             _Halving(
@@ -131,8 +131,8 @@ class Coordinates:
             inflow = self._inflow(clique, cliques_, chains)
             inflow = np.rint(inflow)
             left, family, table = inflow.sum(axis=1), [], []
-            for (stick, place), spread in zip(block.sticks, block.spreads, strict=True):
-                count, own = stick.whole(left, np.clip(q[place], -FAR, FAR))
+            for (stick, index), spread in zip(block.sticks, block.spreads, strict=True):
+                count, own = stick.whole(left, np.clip(q[index], -FAR, FAR))
                 weights += np.sum(own, axis=0) if isinstance(own, np.ndarray) else own
                 left = left - count
                 family.append(count)
@@ -163,8 +163,8 @@ class Coordinates:
             inflow = self._inflow(block.clique, cliques_, q.shape[1])
             left, family, table = inflow.sum(axis=1), [], []
             sticks, spreads = [], []
-            for (stick, place), spread in zip(block.sticks, block.spreads, strict=True):
-                r, slope = stick.share(q[place], left)
+            for (stick, index), spread in zip(block.sticks, block.spreads, strict=True):
+                r, slope = stick.share(q[index], left)
                 sticks.append((r, slope, left))
                 count = left * r
                 left = left - count
@@ -238,9 +238,9 @@ class Coordinates:
         for block in self.blocks:
             clique = block.clique
             own = shares[clique.variable]
-            for level, (stick, place) in enumerate(block.sticks):
+            for level, (stick, index) in enumerate(block.sticks):
                 rest = np.maximum(own[:, level:].sum(axis=1), 1e-300)
-                q[place] = stick.normal(own[:, level] / rest, self.size / clique.rows)
+                q[index] = stick.normal(own[:, level] / rest, self.size / clique.rows)
             names = (*clique.parents, *clique.context, clique.variable)
             if clique.context and joint is not None and (known := joint(names)) is not None:
                 counts = np.maximum(known[0], 0.0).reshape(clique.rows, clique.contexts, clique.levels, 1)

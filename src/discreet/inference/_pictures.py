@@ -9,7 +9,7 @@ from discreet.records import Level
 
 
 @dataclass(frozen=True)
-class Line:
+class IntervalLine:
     """One interval of a picture: its name within its group, and the words beside it.
 
     An interval about which nothing is known is not drawn: only its name and its words are shown.
@@ -33,8 +33,8 @@ class Intervals:
     """
 
     axis: str
-    lines: tuple[Line, ...]
-    careless: tuple[Line, ...] = ()
+    lines: tuple[IntervalLine, ...]
+    careless: tuple[IntervalLine, ...] = ()
     reference: tuple[float, str] | None = None
     heading: str = ""
     unit: str | None = PROBABILITY

@@ -43,14 +43,14 @@ _DRAWS = 4_000
 _LITTLE = 0.2  # nats; below this, an interval mostly reflects the prior
 
 
-def posterior_of(reading: type) -> Callable[..., Any]:
+def posterior_of(solution: type) -> Callable[..., Any]:
     """Return the posterior that shows readings of a kind."""
-    for kind in reading.__mro__:
+    for kind in solution.__mro__:
         if kind not in Posterior.registered and (home := POSTERIORS.get(f"{kind.__module__}.{kind.__name__}")):
             import_module(home)
         if kind in Posterior.registered:
             return Posterior.registered[kind]
-    raise DeclarationError(f"No posterior shows a {reading.__name__}. Nothing was read.")
+    raise DeclarationError(f"No posterior shows a {solution.__name__}. Nothing was read.")
 
 
 def require_posterior(given: object, undone: str) -> None:
@@ -164,9 +164,9 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
         return Interval(row.low, row.high)
 
     def _row(self, key: QuantityKey, level: float) -> Row:
-        return self.rows(level)[self._place(key)]
+        return self.rows(level)[self._index(key)]
 
-    def _place(self, key: QuantityKey) -> int:
+    def _index(self, key: QuantityKey) -> int:
         """Return the position of a quantity; refuse an unknown key in words."""
         keys = self.keys()
         if key not in keys:
@@ -239,7 +239,7 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
         else:
             require_one_comparison(above, below, greater_than)
             for key in (what, *([] if greater_than is None else [greater_than])):
-                self._place(key)
+                self._index(key)
             stated = Statement.about(what, above, below, greater_than)
         return stated.larger, stated.smaller
 

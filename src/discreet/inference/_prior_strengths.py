@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet._core.errors import DeclarationError
 from discreet.inference._problem import BoundsEvidence, Problem, Solver, in_turn, solver_for
-from discreet.inference._published import Exactness, Published, Reading
+from discreet.inference._published import Exactness, Published, Solution
 from discreet.inference._work_limit import not_read
 from discreet.mechanism import HasStrengths, Model, StrengthensPrior, TakesPrior
 
@@ -47,7 +47,7 @@ def model_under(release: Published, prior: object) -> Model:
     return release.model.with_prior(None if isinstance(prior, str) else prior)
 
 
-def read_learnt(problem: Problem) -> list[Reading]:
+def solve_with_learnt_prior(problem: Problem) -> list[Solution]:
     """Read a problem under every prior that may be meant where none was declared.
 
     Which of them is meant is learnt by evidence, so where that is not known only one is read.
@@ -57,15 +57,15 @@ def read_learnt(problem: Problem) -> list[Reading]:
     if solver is not None and is_known and isinstance(problem.model, HasStrengths):
         from discreet.networks import (
             are_few,
-            read_families,  # of networks alone
+            solve_with_family_strengths,  # of networks alone
         )
 
         if (is_known := are_few(problem, solver)) and len(problem.model.strength_grids) > 1:
-            return list(read_families(problem, in_turn(solver)))
-    return read_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
+            return list(solve_with_family_strengths(problem, in_turn(solver)))
+    return solve_with_strengths([replace(problem, model=model) for model in problem.model.proposals(is_known)])
 
 
-def read_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Reading]:
+def solve_with_strengths(problems: Sequence[Problem], by: Solver | None = None) -> list[Solution]:
     """Read a problem under each of several priors, except those with no share of the evidence; `by` some solver.
 
     Priors are taken in decreasing order of upper bounds on their evidence. If a bound lies 35 nats below the best
@@ -77,13 +77,13 @@ def read_strengths(problems: Sequence[Problem], by: Solver | None = None) -> lis
     bounds = solver.log_bounds(problems) if isinstance(solver, BoundsEvidence) else [inf] * len(problems)
     solve = in_turn(solver)
     found: dict[int, Any] = {}
-    for place in sorted(range(len(problems)), key=lambda place: -bounds[place]):
-        best = max(found.values(), key=lambda reading: reading.log_evidence, default=None)
-        if best is None or not bounds[place] < best.log_evidence - NEGLIGIBLE:
-            found[place] = solve(problems[place])
+    for index in sorted(range(len(problems)), key=lambda index: -bounds[index]):
+        best = max(found.values(), key=lambda solution: solution.log_evidence, default=None)
+        if best is None or not bounds[index] < best.log_evidence - NEGLIGIBLE:
+            found[index] = solve(problems[index])
         else:
-            found[place] = replace(best, model=problems[place].model, log_evidence=-inf)
-    return [found[place] for place in range(len(problems))]
+            found[index] = replace(best, model=problems[index].model, log_evidence=-inf)
+    return [found[index] for index in range(len(problems))]
 
 
 def strengthened(problem: Problem, strengths: object) -> list[Problem]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet._core.on_demand import ANNOUNCED, load_announced
-from discreet.inference._published import Exactness, Published, Reading
+from discreet.inference._published import Exactness, Published, Solution
 from discreet.inference._solvers import SOLVERS
 from discreet.mechanism import (
     Cost,
@@ -45,9 +45,9 @@ from discreet.mechanism import (
 
 def widest_first(releases: Sequence[Published]) -> list[Published]:
     """Return releases of the same records, one whose tables hold those of all others first; refuse any others."""
-    for place, release in enumerate(releases):
+    for index, release in enumerate(releases):
         if all(are_same(other, release) or _are_margins(other.model, release.model) for other in releases):
-            found = [release, *releases[:place], *releases[place + 1 :]]
+            found = [release, *releases[:index], *releases[index + 1 :]]
             break
     else:
         found = list(releases)
@@ -64,7 +64,7 @@ def widest_first(releases: Sequence[Published]) -> list[Published]:
 
 
 def _are_margins(model: Model, around: Model) -> bool:
-    """Tell whether every table of a model is a margin of a table of another one."""
+    """Return whether every table of a model is a margin of a table of another one."""
     wide, own = [set(table) for table in tables_of(around)], tables_of(model)
     return bool(own) and all(any(set(table) <= each for each in wide) for table in own)
 
@@ -98,7 +98,7 @@ class Observed(ABC):
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
-        """Return what was measured; nothing if it is a choice or a draw."""
+        """Return what was measured; None if it is a choice or a draw."""
         return self.evidence if isinstance(self.evidence, tuple) else ()
 
     @property
@@ -114,7 +114,7 @@ class Observed(ABC):
 
     @property
     def likelihood_refusal(self) -> str | None:
-        """Tell why the likelihood cannot be computed numerically, or nothing if it can."""
+        """Return why the likelihood cannot be computed numerically, or None if it can."""
         return next((cost.refusal for cost in self.costs if cost.refusal is not None), None)
 
     def log_likelihood(self, counts: Counts) -> NDArray[np.float64]:
@@ -135,8 +135,8 @@ class Feature(Enum):
 class Problem(Generic[ModelT]):
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
 
-    `prior` is the reader's where it is not part of the model: the law of a family's parameter. `seed` makes sampled
-    readings repeatable; no secret is involved. `work_limit` is how many times the usual work is allowed.
+    `prior` is the reader's where it is not part of the model: the distribution of a family's parameter. `seed` makes
+    sampled readings repeatable; no secret is involved. `work_limit` is how many times the usual work is allowed.
     """
 
     model: ModelT
@@ -195,12 +195,12 @@ class Problem(Generic[ModelT]):
 
     @property
     def is_measured(self) -> bool:
-        """Tell whether all outputs are measurements."""
+        """Return whether all outputs are measurements."""
         return all(isinstance(each.evidence, tuple) for each in self.observed)
 
 
 def are_same(one: Published, two: Published) -> bool:
-    """Tell whether two releases are about the same counts, whatever their programs."""
+    """Return whether two releases are about the same counts, whatever their programs."""
     kinds = {type(each.model) for each in (one, two) if not isinstance(each.model, HasProgram)}
     return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
 
@@ -234,11 +234,11 @@ class CostEstimate:
 
     @property
     def rejection(self) -> str | None:
-        """Tell why this is too much, or nothing if it is not."""
+        """Return why this is too much, or None if it is not."""
         return self.rejection_for(1.0)
 
     def rejection_for(self, work_limit: float) -> str | None:
-        """Tell why this is too much for a reader who allows that many times the usual work; nothing if it is not."""
+        """Return why this is too much for a reader who allows that many times the usual work; None if it is not."""
         if self.operations > (most := work_limit * MOST_OPERATIONS):
             return f"{self.of} takes about {self.operations:.0e} operations, and at most {most:.0e} are allowed"
         if self.numbers > (most := work_limit * MOST_NUMBERS):
@@ -265,23 +265,23 @@ class Solver(ABC):
 
     @abstractmethod
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Tell why this solver does not suit a problem of any size; nothing if it does. Outputs are not used."""
+        """Return why this solver does not suit a problem of any size; None if it does. Outputs are not used."""
 
     @abstractmethod
     def cost(self, problem: Problem) -> CostEstimate:
         """Return how much work it is to solve a suitable problem. Outputs are not used."""
 
     @abstractmethod
-    def solve(self, problem: Problem) -> Reading:
+    def solve(self, problem: Problem) -> Solution:
         """Return what a problem that is not rejected tells about the true counts, moments or parameters."""
 
-    def solve_many(self, problems: Sequence[Problem]) -> Sequence[Reading]:
+    def solve_many(self, problems: Sequence[Problem]) -> Sequence[Solution]:
         """Return readings of many simulated releases, for a plan; sampled ones may be rougher than `solve`."""
         return [self.solve(problem) for problem in problems]
 
     @final
     def rejection(self, problem: Problem) -> str | None:
-        """Tell why this solver does not solve a problem: unsupported, or too much work; nothing if it does."""
+        """Return why this solver does not solve a problem: unsupported, or too much work; None if it does."""
         return self.unsupported_reason(problem) or self.cost(problem).rejection_for(problem.work_limit)
 
 
@@ -291,11 +291,11 @@ class SolvesInTurn(Protocol):
 
     shares_rows: ClassVar[bool]  # whether rows with the same prior in several problems are read only once
 
-    def in_turn(self) -> Callable[[Problem], Reading]:
+    def in_turn(self) -> Callable[[Problem], Solution]:
         """Return what solves problems that differ in their prior only."""
 
 
-def in_turn(solver: Solver) -> Callable[[Problem], Reading]:
+def in_turn(solver: Solver) -> Callable[[Problem], Solution]:
     """Return what solves the same outputs under several priors, one after the other."""
     return solver.in_turn() if isinstance(solver, SolvesInTurn) else solver.solve
 
@@ -309,12 +309,12 @@ class BoundsEvidence(Protocol):
 
 
 def solver_for(problem: Problem) -> Solver | None:
-    """Return the first solver that does not refuse a problem, or nothing if all do."""
+    """Return the first solver that does not refuse a problem, or None if all do."""
     return next((solver for solver in solvers_of(problem) if solver.rejection(problem) is None), None)
 
 
 def rejection_of(problem: Problem) -> str | None:
-    """Tell why no solver reads a problem, or nothing if one does. Outputs are not used.
+    """Return why no solver reads a problem, or None if one does. Outputs are not used.
 
     The reason is that of the solver that reads the most: the last that would fit but for the work, else the last that
     does not only approximate.
@@ -333,13 +333,13 @@ def rejection_of(problem: Problem) -> str | None:
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
-    """Tell why a release by this mechanism could not be read, or nothing if it can; public facts alone decide."""
+    """Return why a release by this mechanism could not be read, or None if it can; public facts alone decide."""
     if not isinstance(mechanism, Sized):
         return f"{type(mechanism).__name__} keeps the number of records secret, and readings need a public one"
     return rejection_of(Problem.before(mechanism))
 
 
-def solve(problem: Problem) -> Reading:
+def solve(problem: Problem) -> Solution:
     """Return what a problem tells, by the first solver that does not refuse it."""
     if (solver := solver_for(problem)) is None:
         from discreet.inference._work_limit import not_read  # it imports this module

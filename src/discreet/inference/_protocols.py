@@ -13,7 +13,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet.inference._criticism import Criticism
 from discreet.inference._pictures import Distribution, Graph, Intervals
 from discreet.inference._posterior_sample import Group, PosteriorSample
-from discreet.inference._row import SHOWN_LEVEL, Law, Row
+from discreet.inference._row import SHOWN_LEVEL, ProbabilityDistribution, Row
 from discreet.mathematics.distributions import Interval
 from discreet.mechanism import Simulated
 from discreet.records import Column, Level
@@ -33,7 +33,7 @@ class HasEvents(Protocol):
     def rates(self, event: str, by: str, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return one row for P(event | each level of a column)."""
 
-    def rate_laws(self, event: str, by: str) -> tuple[Law, ...]:
+    def rate_distributions(self, event: str, by: str) -> tuple[ProbabilityDistribution, ...]:
         """Return the distribution of P(event | each level of a column)."""
 
     def group_sizes(self, by: str, level: float = SHOWN_LEVEL) -> tuple[Interval, ...]:
@@ -123,7 +123,7 @@ class HasDistribution(Protocol):
     """It is about the distribution of a number."""
 
     def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
-        """Return the distribution for a picture; nothing if the study did not ask for one."""
+        """Return the distribution for a picture; None if the study did not ask for one."""
 
 
 @runtime_checkable
@@ -194,7 +194,7 @@ class HasFurtherGroups(Protocol):
 class HasSomeRows(Protocol):
     """A few rows take less work than all."""
 
-    def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+    def some_rows(self, indices: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return only the rows at these positions."""
 
 
@@ -204,7 +204,7 @@ class HasPlannedFigures(Protocol):
 
     @classmethod
     def planned(
-        cls, posteriors: Sequence[Any], made: Sequence[Simulated], places: Sequence[int], level: float
+        cls, posteriors: Sequence[Any], made: Sequence[Simulated], indices: Sequence[int], level: float
     ) -> Floats:
         """Return figures of some rows of simulated studies of one model (studies, rows, 4), for a plan.
 

@@ -39,10 +39,10 @@ class Published(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Tell whether it is a simulation."""
+        """Return whether it is a simulation."""
 
 
-class Reading(Protocol):
+class Solution(Protocol):
     """What a solver gives; posteriors know the rest."""
 
     @property

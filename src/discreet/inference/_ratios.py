@@ -6,11 +6,12 @@ a = A + u and b = B + v,
 
     D(r) = (1 - r) a - r b = (1 - r) u - r v,
 
-whose law is that of the noise alone, whatever the records are. So the ratios r at which D(r) lies between the quantiles
-of that law hold the true one with the stated probability: for every table, and without a prior. For the mean share in
-the population that records come from, D(r) has besides the deviation of a sum of independent shares around r.
+whose distribution is that of the noise alone, whatever the records are. So the ratios r at which D(r) lies between the
+quantiles of that distribution hold the true one with the stated probability: for every table, and without a prior. For
+the mean share in the population that records come from, D(r) has besides the deviation of a sum of independent shares
+around r.
 
-The law is known through public draws of noise, whose quantiles are taken by rank.
+The distribution is known through public draws of noise, whose quantiles are taken by rank.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from discreet.mathematics.distributions import tails
 from discreet.noise import laplace_density
 
 DRAWS = 8191
-"""How many draws of noise represent a law; with this many, a rank is a round share."""
+"""How many draws of noise represent a distribution; with this many, a rank is a round share."""
 _RATIOS = 129  # ratios at which quantiles are computed; they hardly bend in between
 
 
@@ -99,15 +100,15 @@ class Quantiles:
         return Ratio(min(max(point, low), high), low, max(low, high))
 
 
-def _first_crossing(places: Floats, heights: Floats) -> float:
+def _first_crossing(points: Floats, heights: Floats) -> float:
     """Return where heights, the first of which is above zero, come down to it for the first time."""
     down = np.flatnonzero(heights <= 0)
     if not down.size:
-        return float(places[-1])
+        return float(points[-1])
     end = int(down[0])
     start = end - 1
     share = heights[start] / (heights[start] - heights[end])
-    return float(places[start] + share * (places[end] - places[start]))
+    return float(points[start] + share * (points[end] - points[start]))
 
 
 @lru_cache(maxsize=16)
@@ -124,8 +125,8 @@ def pair_noise(cells: int, rate: float, seed: int, draws: int = DRAWS) -> PairNo
     generator = np.random.default_rng(seed)
     values, two, others = laplace_density(2, cells - 2)
     weights = np.cumsum(two * others)
-    places = np.searchsorted(weights, generator.random(draws) * weights[-1])
-    sums = values[places] + (generator.random(draws) - 0.5) * (values[1] - values[0])
+    indices = np.searchsorted(weights, generator.random(draws) * weights[-1])
+    sums = values[indices] + (generator.random(draws) - 0.5) * (values[1] - values[0])
     inside = generator.random(draws) * (np.abs(sums) + 1) < np.abs(sums)
     far, side = generator.exponential(0.5, draws), generator.random(draws) < 0.5
     between = generator.random(draws) * sums

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from discreet._core.exact import exact_text
 from discreet._core.markup import html_table
 from discreet._core.notebook import with_picture
-from discreet.inference._pictures import Intervals, Line
+from discreet.inference._pictures import IntervalLine, Intervals
 from discreet.inference._protocols import HasRemarks
 from discreet.inference._row import PROBABILITY, SHOWN_LEVEL, STAR, UNKNOWN, Row
 from discreet.mechanism import columns_of_levels, forced_prior
@@ -132,7 +132,7 @@ def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
         mean, low, high = row.texts
         group = "" if alone else row.unit_text if only is None else f"given {row.given}" if row.given else ""
         name = row.given if alone else row.quantity
-        lines.append(Line(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
+        lines.append(IntervalLine(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
     axis = "" if only is None else "Probability" if only == PROBABILITY else rows[0].unit_text
     shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
     return Intervals(shown, tuple(lines), unit=only)
@@ -182,10 +182,10 @@ def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None 
         f"{percent_text(level, '')} interval",
     ]
     lines = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         line = [row.quantity, *([row.given or UNKNOWN] if has_given else []), *([row.unit_text] if has_units else [])]
         line += [row.records_text] if has_records else []
-        line += [] if truth is None else [row.text(truth[place])]
+        line += [] if truth is None else [row.text(truth[index])]
         lines.append((*line, row.starred_mean, row.interval_text, *([row.share_text] if has_shares else [])))
     return TextTable((*words, *figures, *(["due to privacy"] if has_shares else [])), tuple(lines), len(words))
 

@@ -29,7 +29,7 @@ STAR = "*"
 BACKENDS: Final = ("pandas", "polars", "pyarrow")
 """The libraries whose data frames rows can become, the first that is installed by default."""
 
-Law = BetaMixture | Sampled
+ProbabilityDistribution = BetaMixture | Sampled
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Row:
 
     @property
     def is_probability(self) -> bool:
-        """Tell whether the quantity is a probability."""
+        """Return whether the quantity is a probability."""
         return self.unit == PROBABILITY
 
     @property
     def is_unknown(self) -> bool:
-        """Tell whether this is a rate in a group that may be empty: the interval of its records starts below one.
+        """Return whether this is a rate in a group that may be empty: the interval of its records starts below one.
 
         Then the release cannot tell such a group from one without any records, which has no rate.
         """
@@ -102,7 +102,7 @@ class Row:
 
     @property
     def is_mean_outside(self) -> bool:
-        """Tell whether the mean of a probability visibly lies outside its interval."""
+        """Return whether the mean of a probability visibly lies outside its interval."""
         mean, low, high = map(float, self.texts) if self.is_probability else (0.0, 0.0, 0.0)
         return not low <= mean <= high
 

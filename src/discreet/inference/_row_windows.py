@@ -16,7 +16,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
 from discreet.inference._known_sum import KnownSum, TotalLaw
 from discreet.inference._problem import MOST_NUMBERS
-from discreet.inference._windows import CellWindows, Seen, Windowed
+from discreet.inference._windows import CellWindows, NoisyRow, Windowed
 from discreet.mathematics import log_prior_constant
 from discreet.noise import MARGIN
 
@@ -50,7 +50,7 @@ class LogBound:
 class RowWindows:
     """The counts of one row given its total low, ..., high, from a prior and what was seen of its cells."""
 
-    def __init__(self, alpha: Floats, seen: Sequence[Seen], size: int, low: int, high: int, parts: int = 1) -> None:
+    def __init__(self, alpha: Floats, seen: Sequence[NoisyRow], size: int, low: int, high: int, parts: int = 1) -> None:
         self.alpha, self.low, self.high, self._seen, self._size = alpha, low, high, seen, size
         edges = np.linspace(low, high + 1, min(parts, high - low + 1) + 1).astype(np.int64).tolist()
         self._edges = np.array(edges[:-1])

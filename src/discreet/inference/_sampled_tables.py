@@ -18,7 +18,7 @@ from discreet._core.progress import StepCounter
 from discreet.inference._count_chains import CountChains
 from discreet.inference._fits import Fit
 from discreet.inference._normal_coordinates import Coordinates, JointTable
-from discreet.inference._table_counts import Reached, TableCounts
+from discreet.inference._table_counts import McmcDiagnostics, TableCounts
 from discreet.mathematics import Agreement, agreement, in_order_of_starts
 
 FEW, MANY = 64, 128
@@ -39,7 +39,7 @@ _APART = 8.0
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class TablesTarget:
     """What chains sample: tables of `coordinates`, seen through `fit` at the families `maximal`; `alphas` are priors.
 
     `shares` draws where chains start, (rows, levels, chains) of every variable; without it they start from the prior,
@@ -95,7 +95,7 @@ class SampledTables(TableCounts):
     """Draws of the true tables by chains; `agreement` says how good they are."""
 
     def __init__(
-        self, target: Target, seed: int, evidence: Callable[[], tuple[float, float]], longest: int | None = None
+        self, target: TablesTarget, seed: int, evidence: Callable[[], tuple[float, float]], longest: int | None = None
     ) -> None:
         self._target, self._evidence = target, evidence
         nudges = target.nudges
@@ -168,10 +168,10 @@ class SampledTables(TableCounts):
         return f"read by {self._target.chains} Markov chains of {len(self._kept)} draws ({self._figures}; {error})"
 
     @property
-    def reached(self) -> Reached:
+    def reached(self) -> McmcDiagnostics:
         """Return how good the worst of all probabilities is."""
         found = self.agreement
-        return Reached(found.r_hat, found.bulk, found.tail, self.accepted, self._by_variable(found.errors))
+        return McmcDiagnostics(found.r_hat, found.bulk, found.tail, self.accepted, self._by_variable(found.errors))
 
     def _by_variable(self, cells: Floats) -> list[Floats]:
         parts = [table[..., 0].shape for table in self._kept[0]]
@@ -191,15 +191,15 @@ class SampledTables(TableCounts):
     def by_chain(self, count: int) -> list[Counts]:
         """Return about so many draws of the tables (chains, draws, rows, levels), evenly spaced along every chain."""
         each = min(max(1, count // self._target.chains), len(self._kept))
-        places = np.linspace(0, len(self._kept) - 1, each).round().astype(np.int64)
-        return [table[:, places].astype(np.int64) for table in self.pool]
+        indices = np.linspace(0, len(self._kept) - 1, each).round().astype(np.int64)
+        return [table[:, indices].astype(np.int64) for table in self.pool]
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable: any of those kept, none twice before all were once."""
         length = self._target.chains * len(self._kept)
         rounds = [generator.permutation(length) for _ in range(-(-count // length) or 1)]
-        places = np.unravel_index(np.concatenate(rounds)[:count], (self._target.chains, len(self._kept)))
-        return [table[places].astype(np.int64) for table in self.pool]
+        indices = np.unravel_index(np.concatenate(rounds)[:count], (self._target.chains, len(self._kept)))
+        return [table[indices].astype(np.int64) for table in self.pool]
 
 
 def chains_apart(values: Floats) -> int:

@@ -6,9 +6,9 @@ sampler follows. For a = 1 the quantile of T itself has a closed form,
 
     P(T >= t) = g(N - t) / g(N),   g(m) = (m + 1) (m + 2) ... (m + b) = Gamma(m + 1 + b) / Gamma(m + 1),
 
-and by symmetry for b = 1; then x standard normal gives T its law exactly. Else t = floor((N + 1) r), and the weight
-P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference; but in rows that the prior outweighs these
-weights would grow without bounds, and x stands for the count itself (`beta_binomial_count`).
+and by symmetry for b = 1; then x standard normal gives T its distribution exactly. Else t = floor((N + 1) r), and the
+weight P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference; but in rows that the prior outweighs
+these weights would grow without bounds, and x stands for the count itself (`beta_binomial_count`).
 
 Rows with fewer records than their prior is worth: how many have the first of two levels, from a normal number.
 
@@ -17,7 +17,7 @@ taken for the probability, as in `sticks`, but for the count: where the deviatio
 else by rounding mu + sd (x + k (x^2 - 1) / 6), k the skewness, with the weight P(t) / P(this rounds to t), as in
 `couplings`. One step goes by P(t + 1) / P(t) = (N - t)(a + t) / ((t + 1)(b + N - t - 1)).
 
-Sticks of several rows at once, each with a Beta law of its own: what `sticks` does for rows that share one.
+Sticks of several rows at once, each with a Beta distribution of its own: what `sticks` does for rows that share one.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,16 +49,18 @@ def beta_binomial_count(x: Floats, totals: Floats, a: float, b: float) -> tuple[
     found, weights = np.zeros_like(totals), np.zeros_like(totals)
     small = sd <= _SMALL
     for turned in (False, True):  # from the nearer end, for digits
-        place = np.flatnonzero(small & (totals > 0) & ((x > 0) == turned))
-        if place.size:
+        index = np.flatnonzero(small & (totals > 0) & ((x > 0) == turned))
+        if index.size:
             own = (b, a) if turned else (a, b)
-            lower = _quantile(ndtr(-np.abs(x[place])), totals[place], *own)
-            found[place] = totals[place] - lower if turned else lower
+            lower = _quantile(ndtr(-np.abs(x[index])), totals[index], *own)
+            found[index] = totals[index] - lower if turned else lower
     if (large := ~small).any():
         n, deviation = totals[large], sd[large]
         skew = (b - a) * (a + b + 2 * n) / ((a + b) * (a + b + 2) * deviation)
-        law = lambda t: log_chances(t, n, a, b)  # noqa: E731
-        found[large], weights[large] = rounded(x[large], (mean[large], deviation, skew), (np.zeros_like(n), n), law)
+        distribution = lambda t: log_chances(t, n, a, b)  # noqa: E731
+        found[large], weights[large] = rounded(
+            x[large], (mean[large], deviation, skew), (np.zeros_like(n), n), distribution
+        )
     return found, weights
 
 
@@ -104,8 +106,8 @@ class Stick:
         strong = self._outweighs(totals)
         if strong.any():
             found, weights = np.empty_like(totals), np.empty_like(totals)
-            for place, own in ((strong, self._whole_of_few), (~strong, self._whole_of_many)):
-                found[place], weights[place] = own(totals[place], x[place])
+            for index, own in ((strong, self._whole_of_few), (~strong, self._whole_of_many)):
+                found[index], weights[index] = own(totals[index], x[index])
             return found, weights
         return self._whole_of_many(totals, x)
 
@@ -216,10 +218,10 @@ class _Interpolated:
     slopes: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        places = np.minimum(((x + FAR) / _STEP).astype(np.intp), len(self.values) - 2)
-        t = (x + FAR) / _STEP - places
-        y0, y1 = self.values[places], self.values[places + 1]
-        s0, s1 = self.slopes[places], self.slopes[places + 1]
+        indices = np.minimum(((x + FAR) / _STEP).astype(np.intp), len(self.values) - 2)
+        t = (x + FAR) / _STEP - indices
+        y0, y1 = self.values[indices], self.values[indices + 1]
+        s0, s1 = self.slopes[indices], self.slopes[indices + 1]
         return np.asarray(y0 + t * (s0 + t * (3 * (y1 - y0) - 2 * s0 - s1 + t * (2 * (y0 - y1) + s0 + s1))))
 
 

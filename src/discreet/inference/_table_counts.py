@@ -24,7 +24,7 @@ class Split:
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class McmcDiagnostics:
     """How well chains did: the worst nested R-hat and effective sizes, moves taken, and the error of every mean."""
 
     r_hat: float
@@ -64,12 +64,12 @@ class TableCounts(ABC):
         return None
 
     @property
-    def reached(self) -> Reached | None:
+    def reached(self) -> McmcDiagnostics | None:
         """Return how well chains did, if the tables come from chains."""
         return None
 
-    def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split | None:
-        """Return the law of the records of one row of a variable's table inside some levels, if it is a finite sum."""
+    def split(self, index: int, row: int, inside: NDArray[np.bool_]) -> Split | None:
+        """Return the distribution of the count inside some levels of one row of a table, if it is a finite sum."""
         return None
 
     def log_joint(self, codes: Counts) -> Floats | None:

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from discreet._core.arrays import Counts, Floats
 from discreet.inference._count_chains import CountChains
-from discreet.inference._sampled_tables import Target
+from discreet.inference._sampled_tables import TablesTarget
 
 ISLANDS, EACH = 8, 64
 """Populations, and chains of each."""
@@ -25,7 +25,7 @@ _KEPT = 0.5  # share of the chains that count after a stage
 _WORST_ERROR = 1.0  # error of the log evidence above which it counts as unknown
 
 
-def tempered_evidence(target: Target, seed: int) -> tuple[float, float]:
+def tempered_evidence(target: TablesTarget, seed: int) -> tuple[float, float]:
     """Return the log evidence and its standard error; NaN where they are not known."""
     coordinates = target.coordinates
     if coordinates.length > MOST_COORDINATES:

@@ -7,7 +7,7 @@ to 1. At each stage the kept ones are drawn again in proportion to their weights
 
     N(x; 0, I) 1[depth(x) <= t] L(x)^p
 
-as it is: by x' = sqrt(1 - h^2) x + h e with fresh normal e, whose law is that of the prior (preconditioned
+as it is: by x' = sqrt(1 - h^2) x + h e with fresh normal e, whose distribution is that of the prior (preconditioned
 Crank-Nicolson: Cotter and others, 2013), and by the difference of two others of the island (ter Braak, 2006), which
 knows the shape of the population. h and the size of differences are set so that a quarter of the moves is taken, and
 stay as they are once p = 1. The mean weights of all stages multiply to the evidence. Islands share thresholds and step
@@ -77,11 +77,11 @@ class Particles:
 
     @property
     def is_spent(self) -> bool:
-        """Tell whether as many evaluations were made as are allowed."""
+        """Return whether as many evaluations were made as are allowed."""
         return self.evaluations >= self.most_evaluations
 
     def temper(self) -> bool:
-        """Go through all stages. Tell whether the last was reached with the evaluations that are allowed."""
+        """Go through all stages. Return whether the last was reached with the evaluations that are allowed."""
         with StepCounter("Tempering, at most", int(self.most_evaluations)) as steps:
             while self.power < 1 and not self.is_spent:
                 self._resample(self._deeper() if self.threshold > 0 else self._warmer())
@@ -111,12 +111,12 @@ class Particles:
         return np.asarray(weights)
 
     def _resample(self, log_weights: Floats) -> None:
-        places = np.arange(ISLANDS * EACH).reshape(ISLANDS, EACH)
-        for number, island in enumerate(places):
+        indices = np.arange(ISLANDS * EACH).reshape(ISLANDS, EACH)
+        for number, island in enumerate(indices):
             own = log_weights[island]
             self.log_evidences[number] += float(logsumexp(own)) - np.log(EACH)
-            places[number] = island[systematic(np.exp(own - own.max()), EACH, self.generator)]
-        kept = places.ravel()
+            indices[number] = island[systematic(np.exp(own - own.max()), EACH, self.generator)]
+        kept = indices.ravel()
         self.normals, self.depths, self.logs = self.normals[kept], self.depths[kept], self.logs[kept]
 
     def _mix(self) -> None:
@@ -159,8 +159,8 @@ class Particles:
             possible = np.isfinite(logs)
             chances[possible] += self.power * (logs[possible] - self.logs[who[possible]])
         taken = np.log(self.generator.random(len(who))) < chances
-        places = who[taken]
-        self.normals[places], self.depths[places], self.logs[places] = proposed[taken], depths[taken], logs[taken]
+        indices = who[taken]
+        self.normals[indices], self.depths[indices], self.logs[indices] = proposed[taken], depths[taken], logs[taken]
         return float(taken.mean())
 
     def walk(self, rounds: int, moves: int) -> Iterator[Floats]:

@@ -1,9 +1,9 @@
-"""What truncation leaves of a Dirichlet law: log P(all theta_i >= w), also where next to nothing is left.
+"""What truncation leaves of a Dirichlet distribution: log P(all theta_i >= w), also where next to nothing is left.
 
 Without its constant this is the density at 1 of a sum of independent numbers t_i >= w with densities t_i^(a_i - 1). A
 factor e^(-rate t_i) for each changes it by e^-rate only, and with the right rate the sum is about 1 wherever the cut
 moves it: then each number lies in a window that one knows, and nothing underflows. Two numbers have a sum s whose
-density is known, F being the Beta law of their shapes,
+density is known, F being the Beta distribution of their shapes,
 
     s^(a + b - 1) B(a, b) (F(1 - w/s) - F(w/s)),
 
@@ -102,11 +102,11 @@ class _KeptSums:
         factors[0] /= 2
 
         def found(at: Floats) -> Floats:
-            place = (np.log(at - before) - middle) / half
-            later, last = np.zeros_like(place), np.zeros_like(place)
+            scaled = (np.log(at - before) - middle) / half
+            later, last = np.zeros_like(scaled), np.zeros_like(scaled)
             for factor in factors[:0:-1]:  # by Clenshaw's rule
-                later, last = 2 * place * later - last + factor, later
-            return np.asarray(place * later - last + factors[0] + (count - 1) * np.log(np.maximum(at - edge, 1e-300)))
+                later, last = 2 * scaled * later - last + factor, later
+            return np.asarray(scaled * later - last + factors[0] + (count - 1) * np.log(np.maximum(at - edge, 1e-300)))
 
         return found
 

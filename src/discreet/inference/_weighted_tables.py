@@ -78,12 +78,12 @@ class WeightedTables:
         kept = chances > _TRIM * chances.max()
         return found[kept], chances[kept] / chances[kept].sum()
 
-    def _sums(self, places: Counts) -> Counts:
-        return np.asarray(self._tables[:, places].sum(axis=1))
+    def _sums(self, indices: Counts) -> Counts:
+        return np.asarray(self._tables[:, indices].sum(axis=1))
 
-    def sum_of(self, places: Counts) -> tuple[Counts, Floats]:
+    def sum_of(self, indices: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
-        return self._law(self._sums(places))
+        return self._law(self._sums(indices))
 
     def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities."""

@@ -47,7 +47,7 @@ class Windowed:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class NoisyRow:
     """What one measurement says about the cells of a row: its log kernel at any counts, and where it peaks."""
 
     log_kernel: Callable[[Counts], Floats]
@@ -71,7 +71,7 @@ class CellWindows:
         self.width = int((last - first).max()) + 1
 
     @classmethod
-    def around(cls, seen: Sequence[Seen], total: int, margin: float = MARGIN) -> "CellWindows":
+    def around(cls, seen: Sequence[NoisyRow], total: int, margin: float = MARGIN) -> "CellWindows":
         """Return windows that reach some nats beyond what was seen of the cells of a row."""
         values = np.stack([np.clip(each.values, 0, total) for each in seen])
         reach = np.ceil(margin * np.min([each.reach for each in seen], axis=0)).astype(np.int64) + 2

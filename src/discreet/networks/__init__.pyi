@@ -8,7 +8,7 @@ from discreet.networks._cube_counts import CubeCounts, usual_class_share
 from discreet.networks._cube_counts import cube_refusal as cube_refusal
 from discreet.networks._families import Family as Family
 from discreet.networks._family_strengths import are_few as are_few
-from discreet.networks._family_strengths import read_families as read_families
+from discreet.networks._family_strengths import solve_with_family_strengths as solve_with_family_strengths
 from discreet.networks._fourier_counts import FourierCounts
 from discreet.networks._model import Network
 from discreet.networks._posterior import NetworkPosterior

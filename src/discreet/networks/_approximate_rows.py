@@ -22,7 +22,7 @@ from discreet.inference import CostEstimate, Exactness, Feature, Problem, RowCou
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 
 _PARTS = 16  # steps per standard deviation in which counts are resolved
 _REACH = 6.0  # standard deviations beyond which no count is tried
@@ -61,7 +61,7 @@ class ApproximateRow:
 
     @cached_property
     def _law(self) -> Floats:
-        """Return the law of the total: uniform beforehand, then weighted by what the row says."""
+        """Return the distribution of the total: uniform beforehand, then weighted by what the row says."""
         middle = len(self._fitted) * (self._step - 1) / 2
         totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step + middle
         logs = self._rows.log_sums + log_prior_constant(float(self._alpha.sum()), totals)
@@ -117,17 +117,17 @@ class RowsSolver(Solver):
 
     def cost(self, problem: Problem) -> CostEstimate:
         """Return a few convolutions of a few hundred steps for each row."""
-        cells = sum(len(prior) * _rows(problem.model, place) for place, prior in enumerate(problem.model.prior))
+        cells = sum(len(prior) * _rows(problem.model, index) for index, prior in enumerate(problem.model.prior))
         return CostEstimate(f"reading {cells} cells row by row", 1e6 * cells, 1e3 * cells)
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return draws of all tables, each row by itself."""
         fitted = fit(problem.model, problem.size, noisy_parts(problem.measurements, problem.size) or ())
-        return NetworkReading(problem.model, ApproximateCounts(fitted, problem.model))
+        return NetworkSolution(problem.model, ApproximateCounts(fitted, problem.model))
 
 
-def _rows(model: Network, place: int) -> int:
+def _rows(model: Network, index: int) -> int:
     rows = 1
-    for levels in model.shape(model.parents[place]):
+    for levels in model.shape(model.parents[index]):
         rows *= levels
     return rows

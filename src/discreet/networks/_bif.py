@@ -96,7 +96,7 @@ class _Tokens:
 
     def __init__(self, text: str) -> None:
         self._tokens = list(self._split(text))
-        self._place = 0
+        self._position = 0
 
     @staticmethod
     def _split(text: str) -> Iterator[tuple[str, bool]]:
@@ -108,18 +108,18 @@ class _Tokens:
 
     @property
     def at_end(self) -> bool:
-        return self._place >= len(self._tokens)
+        return self._position >= len(self._tokens)
 
     def _next(self) -> tuple[str, bool]:
         if self.at_end:
             raise DeclarationError("The BIF text ends in the middle of a block.")
-        self._place += 1
-        return self._tokens[self._place - 1]
+        self._position += 1
+        return self._tokens[self._position - 1]
 
     def sees(self, sign: str) -> bool:
         """Take the next token if it is this sign, and tell whether it was."""
-        seen = not self.at_end and self._tokens[self._place] == (sign, True)
-        self._place += seen
+        seen = not self.at_end and self._tokens[self._position] == (sign, True)
+        self._position += seen
         return seen
 
     def expect(self, *signs: str) -> None:
@@ -245,7 +245,7 @@ def _probability_block(family: list[Column], table: NDArray[np.float64]) -> str:
     given = f" | {', '.join(_shown(column.name) for column in parents)}" if parents else ""
     lines = [f"probability ( {_shown(child.name)}{given} ) {{"]
     for setting in np.ndindex(*table.shape[:-1]):
-        levels = ", ".join(_shown(column.levels[place]) for column, place in zip(parents, setting, strict=True))
+        levels = ", ".join(_shown(column.levels[index]) for column, index in zip(parents, setting, strict=True))
         row = ", ".join(repr(float(number)) for number in table[setting])
         lines.append(f"  ({levels}) {row};" if parents else f"  table {row};")
     return "\n".join([*lines, "}"])

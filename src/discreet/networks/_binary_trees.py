@@ -3,11 +3,11 @@
 Every variable has at most one parent, and the noise is independent between cells. What a variable's subtree says
 depends on the rest only through n_1, how many records have level 1 of its parent: a message over these counts, on a
 window. A leaf's rows are independent given n_1 (`RowWindows`); a variable with children sums over its own count
-(`Edge`). Walking up gives the evidence; walking down gives the law of every count, every expected probability, and
-independent draws.
+(`Edge`). Walking up gives the evidence; walking down gives the distribution of every count, every expected probability,
+and independent draws.
 
-A node's window is wide enough if its law is negligible at both ends; tables have bounds on what their windows leave out
-and on rounding. All of these are computed in every reading, and windows are widened until they hold.
+A node's window is wide enough if its distribution is negligible at both ends; tables have bounds on what their windows
+leave out and on rounding. All of these are computed in every reading, and windows are widened until they hold.
 
 Trees and forests whose inner variables have two levels, through noise that is a product over cells: exact.
 """
@@ -25,9 +25,9 @@ from discreet._core.errors import DiscreetError
 from discreet.inference import (
     TOO_FAR,
     CostEstimate,
+    NoisyRow,
     Problem,
     RowWindows,
-    Seen,
     Solver,
     Split,
     TableCounts,
@@ -37,9 +37,9 @@ from discreet.inference import (
 from discreet.mathematics import log_prior_constant, log_prior_windows
 from discreet.networks import _splits as splits
 from discreet.networks._class_states import represented
-from discreet.networks._measured import log_constant, measured_tables, seen_tables
+from discreet.networks._measured import log_constant, measured_tables, noisy_tables
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.networks._splits import split_by_totals
 from discreet.networks._tree_edges import BLOCK, Edge
 from discreet.networks._trees import TreesSolver
@@ -58,7 +58,7 @@ class BinaryTable:
     name: str
     parent: int | None
     alpha: Floats
-    seen: Sequence[Sequence[Seen]]
+    seen: Sequence[Sequence[NoisyRow]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class BinaryTreeCounts(TableCounts):
 
     @property
     def chances(self) -> dict[int, Windowed]:
-        """Return the law of how many records have level 1 of each variable with children, by its place."""
+        """Return the distribution of how many records have level 1 of each variable with children, by its place."""
         return self._walk.chances
 
     def means(self) -> list[Floats]:
@@ -93,82 +93,82 @@ class BinaryTreeCounts(TableCounts):
         """Draw tables (draws, parent levels, levels) of every variable."""
         return self._walk.draw(count, generator)
 
-    def split(self, place: int, row: int, inside: NDArray[np.bool_]) -> Split:
-        """Return the law of (n_j, k), k the records of a row with one of some levels.
+    def split(self, index: int, row: int, inside: NDArray[np.bool_]) -> Split:
+        """Return the distribution of (n_j, k), k the records of a row with one of some levels.
 
         Where more than 128 totals of the row are likely, ranges of neighbours are merged, with the exact probability of
         all of them.
         """
-        variable = self.variables[place]
+        variable = self.variables[index]
         if variable.parent is None:
-            return split_by_totals([1.0], [self._walk.root_law(place, inside)], [self.size])
+            return split_by_totals([1.0], [self._walk.root_law(index, inside)], [self.size])
         counts, shares = represented(self._walk.chances[variable.parent], splits.MOST_COUNTS)
-        laws = [self._walk.row_law(place, row, inside, count) for count in counts.tolist()]
-        return split_by_totals(shares, laws, (counts if row else self.size - counts).tolist())
+        distributions = [self._walk.row_distribution(index, row, inside, count) for count in counts.tolist()]
+        return split_by_totals(shares, distributions, (counts if row else self.size - counts).tolist())
 
 
 class _Walk:
-    """Messages up and laws down, for one choice of windows."""
+    """Messages up and distributions down, for one choice of windows."""
 
     def __init__(self, variables: Sequence[BinaryTable], size: int, settings: _Settings) -> None:
         self.variables, self.size, self.settings = variables, size, settings
-        self._children = [[c for c, v in enumerate(variables) if v.parent == place] for place in range(len(variables))]
+        self._children = [[c for c, v in enumerate(variables) if v.parent == index] for index in range(len(variables))]
         self.edges: dict[int, Edge] = {}
         self.rows: dict[int, list[RowWindows]] = {}
         self._heard: dict[int, Windowed] = {}  # what children say about an inner variable's count
         self._messages: dict[int, Floats] = {}
         self.errors: dict[int, Floats] = {}
         self.log_sum = 0.0
-        for place in reversed(range(len(variables))):
-            self._up(place)
+        for index in reversed(range(len(variables))):
+            self._up(index)
 
-    def _up(self, place: int) -> None:
-        variable = self.variables[place]
-        if self._children[place]:
-            first, last = self.settings.windows[place]
-            heard = sum((self._messages[child] for child in self._children[place]), np.zeros(last - first + 1))
-            self._heard[place] = Windowed(first, heard)
+    def _up(self, index: int) -> None:
+        variable = self.variables[index]
+        if self._children[index]:
+            first, last = self.settings.windows[index]
+            heard = sum((self._messages[child] for child in self._children[index]), np.zeros(last - first + 1))
+            self._heard[index] = Windowed(first, heard)
         if variable.parent is None:
-            self.log_sum += self._root(place)
-        elif self._children[place]:
-            above, centre = self._window(variable.parent), self.settings.centres[place]
-            heard_here = self._heard[place]
-            self.edges[place] = Edge(
+            self.log_sum += self._root(index)
+        elif self._children[index]:
+            above, centre = self._window(variable.parent), self.settings.centres[index]
+            heard_here = self._heard[index]
+            self.edges[index] = Edge(
                 variable.alpha, variable.seen, self.size, above, heard_here, centre, self.settings.margin
             )
-            self._messages[place], self.errors[place] = self.edges[place].message
+            self._messages[index], self.errors[index] = self.edges[index].message
         else:
-            self._leaf(place, variable.parent)
+            self._leaf(index, variable.parent)
 
-    def _window(self, place: int) -> Windowed:
-        first, last = self.settings.windows[place]
+    def _window(self, index: int) -> Windowed:
+        first, last = self.settings.windows[index]
         return Windowed(first, np.zeros(last - first + 1))
 
-    def _leaf(self, place: int, parent: int) -> None:
-        variable, (first, last) = self.variables[place], self.settings.windows[parent]
+    def _leaf(self, index: int, parent: int) -> None:
+        variable, (first, last) = self.variables[index], self.settings.windows[parent]
         ranges = ((self.size - last, self.size - first), (first, last))
         pairs = zip(variable.seen, ranges, strict=True)
         rows = [RowWindows(variable.alpha, seen, self.size, *own, self.settings.parts) for seen, own in pairs]
-        self.rows[place] = rows
-        self._messages[place] = rows[0].log_weights[::-1] + rows[1].log_weights
-        self.errors[place] = rows[0].errors[::-1] + rows[1].errors
+        self.rows[index] = rows
+        self._messages[index] = rows[0].log_weights[::-1] + rows[1].log_weights
+        self.errors[index] = rows[0].errors[::-1] + rows[1].errors
 
-    def _root(self, place: int) -> float:
+    def _root(self, index: int) -> float:
         """Return the log of all that is said at and below a root."""
-        variable = self.variables[place]
-        if not self._children[place]:
+        variable = self.variables[index]
+        if not self._children[index]:
             row = RowWindows(variable.alpha, variable.seen[0], self.size, self.size, self.size)
-            self.rows[place], self.errors[place] = [row], row.errors
+            self.rows[index], self.errors[index] = [row], row.errors
             return float(row.log_weights[0])
-        logs = self._heard[place].values + self._own(place)
+        logs = self._heard[index].values + self._own(index)
         peak = float(logs.max())
         if not np.isfinite(peak):
             raise DiscreetError(TOO_FAR)
         return peak + float(np.log(np.exp(logs - peak).sum()))
 
-    def _own(self, place: int) -> Floats:
+    def _own(self, index: int) -> Floats:
         """Return the log of a root's own factor at the counts of its window: prior, and what was seen of it."""
-        variable, counts = self.variables[place], self._heard[place].counts
+        variable, counts = self.variables[index], self._heard[index].counts
         both = np.stack([self.size - counts, counts])
         kernel = sum((each.log_kernel(both) for each in variable.seen[0]), np.zeros(both.shape))
         no = log_prior_windows(variable.alpha[:1], both[0, -1:], len(counts))[0, ::-1]
@@ -178,30 +178,32 @@ class _Walk:
 
     @cached_property
     def _down(self) -> tuple[dict[int, Windowed], list[Floats]]:
-        """Return the law of each inner variable's count, and the expected probabilities of all variables."""
-        laws: dict[int, Windowed] = {}
+        """Return the distribution of each inner variable's count, and the expected probabilities of all variables."""
+        distributions: dict[int, Windowed] = {}
         means: list[Floats] = []
-        for place, variable in enumerate(self.variables):
+        for index, variable in enumerate(self.variables):
             if variable.parent is None:
-                means.append(self._root_down(place, laws))
-            elif place in self.edges:
-                law, yes = self.edges[place].down(laws[variable.parent].values)
-                laws[place] = Windowed(self._heard[place].first, law / law.sum())
+                means.append(self._root_down(index, distributions))
+            elif index in self.edges:
+                distribution, yes = self.edges[index].down(distributions[variable.parent].values)
+                distributions[index] = Windowed(self._heard[index].first, distribution / distribution.sum())
                 means.append(np.stack([1 - yes, yes], axis=1))
             else:
-                zero, one = self.rows[place]
-                chances = laws[variable.parent].values
+                zero, one = self.rows[index]
+                chances = distributions[variable.parent].values
                 means.append(np.stack([chances[::-1] @ zero.probabilities, chances @ one.probabilities]))
-        return laws, means
+        return distributions, means
 
-    def _root_down(self, place: int, laws: dict[int, Windowed]) -> Floats:
-        variable = self.variables[place]
-        if place in self.rows:
-            return self.rows[place][0].probabilities
-        logs = self._heard[place].values + self._own(place)
+    def _root_down(self, index: int, distributions: dict[int, Windowed]) -> Floats:
+        variable = self.variables[index]
+        if index in self.rows:
+            return self.rows[index][0].probabilities
+        logs = self._heard[index].values + self._own(index)
         chances = np.exp(logs - logs.max())
-        laws[place] = Windowed(self._heard[place].first, chances / chances.sum())
-        yes = (variable.alpha[1] + float(laws[place].values @ laws[place].counts)) / (variable.alpha.sum() + self.size)
+        distributions[index] = Windowed(self._heard[index].first, chances / chances.sum())
+        yes = (variable.alpha[1] + float(distributions[index].values @ distributions[index].counts)) / (
+            variable.alpha.sum() + self.size
+        )
         return np.array([[1 - yes, yes]])
 
     @property
@@ -214,48 +216,48 @@ class _Walk:
         """Return the expected probabilities of all variables."""
         return self._down[1]
 
-    def errors_of(self, place: int) -> float:
+    def errors_of(self, index: int) -> float:
         """Return a bound on the relative error that a table causes in the evidence."""
-        parent = self.variables[place].parent
-        if place not in self.errors:
+        parent = self.variables[index].parent
+        if index not in self.errors:
             return 0.0
-        return float(self.errors[place][0] if parent is None else self.chances[parent].values @ self.errors[place])
+        return float(self.errors[index][0] if parent is None else self.chances[parent].values @ self.errors[index])
 
-    def root_law(self, place: int, inside: NDArray[np.bool_]) -> Windowed:
-        """Return the law of how many records have one of some levels of a root."""
-        if place in self.rows:
-            return self.rows[place][0].law_inside(inside, self.size)
-        law = self.chances[place]
-        return law if inside[1] else Windowed(self.size - law.last, law.values[::-1])
+    def root_law(self, index: int, inside: NDArray[np.bool_]) -> Windowed:
+        """Return the distribution of how many records have one of some levels of a root."""
+        if index in self.rows:
+            return self.rows[index][0].law_inside(inside, self.size)
+        distribution = self.chances[index]
+        return distribution if inside[1] else Windowed(self.size - distribution.last, distribution.values[::-1])
 
-    def row_law(self, place: int, row: int, inside: NDArray[np.bool_], above: int) -> Windowed:
-        """Return the law of how many records of one row have one of some levels, given the parent's count."""
+    def row_distribution(self, index: int, row: int, inside: NDArray[np.bool_], above: int) -> Windowed:
+        """Return the distribution of how many records of one row have one of some levels, given the parent's count."""
         total = above if row else self.size - above
-        if place in self.rows:
-            return self.rows[place][row].law_inside(inside, total)
-        law = self.edges[place].law_of_row(row, above)
-        return law if inside[1] else Windowed(total - law.last, law.values[::-1])
+        if index in self.rows:
+            return self.rows[index][row].law_inside(inside, total)
+        distribution = self.edges[index].law_of_row(row, above)
+        return distribution if inside[1] else Windowed(total - distribution.last, distribution.values[::-1])
 
     def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables of every variable."""
         tables: list[Counts] = []
-        for place, variable in enumerate(self.variables):
+        for index, variable in enumerate(self.variables):
             if variable.parent is None:
-                tables.append(self._draw_root(place, count, generator))
+                tables.append(self._draw_root(index, count, generator))
                 continue
             above = tables[variable.parent].sum(axis=1)
-            if place in self.edges:
-                tables.append(self.edges[place].draw(above[:, 1], generator))
+            if index in self.edges:
+                tables.append(self.edges[index].draw(above[:, 1], generator))
             else:
-                rows = [row.draw(own, generator) for row, own in zip(self.rows[place], above.T, strict=True)]
+                rows = [row.draw(own, generator) for row, own in zip(self.rows[index], above.T, strict=True)]
                 tables.append(np.stack(rows, axis=1))
         return tables
 
-    def _draw_root(self, place: int, count: int, generator: np.random.Generator) -> Counts:
-        if place in self.rows:
-            return self.rows[place][0].draw(np.full(count, self.size), generator)[:, None]
-        law = self.chances[place]
-        yes = generator.choice(law.counts, size=count, p=law.values)
+    def _draw_root(self, index: int, count: int, generator: np.random.Generator) -> Counts:
+        if index in self.rows:
+            return self.rows[index][0].draw(np.full(count, self.size), generator)[:, None]
+        distribution = self.chances[index]
+        yes = generator.choice(distribution.counts, size=count, p=distribution.values)
         return np.stack([self.size - yes, yes], axis=1)[:, None]
 
 
@@ -264,25 +266,28 @@ def _certified(variables: Sequence[BinaryTable], size: int) -> tuple[_Walk, floa
     settings = first_settings(variables, size)
     for _ in range(_ROUNDS):
         walk = _Walk(variables, size, settings)
-        narrow = [place for place, law in walk.chances.items() if _is_cut(law, size)]
-        error = sum(walk.errors_of(place) for place in range(len(variables)))
+        narrow = [index for index, distribution in walk.chances.items() if _is_cut(distribution, size)]
+        error = sum(walk.errors_of(index) for index in range(len(variables)))
         if not narrow and error <= _ERROR:
             return walk, error
         windows = list(settings.windows)
-        for place in narrow:
-            windows[place] = _wider(*windows[place], size)
+        for index in narrow:
+            windows[index] = _wider(*windows[index], size)
         centres = list(settings.centres)
-        for place, law in walk.chances.items():
-            centres[place] = float(law.values @ law.counts)
+        for index, distribution in walk.chances.items():
+            centres[index] = float(distribution.values @ distribution.counts)
         finer = 1 if error <= _ERROR else 2
         margin = settings.margin if error <= _ERROR else 1.5 * settings.margin
         settings = _Settings(tuple(windows), tuple(centres), finer * settings.parts, margin)
     raise DiscreetError(TOO_FAR)
 
 
-def _is_cut(law: Windowed, size: int) -> bool:
-    """Tell whether a law is not yet negligible at an end of its window that could lie further out."""
-    left, right = law.first > 0 and law.values[0] > _ENDS, law.last < size and law.values[-1] > _ENDS
+def _is_cut(distribution: Windowed, size: int) -> bool:
+    """Return whether a distribution is not yet negligible at an end of its window that could lie further out."""
+    left, right = (
+        distribution.first > 0 and distribution.values[0] > _ENDS,
+        distribution.last < size and distribution.values[-1] > _ENDS,
+    )
     return bool(left or right)
 
 
@@ -294,13 +299,13 @@ def _wider(first: int, last: int, size: int) -> tuple[int, int]:
 def first_settings(variables: Sequence[BinaryTable], size: int) -> _Settings:
     """Return windows around the weighted mean of all observations of each variable's count of level 1."""
     news: list[list[tuple[float, float, float]]] = [[] for _ in variables]
-    for place, variable in enumerate(variables):
+    for index, variable in enumerate(variables):
         for row in zip(*variable.seen, strict=True):
             values = np.stack([each.values for each in row])
             variances = 1 / np.stack([each.information for each in row])
             rate = 1 / max(float(each.reach.max()) for each in row)
             if values.shape[1] == 2:
-                news[place] += _margins(values.sum(axis=0), variances.sum(axis=0), rate, size)
+                news[index] += _margins(values.sum(axis=0), variances.sum(axis=0), rate, size)
             if variable.parent is not None:
                 news[variable.parent] += _margins(values.sum(axis=1), variances.sum(axis=1), rate, size)
     windows, centres = [], []
@@ -356,15 +361,15 @@ class BinaryTreesSolver(Solver):
         words = f"summing over windows of {width:.0f} counts for {edges} tables in the middle of a tree"
         return CostEstimate(words, operations, 8 * min(2 * width**2, BLOCK + 2 * width) + 8 * cells * width)
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
-        model, seen = problem.model, seen_tables(problem)
-        places = {variable.name: place for place, variable in enumerate(model.variables)}
+        model, seen = problem.model, noisy_tables(problem)
+        indices = {variable.name: index for index, variable in enumerate(model.variables)}
         tables = [
-            BinaryTable(v.name, places[above[0]] if above else None, np.array(prior), seen[v.name])
+            BinaryTable(v.name, indices[above[0]] if above else None, np.array(prior), seen[v.name])
             for v, above, prior in zip(model.variables, model.parents, model.prior, strict=True)
         ]
-        return NetworkReading(model, BinaryTreeCounts(tables, problem.size, log_constant(problem)))
+        return NetworkSolution(model, BinaryTreeCounts(tables, problem.size, log_constant(problem)))
 
 
 def _inner(model: Network) -> set[str]:

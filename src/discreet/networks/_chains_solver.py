@@ -16,7 +16,7 @@ from discreet.inference import (
     Problem,
     SampledTables,
     Solver,
-    Target,
+    TablesTarget,
     around_draws,
     chains_for,
     clique_cells,
@@ -31,7 +31,7 @@ from discreet.inference import (
 from discreet.networks._approximate_rows import BY_ROWS, ApproximateCounts, RowsSolver
 from discreet.networks._consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading, graph_of
+from discreet.networks._solution import NetworkSolution, graph_of
 
 _CALL = 5e4  # operations of one step through the tables of a variable, whatever its size
 _CELL = 40.0  # operations of a step for each cell and each chain
@@ -73,29 +73,29 @@ class CountsSolver(Solver):
             return CostEstimate(words, operations, held, share, BY_ROWS)
         return CostEstimate(words, operations, held, (WARM + BLOCK) / moves)
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return draws of all tables."""
         return self._read(problem, None)
 
-    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
         """Return readings row by row, where all tables were measured; else draws by chains of a single block."""
         return [
             RowsSolver().solve(problem) if _is_read_by_rows(problem) else self._read(problem, BLOCK)
             for problem in problems
         ]
 
-    def _read(self, problem: Problem, longest: int | None) -> NetworkReading:
+    def _read(self, problem: Problem, longest: int | None) -> NetworkSolution:
         target = target_of(problem)
         tables = SampledTables(target, problem.seed, lambda: tempered_evidence(target, problem.seed), longest)
-        return NetworkReading(problem.model, tables)
+        return NetworkSolution(problem.model, tables)
 
 
 def _is_read_by_rows(problem: Problem[Network]) -> bool:
-    """Tell whether many simulated releases are read row by row."""
+    """Return whether many simulated releases are read row by row."""
     return not any(each.is_margin for each in problem.observed) and RowsSolver().unsupported_reason(problem) is None
 
 
-def target_of(problem: Problem[Network]) -> Target:
+def target_of(problem: Problem[Network]) -> TablesTarget:
     """Return what chains sample."""
     model = problem.model
     coordinates = Coordinates(*graph_of(model), model.row_priors, problem.size)
@@ -103,7 +103,7 @@ def target_of(problem: Problem[Network]) -> Target:
     maximal = [names.index(family[-1]) for family in model.maximal_families]
     start = _Start.of(problem)
     joint = None if start is None else start.joint
-    return Target(coordinates, fit_of(problem), maximal, model.row_priors, start or around_draws(problem), joint)
+    return TablesTarget(coordinates, fit_of(problem), maximal, model.row_priors, start or around_draws(problem), joint)
 
 
 class _Start:
@@ -123,9 +123,9 @@ class _Start:
             return None
         return cls(fit(problem.model, problem.size, parts), problem.model)
 
-    def joint(self, places: tuple[int, ...]) -> tuple[Floats, float] | None:
+    def joint(self, indices: tuple[int, ...]) -> tuple[Floats, float] | None:
         """Return the fitted table of some variables that stand in one family, and the error of its cells."""
-        names = [self._names[place] for place in places]
+        names = [self._names[index] for index in indices]
         if not any(family.issuperset(names) for family in self._families):
             return None
         return self._fitted.table(*names), self._fitted.standard_error(*names)

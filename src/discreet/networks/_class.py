@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import LogBound, RowCounts, RowWindows, Seen, Windowed, require_agreement, require_total
+from discreet.inference import LogBound, NoisyRow, RowCounts, RowWindows, Windowed, require_agreement, require_total
 from discreet.mathematics import log_prior_constant, log_prior_windows
-from discreet.networks._class_states import States, represented
+from discreet.networks._class_states import ClassStates, represented
 from discreet.noise import MARGIN
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnFactor:
+class ClassFactor:
     """What else weights a class count: its prior P_a(t), and the concave log kernel of what was observed of it."""
 
     alpha: float
@@ -52,7 +52,7 @@ class OwnFactor:
         return here + max(0.0, prior), following - here
 
 
-class ClassReading(ABC):
+class ClassSolution(ABC):
     """What a release says about the features of one class, given the class count.
 
     A reading that weights every class count that matters has nothing beyond its window, and no errors.
@@ -69,12 +69,12 @@ class ClassReading(ABC):
         """Return log W_y(t) = log P(what was released about class y | t) for class counts t, up to a constant."""
 
     @abstractmethod
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         """Return the states of this class, given the probability of every class count."""
 
     @abstractmethod
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        """Return for each class count the law of how many records have one of some levels."""
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+        """Return for each class count the distribution of how many records have one of some levels."""
 
     @abstractmethod
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
@@ -85,24 +85,24 @@ class ClassReading(ABC):
         """Return a bound on the relative error of each weight."""
         return np.zeros(len(self.log_weights.values))
 
-    def steepest(self, own: OwnFactor) -> float:
+    def steepest(self, own: ClassFactor) -> float:
         """Return the largest tilt of the class counts at which what lies beyond the window is bounded."""
         return float("inf")
 
-    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+    def log_outside(self, tilt: float, own: ClassFactor) -> float:
         """Return the log of a bound on sum W(t) f(t) e^(tilt (t - first)) over all class counts beyond the window."""
         return -float("inf")
 
-    def wider(self) -> "ClassReading":
+    def wider(self) -> "ClassSolution":
         """Return the same class on a wider window, if there is one."""
         return self
 
-    def finer(self) -> "ClassReading":
+    def finer(self) -> "ClassSolution":
         """Return the same class with smaller errors, if there are any."""
         return self
 
 
-class WholeClass(ClassReading):
+class WholeClass(ClassSolution):
     """The features of one class: `log_factors[i]` holds prior and likelihood of each level (rows) and count (columns).
 
     `log_totals` are log factors of the class count itself, and `centre` is near the class count.
@@ -127,24 +127,24 @@ class WholeClass(ClassReading):
         )
         return Windowed(0, np.asarray(sums + self._log_totals))
 
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         counts, shares = represented(chances, len(chances.values))
         features = [
             (alpha[:, None] + row.means[:, counts]).T / (alpha.sum() + counts)[:, None]
             for row, alpha in zip(self._rows, self.alpha, strict=True)
         ]
-        return States(shares, counts.astype(float), features)
+        return ClassStates(shares, counts.astype(float), features)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         middle = int(counts[len(counts) // 2])
-        return laws_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
+        return distributions_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         return [row.draw(totals, generator) for row in self._rows]
 
 
-def laws_inside(log_factors: Floats, inside: Bools, totals: Counts, centres: Floats) -> list[Windowed]:
-    """Return for each total of a row the law, on 0, ..., total, of the counts inside: P(k) ~ f_in(k) f_out(total - k).
+def distributions_inside(log_factors: Floats, inside: Bools, totals: Counts, centres: Floats) -> list[Windowed]:
+    """Return for each total of a row the distribution of the count inside, P(k) ~ f_in(k) f_out(total - k).
 
     `centres` says around which counts of the levels all that matters happens.
     """
@@ -166,23 +166,23 @@ KnownRows = dict[tuple[object, ...], RowWindows]
 class RowMemory:
     """What was observed of the features of one class, and the rows already read, which are never read twice."""
 
-    features: Sequence[Sequence[Seen]]
+    features: Sequence[Sequence[NoisyRow]]
     size: int
     known: KnownRows = field(default_factory=dict)
-    place: int = 0
+    index: int = 0
 
     def rows(self, alpha: Sequence[Floats], window: tuple[int, int], parts: int) -> list[RowWindows]:
         """Return the rows of all features under these priors."""
         return [self._row(feature, own, window, parts) for feature, own in enumerate(alpha)]
 
     def _row(self, feature: int, alpha: Floats, window: tuple[int, int], parts: int) -> RowWindows:
-        key = (self.place, feature, tuple(alpha.tolist()), window, parts)
+        key = (self.index, feature, tuple(alpha.tolist()), window, parts)
         if key not in self.known:
             self.known[key] = RowWindows(alpha, self.features[feature], self.size, *window, parts)
         return self.known[key]
 
 
-class WindowedClass(ClassReading):
+class WindowedClass(ClassSolution):
     """The features of one class, read through noise that is independent between cells."""
 
     def __init__(self, memory: RowMemory, alpha: Sequence[Floats], window: tuple[int, int], parts: int = 1) -> None:
@@ -211,12 +211,12 @@ class WindowedClass(ClassReading):
     def errors(self) -> Floats:
         return np.asarray(sum(row.errors for row in self._rows))
 
-    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+    def log_outside(self, tilt: float, own: ClassFactor) -> float:
         right = self._log_beyond(self.last, 1, tilt, own) if self.last < self.size else -np.inf
         left = self._log_beyond(self.first, -1, tilt, own) if self.first > 0 else -np.inf
         return float(np.logaddexp(right, left))
 
-    def _log_beyond(self, edge: int, side: int, tilt: float, own: OwnFactor) -> float:
+    def _log_beyond(self, edge: int, side: int, tilt: float, own: ClassFactor) -> float:
         """Return the best of several geometric series that bound all beyond one end.
 
         Right of it c_i(t) falls (A_i >= 1), or is at most c_i(n). Left of it c_i rises by (t - 1 + A_i) / t a step: by
@@ -243,7 +243,7 @@ class WindowedClass(ClassReading):
     def _bounds(self, share: float) -> list[LogBound]:
         return [row.log_bound(share) for row in self._rows]
 
-    def steepest(self, own: OwnFactor) -> float:
+    def steepest(self, own: ClassFactor) -> float:
         found = np.inf
         for side, edge, is_open in ((1, self.last, self.last < self.size), (-1, self.first, self.first > 0)):
             if is_open:
@@ -251,12 +251,12 @@ class WindowedClass(ClassReading):
                 found = min(found, -slopes - own.beyond(edge, side)[1])
         return float(found)
 
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         counts, shares = represented(chances, len(chances.values))
         features = [row.probabilities[counts - self.first] for row in self._rows]
-        return States(shares, counts.astype(float), features)
+        return ClassStates(shares, counts.astype(float), features)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         return [self._rows[feature].law_inside(inside, total) for total in counts.tolist()]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
@@ -264,7 +264,7 @@ class WindowedClass(ClassReading):
 
 
 def class_windows(
-    features: Sequence[Sequence[Sequence[Seen]]], classes: Sequence[Seen], size: int
+    features: Sequence[Sequence[Sequence[NoisyRow]]], classes: Sequence[NoisyRow], size: int
 ) -> list[tuple[int, int]]:
     """Return a window for each class count: around the weighted mean of all row sums, made to fit n.
 
@@ -287,7 +287,7 @@ def class_windows(
     return windows
 
 
-def _row_news(seen: Seen) -> tuple[float, float, float]:
+def _row_news(seen: NoisyRow) -> tuple[float, float, float]:
     """Return the sum of a noisy row, about its information, and how fast its likelihood falls far out."""
     return float(seen.values.sum()), float(1 / (1 / seen.information).sum()), float(1 / seen.reach.max())
 

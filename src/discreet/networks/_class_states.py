@@ -12,7 +12,7 @@ _MOST_NUMBERS = 1_000_000  # numbers held at once when records are classified
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class ClassStates:
     """The probability of each state, its (mean) class count, and for each feature the probability of every level.
 
     `features[i][s, x]` is E[theta_i(x) | state s]: what the next record of this class would show.
@@ -34,10 +34,10 @@ def likely(chances: Floats) -> Counts:
 
 def represented(chances: Windowed, most: int) -> tuple[Counts, Floats]:
     """Return the likely counts with their probabilities; beyond `most` of them, the mean count of ranges."""
-    places = likely(chances.values)
-    starts = blocks(chances.values[places], most)
-    shares = np.add.reduceat(chances.values[places], starts)
-    means = np.add.reduceat(chances.values[places] * places, starts) / shares
+    indices = likely(chances.values)
+    starts = blocks(chances.values[indices], most)
+    shares = np.add.reduceat(chances.values[indices], starts)
+    means = np.add.reduceat(chances.values[indices] * indices, starts) / shares
     return chances.first + np.rint(means).astype(np.int64), shares / shares.sum()
 
 

@@ -43,8 +43,8 @@ class Parities(Quantities):
         """Return one contrast for each block: e_g = c_g / 2 + n / 2. The number of records is public anyway."""
         first = int(self.with_total)
         return tuple(
-            Part(block, (False,) * len(block), np.full((1,) * len(block), first + place), 0.5, 0.5)
-            for place, block in enumerate(self.basis.blocks)
+            Part(block, (False,) * len(block), np.full((1,) * len(block), first + index), 0.5, 0.5)
+            for index, block in enumerate(self.basis.blocks)
         )
 
     def apply(self, counts: NumbersT) -> NumbersT:

@@ -15,7 +15,7 @@ are not negative, and this is its quick companion.
 
 The nearest non-negative counts with the right sum.
 
-Fitted tables in whole numbers that add up, for printing: signed ones, or those of a made-up data set.
+Fitted tables in whole numbers that add up, for printing: signed ones, or those of a simulated data set.
 
 Tables of releases made to agree by least squares.
 """
@@ -83,9 +83,9 @@ def signed_table(margins: Mapping[tuple[int, ...], Floats], size: int) -> Counts
         following = {}
         for known in [axes for axes in found if axis not in axes]:
             both = tuple(sorted((*known, axis)))
-            place = both.index(axis)
-            last = found[known] - found[both].sum(axis=place)
-            following[both] = np.concatenate([found[both], np.expand_dims(last, place)], axis=place)
+            index = both.index(axis)
+            last = found[known] - found[both].sum(axis=index)
+            following[both] = np.concatenate([found[both], np.expand_dims(last, index)], axis=index)
         found = following
     return found[every]
 
@@ -95,8 +95,8 @@ def subsets(length: int) -> list[tuple[int, ...]]:
     return list(chain.from_iterable(combinations(range(length), count) for count in range(1, length + 1)))
 
 
-def made_up_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> dict[Names, Counts]:
-    """Return the tables of the maximal families of made-up records that follow fitted tables of all families.
+def simulated_counts(model: Model, size: int, tables: Mapping[Names, Floats]) -> dict[Names, Counts]:
+    """Return the tables of the maximal families of simulated records that follow fitted tables of all families.
 
     Records get their levels one variable after the other: in each row as many of each level as the fitted row says,
     spread evenly over the records that differ in other variables.
@@ -172,8 +172,8 @@ class ConsistentTables:
             )
         coefficients = np.zeros([_columns(self.model)[name] for name in ordered])
         coefficients[(0,) * len(ordered)] = self.size / sqrt(coefficients.size)
-        for inside, place, rest in _parts(self.model, ordered):
-            coefficients[place] = self.effects[inside][0] / sqrt(rest)
+        for inside, index, rest in _parts(self.model, ordered):
+            coefficients[index] = self.effects[inside][0] / sqrt(rest)
         return _turned(coefficients, backwards=True).transpose([ordered.index(name) for name in names])
 
     def standard_error(self, *names: str) -> float:
@@ -211,7 +211,7 @@ class ConsistentTables:
             ((names, table),) = self.tables.items()
             flat = nearest_counts(table.ravel(), float(self.size))
             return {names: largest_remainders(flat, self.size).reshape(table.shape)}
-        return made_up_counts(self.model, self.size, {family: self.table(*family) for family in self._families})
+        return simulated_counts(self.model, self.size, {family: self.table(*family) for family in self._families})
 
     @property
     def _families(self) -> tuple[Family, ...]:
@@ -242,11 +242,11 @@ def fit(model: Model, size: int, parts: Sequence[NoisyPart]) -> ConsistentTables
     for part in parts:
         ordered = _ordered(model, part.names)
         order = [part.names.index(name) for name in ordered]
-        cells = tuple(part.cells[place] for place in order)
+        cells = tuple(part.cells[index] for index in order)
         turned = _turned(part.values.transpose(order), cells)
-        for inside, place, rest in _parts(model, ordered, cells):
+        for inside, index, rest in _parts(model, ordered, cells):
             weight = 1 / (part.variance * rest)
-            seen = weight * sqrt(rest) * turned[place]
+            seen = weight * sqrt(rest) * turned[index]
             before = sums.get(inside)
             sums[inside] = (seen, weight) if before is None else (before[0] + seen, before[1] + weight)
     return ConsistentTables(model, size, {names: (seen / weight, 1 / weight) for names, (seen, weight) in sums.items()})
@@ -285,9 +285,12 @@ def _joined(levels: Mapping[int, NoisyPart]) -> NoisyPart:
 
 
 def _in_every_direction(measurement: Measurement) -> Floats:
-    law = measurement.noise
-    more = [m / (m - 1) if keeps else 1.0 for m, keeps in zip(law.blocks, preserved(law.structure), strict=True)]
-    return np.asarray(law.variance * np.repeat(more, law.blocks))
+    distribution = measurement.noise
+    more = [
+        m / (m - 1) if keeps else 1.0
+        for m, keeps in zip(distribution.blocks, preserved(distribution.structure), strict=True)
+    ]
+    return np.asarray(distribution.variance * np.repeat(more, distribution.blocks))
 
 
 def _norms(cells: tuple[bool, ...], shape: tuple[int, ...]) -> Floats:
@@ -319,10 +322,10 @@ def _parts(
     shape, full = [levels[name] for name in ordered], cells or (True,) * len(ordered)
     for inside in chain.from_iterable(combinations(axes, count) for count in range(1, len(ordered) + 1)):
         if all(full[axis] or axis in inside for axis in axes):
-            places = [slice(1, None) if axis in inside else 0 for axis in axes]
-            place = tuple(where if full[axis] else slice(None) for axis, where in zip(axes, places, strict=True))
+            indices = [slice(1, None) if axis in inside else 0 for axis in axes]
+            index = tuple(where if full[axis] else slice(None) for axis, where in zip(axes, indices, strict=True))
             rest = prod(shape[axis] for axis in axes if axis not in inside)
-            yield tuple(ordered[axis] for axis in inside), place, rest
+            yield tuple(ordered[axis] for axis in inside), index, rest
 
 
 def _turned(table: Floats, cells: tuple[bool, ...] | None = None, backwards: bool = False) -> Floats:

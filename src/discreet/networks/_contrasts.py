@@ -58,7 +58,7 @@ class ContrastBasis:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Return all non-empty subsets of families, small ones first: the downward closure of the families."""
-        order = {variable.name: place for place, variable in enumerate(self.network.variables)}
+        order = {variable.name: index for index, variable in enumerate(self.network.variables)}
         found = set(chain.from_iterable(self.within(family) for family in self.network.maximal_families))
         return tuple(sorted(found, key=lambda block: (len(block), [order[name] for name in block])))
 
@@ -79,17 +79,17 @@ class ContrastBasis:
         return self.edges[-1]
 
     @cached_property
-    def places(self) -> dict[Block, int]:
+    def indices(self) -> dict[Block, int]:
         """Return the place of each block."""
-        return {block: place for place, block in enumerate(self.blocks)}
+        return {block: index for index, block in enumerate(self.blocks)}
 
     @cached_property
     def homes(self) -> dict[Block, int]:
         """Return for each block the first maximal family around it."""
         found: dict[Block, int] = {}
-        for place, family in enumerate(self.network.maximal_families):
+        for index, family in enumerate(self.network.maximal_families):
             for block in self.within(family):
-                found.setdefault(block, place)
+                found.setdefault(block, index)
         return found
 
     def sizes(self, counts: NumbersT) -> NumbersT:
@@ -101,12 +101,12 @@ class ContrastBasis:
     def contrasts(self, counts: NumbersT) -> NumbersT:
         """Return t for one or many rows of the counts of the maximal families, whole or real."""
         found = np.zeros((*counts.shape[:-1], self.length), dtype=np.asarray(counts).dtype)
-        for place, (family, table) in enumerate(
+        for index, (family, table) in enumerate(
             zip(self.network.maximal_families, self.network.split(counts), strict=True)
         ):
             matrices = [_helmert(levels) for levels in self.network.shape(family)]
             flat = _transformed(table, matrices).reshape(*counts.shape[:-1], -1)
-            inside, outside = self._positions(family, [b for b in self.within(family) if self.homes[b] == place])
+            inside, outside = self._positions(family, [b for b in self.within(family) if self.homes[b] == index])
             found[..., outside] = flat[..., inside]
         return found
 
@@ -135,7 +135,7 @@ class ContrastBasis:
         for block in self.within(family):
             if through is None or through in block:
                 share = prod(1 - 1 / k if name in block else k**-2 for name, k in levels.items())
-                total += variances[self.places[block]] * share
+                total += variances[self.indices[block]] * share
         return total
 
     def cost(self) -> NDArray[np.float64]:
@@ -147,7 +147,7 @@ class ContrastBasis:
         for family in self.network.families:
             levels = dict(zip(family, self.network.shape(family), strict=True))
             for block in self.within(family):
-                found[self.places[block]] += prod(k - 1 if name in block else 1 / k for name, k in levels.items())
+                found[self.indices[block]] += prod(k - 1 if name in block else 1 / k for name, k in levels.items())
         return found
 
     def _positions(self, family: Family, blocks: list[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -158,8 +158,8 @@ class ContrastBasis:
             own = cells[tuple(slice(1, None) if name in block else 0 for name in family)]
             left = [name for name in family if name in block]
             inside.append(own.transpose([left.index(name) for name in block]).ravel())
-            place = self.places[block]
-            outside.append(np.arange(self.edges[place], self.edges[place + 1]))
+            index = self.indices[block]
+            outside.append(np.arange(self.edges[index], self.edges[index + 1]))
         return np.concatenate(inside), np.concatenate(outside)
 
 

@@ -35,12 +35,12 @@ Numbers = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class _Unit:
+class _CheckedTable:
     """The numbers of one table of a release: `places` has one axis per name, of cells or contrasts."""
 
     names: tuple[str, ...]
     cells: tuple[bool, ...]
-    places: Counts
+    indices: Counts
     is_whole: bool
     """Whether this is a whole table rather than the part for one level."""
 
@@ -50,7 +50,7 @@ class _Judged:
     """A release with its replicates, split into tables."""
 
     label: str
-    units: tuple[_Unit, ...]
+    units: tuple[_CheckedTable, ...]
     numbers: Numbers
 
 
@@ -77,7 +77,7 @@ def criticised(
     generator = np.random.default_rng(seed)
     expected = expected_counts(model, tables, size)
     further = further_counts(model, tables, size, generator)
-    judged = [_judged(release, model, expected, further, seed + place) for place, release in enumerate(measured)]
+    judged = [_judged(release, model, expected, further, seed + index) for index, release in enumerate(measured)]
     found = [*(check for each in judged for check in _table_checks(each, model)), *_pair_checks(judged, model)]
     shown = tuple(_decided(found, risk, replicates))
     seen = {frozenset(check.about) for check in shown if check.is_pair}
@@ -111,30 +111,30 @@ def _judged(release: Release, model: Network, expected: Floats, further: Counts,
     return _Judged(release.label, tuple(_units(evidence)), (np.array(release.output, float), replicates, means))
 
 
-def _units(evidence: Sequence[Measurement]) -> list[_Unit]:
+def _units(evidence: Sequence[Measurement]) -> list[_CheckedTable]:
     found, first = [], 0
     for measurement in evidence:
         parts = measurement.of.parts
         if parts is None:
-            found.append(_Unit((), (), first + np.arange(measurement.of.length), False))
+            found.append(_CheckedTable((), (), first + np.arange(measurement.of.length), False))
         for part in parts or ():
-            found.append(_Unit(part.names, part.cells, first + part.places, part.level is None))
+            found.append(_CheckedTable(part.names, part.cells, first + part.places, part.level is None))
         first += measurement.of.length
     return found
 
 
 def _table_checks(judged: _Judged, model: Network) -> list[Check]:
     """Check every released table; numbers that are not cells are checked together, one family at a time."""
-    groups: dict[tuple[str, ...], list[_Unit]] = {}
+    groups: dict[tuple[str, ...], list[_CheckedTable]] = {}
     for unit in judged.units:
         own = unit.names if all(unit.cells) and unit.is_whole else _home(unit.names, model)
         groups.setdefault(own, []).append(unit)
     found = []
     for names, units in groups.items():
-        places = np.concatenate([unit.places.ravel() for unit in units])
+        indices = np.concatenate([unit.indices.ravel() for unit in units])
         words = [word for unit in units for word in _words(unit, model)]
         released, replicates, means = judged.numbers
-        numbers = (released[places], replicates[:, places], means[:, places])
+        numbers = (released[indices], replicates[:, indices], means[:, indices])
         found.append(_check(names or ("all numbers",), judged.label, False, numbers, numbers[0], words))
     return found
 
@@ -162,24 +162,26 @@ def _pair_checks(judged: Sequence[_Judged], model: Network) -> list[Check]:
     return found
 
 
-def _margin(unit: _Unit, pair: tuple[str, str]) -> tuple[int, ...] | None:
-    """Return the axes to sum over for the pair's margin, or nothing if the numbers do not determine it."""
+def _margin(unit: _CheckedTable, pair: tuple[str, str]) -> tuple[int, ...] | None:
+    """Return the axes to sum over for the pair's margin, or None if the numbers do not determine it."""
     if not unit.is_whole or not set(pair) <= set(unit.names):
         return None
-    others = [place for place, name in enumerate(unit.names) if name not in pair]
-    return tuple(others) if all(unit.cells[place] for place in others) else None
+    others = [index for index, name in enumerate(unit.names) if name not in pair]
+    return tuple(others) if all(unit.cells[index] for index in others) else None
 
 
-def _summed(numbers: Numbers, unit: _Unit, others: tuple[int, ...], pair: tuple[str, str], is_centred: bool) -> Numbers:
+def _summed(
+    numbers: Numbers, unit: _CheckedTable, others: tuple[int, ...], pair: tuple[str, str], is_centred: bool
+) -> Numbers:
     """Return the margin of a pair, or what remains of it once the means of its rows and columns are removed."""
-    kept = [place for place, name in enumerate(unit.names) if name in pair]
+    kept = [index for index, name in enumerate(unit.names) if name in pair]
     found = []
     for each in numbers:
-        table = each[..., unit.places]
+        table = each[..., unit.indices]
         lead = table.ndim - len(unit.names)
-        table = table.sum(axis=tuple(lead + place for place in others))
-        for axis, place in enumerate(kept):
-            if is_centred and unit.cells[place]:  # a contrast has no margins
+        table = table.sum(axis=tuple(lead + index for index in others))
+        for axis, index in enumerate(kept):
+            if is_centred and unit.cells[index]:  # a contrast has no margins
                 table = table - table.mean(axis=lead + axis, keepdims=True)
         found.append(table.reshape(*each.shape[:-1], -1))
     return found[0], found[1], found[2]
@@ -190,13 +192,13 @@ def _joined(parts: Sequence[Numbers]) -> Numbers:
     return np.concatenate(released), np.concatenate(replicates, axis=1), np.concatenate(means, axis=1)
 
 
-def _words(unit: _Unit, model: Network, pair: tuple[str, str] | None = None) -> list[str]:
+def _words(unit: _CheckedTable, model: Network, pair: tuple[str, str] | None = None) -> list[str]:
     """Name the numbers of a table, or of a pair's margin in it."""
     if not unit.names:
-        return [f"number {place + 1}" for place in range(unit.places.size)]
+        return [f"number {index + 1}" for index in range(unit.indices.size)]
     columns = {variable.name: variable for variable in model.variables}
     kept = [(name, cells) for name, cells in zip(unit.names, unit.cells, strict=True) if pair is None or name in pair]
-    sizes = [unit.places.shape[unit.names.index(name)] for name, _ in kept]
+    sizes = [unit.indices.shape[unit.names.index(name)] for name, _ in kept]
     if not all(cells for _, cells in kept) or not unit.is_whole:
         return [f"{_CONTRAST} {' and '.join(name for name, _ in kept)}"] * int(np.prod(sizes))
     return [
@@ -218,9 +220,9 @@ def _check(
     usual = (np.square(replicates - means) / variances).sum(axis=1)
     chance = (1 + int((usual >= own).sum())) / (1 + len(own))
     scale = float(usual.mean())
-    place = int((np.abs(released - means.mean(axis=0)) / np.sqrt(variances)).argmax())
-    expected = float(shown[place] - (released - means)[:, place].mean())
-    low, high = (expected + np.quantile((replicates - means)[:, place], (0.05, 0.95))).tolist()
+    index = int((np.abs(released - means.mean(axis=0)) / np.sqrt(variances)).argmax())
+    expected = float(shown[index] - (released - means)[:, index].mean())
+    low, high = (expected + np.quantile((replicates - means)[:, index], (0.05, 0.95))).tolist()
     ends = np.sqrt(np.quantile(usual, (0.05, 0.95)) / scale).tolist()
     return Check(
         about=about,
@@ -229,21 +231,21 @@ def _check(
         p_value=chance,
         distance=float(np.sqrt(own.mean() / scale)),
         usual=(ends[0], ends[1]),
-        number=words[place],
-        released=float(shown[place]),
+        number=words[index],
+        released=float(shown[index]),
         expected=expected,
         low=low,
         high=high,
-        sd=None if words[place].startswith(_CONTRAST) else float(np.sqrt(variances).min()),
+        sd=None if words[index].startswith(_CONTRAST) else float(np.sqrt(variances).min()),
     )
 
 
 def _decided(checks: Sequence[Check], risk: float, replicates: int) -> list[Check]:
     """Mark the checks that fail by Holm's rule: the i-th smallest of m p-values is compared with risk / (m - i + 1)."""
-    order = sorted(range(len(checks)), key=lambda place: checks[place].p_value)
+    order = sorted(range(len(checks)), key=lambda index: checks[index].p_value)
     failed = set()
-    for step, place in enumerate(order):
-        if checks[place].p_value > max(risk / (len(checks) - step), 1 / (1 + replicates)):
+    for step, index in enumerate(order):
+        if checks[index].p_value > max(risk / (len(checks) - step), 1 / (1 + replicates)):
             break
-        failed.add(place)
-    return [check.marked(place in failed) for place, check in enumerate(checks)]
+        failed.add(index)
+    return [check.marked(index in failed) for index, check in enumerate(checks)]

@@ -6,8 +6,8 @@ are independent, and all that z says is that each k_i lies in an interval:
 
     P(z | n_y) ~ sum_rho q^rho prod_i P(|2 k_i - z_i - n_y| <= rho),
 
-where k_i is Beta-binomial. Its law is needed on the largest interval only, and the mass of every interval is a sum from
-its middle outward, in which nothing cancels. An interval of radius rho holds at most rho + 1 counts, so
+where k_i is Beta-binomial. Its distribution is needed on the largest interval only, and the mass of every interval is a
+sum from its middle outward, in which nothing cancels. An interval of radius rho holds at most rho + 1 counts, so
 
     log weight(rho) <= -rate rho + sum_i min(0, log(rho + 1) + log max_k P(k_i)),
 
@@ -33,15 +33,15 @@ from scipy.special import logsumexp
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference import CostEstimate, Problem, Seen, Solver, Windowed, groups
+from discreet.inference import CostEstimate, NoisyRow, Problem, Solver, Windowed, groups
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows, tilted_to
 from discreet.mechanism import Measurement
-from discreet.networks._class import Bools, ClassReading, OwnFactor
-from discreet.networks._class_states import States, blocks, represented
-from discreet.networks._measured import log_constant, own_factors, seen_row
+from discreet.networks._class import Bools, ClassFactor, ClassSolution
+from discreet.networks._class_states import ClassStates, blocks, represented
+from discreet.networks._measured import log_constant, noisy_row_of, own_factors
 from discreet.networks._model import Network
 from discreet.networks._naive_bayes import BEYOND, ClassCounts, NaiveBayesCounts
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.noise import SharedRadius, product_of
 
 _NEGLIGIBLE = 41.0
@@ -67,22 +67,22 @@ class Radii:
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
-    """The law of every feature's count (rows) on its largest interval, at first, first + 1, ...
+class FeatureDistributions:
+    """The distribution of every feature's count (rows) on its largest interval, at first, first + 1, ...
 
-    `distances` are |2 k - z - n_y|: the radius from which on an interval holds the count. Beyond the interval the law
-    is zero and the distance that of the largest radius.
+    `distances` are |2 k - z - n_y|: the radius from which on an interval holds the count. Beyond the interval the
+    distribution is zero and the distance that of the largest radius.
     """
 
     first: Counts
-    law: Floats
+    probabilities: Floats
     distances: Counts
 
     def within(self, values: Floats, radii: Counts) -> Floats:
         """Return sums of values (features, counts) over the intervals of consecutive radii: (features, radii)."""
         features, most = len(values), int(radii[-1]) + 1
-        places = np.arange(features)[:, None] * most + self.distances
-        sums = np.bincount(places.ravel(), values.ravel(), features * most).reshape(features, most)
+        indices = np.arange(features)[:, None] * most + self.distances
+        sums = np.bincount(indices.ravel(), values.ravel(), features * most).reshape(features, most)
         return np.asarray(np.cumsum(sums, axis=1)[:, radii])
 
 
@@ -155,23 +155,23 @@ class CubeKernel:
         return float(np.logaddexp(left, beyond - np.log(-np.expm1(log_ratio))))
 
     def _log_constant(self, count: int) -> Floats:
-        """Return the log of what makes the law of each kind of feature sum to one."""
+        """Return the log of what makes the distribution of each kind of feature sum to one."""
         return log_prior_constant(self._kinds.sum(axis=1), np.array(count))
 
     def _log_tops(self, count: int) -> Floats:
-        """Return the log of the largest probability of each kind's law: at an end, or where neighbours are equal."""
+        """Return the log of each distribution's largest probability: at an end, or where neighbours are equal."""
         no, yes = self._kinds.T
         bend = no + yes - 2
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.where(bend > 0, ((yes - 1) * count - (no - 1)) / bend, 0.0)
         near = np.clip(np.floor(mode), 0, count)[:, None] + np.array([-1, 0, 1, 2])
         ends = np.broadcast_to([0.0, float(count)], (len(no), 2))
-        places = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
-        logs = log_prior(yes[:, None], places) + log_prior(no[:, None], count - places)
+        indices = np.clip(np.concatenate([near, ends], axis=1), 0, count).astype(np.int64)
+        logs = log_prior(yes[:, None], indices) + log_prior(no[:, None], count - indices)
         return np.asarray(logs.max(axis=1) + self._log_constant(count))
 
-    def laws(self, count: int, radius: int) -> Laws:
-        """Return the laws of all features on their intervals of a radius."""
+    def distributions(self, count: int, radius: int) -> FeatureDistributions:
+        """Return the distributions of all features on their intervals of a radius."""
         middle = self.noisy + count
         first = np.clip(-((radius - middle) // 2), 0, count)
         last = np.clip((middle + radius) // 2, first, count)
@@ -184,13 +184,13 @@ class CubeKernel:
             logs = logs + np.take_along_axis(turned, np.clip(last[:, None] - counts, 0, width - 1), axis=1)
         distances = np.abs(2 * counts - middle[:, None])
         inside &= distances <= radius
-        return Laws(first, np.where(inside, np.exp(logs), 0.0), np.where(inside, distances, radius))
+        return FeatureDistributions(first, np.where(inside, np.exp(logs), 0.0), np.where(inside, distances, radius))
 
     def _log_products(self, count: int, radii: Counts) -> Floats:
         """Return log prod_i P(k_i in its interval) for consecutive radii."""
-        laws = self.laws(count, int(radii[-1]))
+        distributions = self.distributions(count, int(radii[-1]))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(laws.within(laws.law, radii)).sum(axis=0))
+            return np.asarray(np.log(distributions.within(distributions.probabilities, radii)).sum(axis=0))
 
     def law_of_yes(self, feature: int, count: int) -> Windowed:
         """Return P(k_i | z, n_y) ~ P(k_i) sum_rho w_rho / P(interval_i of rho), over radii whose interval holds k_i.
@@ -198,15 +198,17 @@ class CubeKernel:
         These are all radii from |z_i - s_i| on: sums from one end, in which no digits cancel.
         """
         found = self.radii(count)
-        laws = self.laws(count, int(found.radii[-1]))
-        within = laws.within(laws.law, found.radii)[feature]
+        distributions = self.distributions(count, int(found.radii[-1]))
+        within = distributions.within(distributions.probabilities, found.radii)[feature]
         shares = np.divide(found.chances, within, out=np.zeros_like(within), where=found.chances > 0)
         later = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
-        places = np.clip(laws.distances[feature] - found.radii[0], 0, len(shares))
-        return Windowed(int(laws.first[feature]), np.asarray(laws.law[feature] * later[places]))
+        indices = np.clip(distributions.distances[feature] - found.radii[0], 0, len(shares))
+        return Windowed(
+            int(distributions.first[feature]), np.asarray(distributions.probabilities[feature] * later[indices])
+        )
 
 
-class CubeClass(ClassReading):
+class CubeClass(ClassSolution):
     """The features of one class, read through cube noise, with the weights of the class counts that matter.
 
     `looked` are the first and the last class count that were looked at: the weights of those between that are left out
@@ -226,15 +228,15 @@ class CubeClass(ClassReading):
         """Return log P(z | n_y) but for a constant; -inf where it is proved to be negligible."""
         return self._window
 
-    def _ends(self, own: OwnFactor) -> list[tuple[int, int, float, float]]:
+    def _ends(self, own: ClassFactor) -> list[tuple[int, int, float, float]]:
         """Return for each open end its class count, its side, and a bound on all beyond: P(z | n_y) is at most one."""
         ends = ((self._looked[0], -1, self._looked[0] > 0), (self._looked[1], 1, self._looked[1] < self.size))
         return [(edge, side, *own.beyond(edge, side)) for edge, side, is_open in ends if is_open]
 
-    def steepest(self, own: OwnFactor) -> float:
+    def steepest(self, own: ClassFactor) -> float:
         return min((-ratio for _, _, _, ratio in self._ends(own)), default=float("inf"))
 
-    def log_outside(self, tilt: float, own: OwnFactor) -> float:
+    def log_outside(self, tilt: float, own: ClassFactor) -> float:
         found = -np.inf
         for edge, side, start, ratio in self._ends(own):
             log_ratio = ratio + side * tilt
@@ -249,7 +251,7 @@ class CubeClass(ClassReading):
         weights = [self.kernel.log_weight(count) for count in range(first, last + 1)]
         return CubeClass(self.kernel, Windowed(first, np.array(weights)), (first, last))
 
-    def states(self, chances: Windowed) -> States:
+    def states(self, chances: Windowed) -> ClassStates:
         """Return the states (n_y, rho) with their probabilities, and every level's expected probability in each.
 
         Where more than 128 class counts are likely, the middle of each of 128 ranges stands for its range, with the
@@ -258,7 +260,7 @@ class CubeClass(ClassReading):
         counts, shares = represented(chances, _COUNT_BLOCKS)
         parts = [self._states_of(int(count), float(share)) for count, share in zip(counts, shares, strict=True)]
         weights, totals, yes = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return States(weights, totals, list(np.moveaxis(np.stack([1 - yes, yes], axis=2), 1, 0)))
+        return ClassStates(weights, totals, list(np.moveaxis(np.stack([1 - yes, yes], axis=2), 1, 0)))
 
     def _states_of(self, count: int, share: float) -> tuple[Floats, Floats, Floats]:
         """Return the blocks of radii of one class count: probability, class count, P(yes) of every feature."""
@@ -274,39 +276,46 @@ class CubeClass(ClassReading):
 
     def _means(self, count: int, radii: Counts) -> Floats:
         """Return E[k_i] within each interval (features, radii)."""
-        laws = self.kernel.laws(count, int(radii[-1]))
-        steps = np.arange(laws.law.shape[1])
+        distributions = self.kernel.distributions(count, int(radii[-1]))
+        steps = np.arange(distributions.probabilities.shape[1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            means = laws.within(laws.law * steps, radii) / laws.within(laws.law, radii)
-        return np.asarray(laws.first[:, None] + means)
+            means = distributions.within(distributions.probabilities * steps, radii) / distributions.within(
+                distributions.probabilities, radii
+            )
+        return np.asarray(distributions.first[:, None] + means)
 
-    def laws_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        """Return for each class count the law of how many of its records are inside: those that say yes, or no."""
+    def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
+        """Return for each class count the distribution of the number of its records inside: yes, or no."""
         yes = [self.kernel.law_of_yes(feature, count) for count in counts.tolist()]
         if inside[1]:
             return yes
-        return [Windowed(count - law.last, law.values[::-1]) for count, law in zip(counts.tolist(), yes, strict=True)]
+        return [
+            Windowed(count - probabilities.last, probabilities.values[::-1])
+            for count, probabilities in zip(counts.tolist(), yes, strict=True)
+        ]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         """Draw the counts of every feature (one array with a column for each level), one row for each class count."""
         yes = np.empty((len(totals), len(self.kernel.noisy)), dtype=np.int64)
-        for count, places in groups(totals):
+        for count, indices in groups(totals):
             found = self.kernel.radii(count)
-            radii = generator.choice(found.radii, size=len(places), p=found.chances)
-            yes[places] = self._draw_within(count, radii, generator)
+            radii = generator.choice(found.radii, size=len(indices), p=found.chances)
+            yes[indices] = self._draw_within(count, radii, generator)
         return [np.column_stack([totals - column, column]) for column in yes.T]
 
     def _draw_within(self, count: int, radii: Counts, generator: np.random.Generator) -> Counts:
         """Draw a count from each interval by inverting its sums: counts in the order of their distance."""
-        laws = self.kernel.laws(count, int(radii.max()))
-        marks = generator.random((len(radii), len(laws.first)))
+        distributions = self.kernel.distributions(count, int(radii.max()))
+        marks = generator.random((len(radii), len(distributions.first)))
         drawn = np.empty(marks.shape, dtype=np.int64)
-        for feature, (law, distances) in enumerate(zip(laws.law, laws.distances, strict=True)):
-            order = np.argsort(np.where(law > 0, distances, int(radii.max()) + 1), kind="stable")
-            sums = np.cumsum(law[order])
-            ends = np.searchsorted(distances[order][law[order] > 0], radii, side="right")
+        for feature, (probabilities, distances) in enumerate(
+            zip(distributions.probabilities, distributions.distances, strict=True)
+        ):
+            order = np.argsort(np.where(probabilities > 0, distances, int(radii.max()) + 1), kind="stable")
+            sums = np.cumsum(probabilities[order])
+            ends = np.searchsorted(distances[order][probabilities[order] > 0], radii, side="right")
             found = np.searchsorted(sums, marks[:, feature] * sums[np.maximum(ends - 1, 0)], side="right")
-            drawn[:, feature] = laws.first[feature] + order[np.minimum(found, np.maximum(ends - 1, 0))]
+            drawn[:, feature] = distributions.first[feature] + order[np.minimum(found, np.maximum(ends - 1, 0))]
         return drawn
 
 
@@ -345,7 +354,9 @@ class _Look:
         return cls(kernel, Windowed(first, np.minimum(0.0, seen + slack)), Windowed(first, seen - slack))
 
 
-def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[OwnFactor], size: int) -> list[CubeClass]:
+def cube_classes(
+    kernels: Sequence[CubeKernel], classes: NoisyRow, own: Sequence[ClassFactor], size: int
+) -> list[CubeClass]:
     """Return the readings of all classes, each with the weights of the class counts that matter."""
     shift = (size - float(classes.values.sum())) / len(kernels)
     centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
@@ -364,7 +375,7 @@ def cube_classes(kernels: Sequence[CubeKernel], classes: Seen, own: Sequence[Own
 
 
 def _within(
-    kernels: Sequence[CubeKernel], own: Sequence[OwnFactor], ends: Sequence[tuple[int, int]], size: int, rate: float
+    kernels: Sequence[CubeKernel], own: Sequence[ClassFactor], ends: Sequence[tuple[int, int]], size: int, rate: float
 ) -> list[CubeClass] | None:
     """Return the readings on windows of class counts; None if more than a negligible share lies beyond these."""
     looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
@@ -381,12 +392,12 @@ def _within(
     ]
 
 
-def _is_enough(found: Sequence[CubeClass], own: Sequence[OwnFactor], size: int) -> bool:
-    """Tell whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
+def _is_enough(found: Sequence[CubeClass], own: Sequence[ClassFactor], size: int) -> bool:
+    """Return whether what lies beyond is negligible at the tilt by which the classes are summed as well."""
     return ClassCounts(found, own).known(size).outside_share <= BEYOND
 
 
-def _kept(looks: Sequence[_Look], own: Sequence[OwnFactor], size: int, rate: float) -> tuple[list[Counts], float]:
+def _kept(looks: Sequence[_Look], own: Sequence[ClassFactor], size: int, rate: float) -> tuple[list[Counts], float]:
     """Return the counts of each class whose upper bound is not negligible, and the log share of all beyond the look."""
     upper = ClassCounts([CubeClass(look.kernel, look.upper, look.ends) for look in looks], own)
     lower = ClassCounts([CubeClass(look.kernel, look.lower, look.ends) for look in looks], own)
@@ -446,7 +457,7 @@ class CubeSolver(Solver):
             words, len(found.features) * looked * (_EACH * features * usual + _CALL), 8 * features * radii
         )
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         found = _signed(problem)
         assert found is not None
@@ -454,13 +465,13 @@ class CubeSolver(Solver):
         alpha = np.array(model.prior if found.classes is None else model.prior[1:])
         kernels = [CubeKernel(each.values, found.rate, alpha, size) for each in found.features]
         if found.classes is None:
-            own, weight = [OwnFactor(1.0)], np.array([kernels[0].log_weight(size)])
+            own, weight = [ClassFactor(1.0)], np.array([kernels[0].log_weight(size)])
             classes = [CubeClass(kernels[0], Windowed(size, weight), (0, size))]
         else:
-            seen = seen_row(found.classes, np.arange(found.classes.of.length))
+            seen = noisy_row_of(found.classes, np.arange(found.classes.of.length))
             own = own_factors(model.prior[0], [seen])
             classes = cube_classes(kernels, seen, own, size)
-        return NetworkReading(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
+        return NetworkSolution(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
 
 
 @dataclass(frozen=True, eq=False)

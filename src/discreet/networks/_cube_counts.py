@@ -30,7 +30,7 @@ from discreet.networks._model import Network
 from discreet.networks._table_mechanisms import NetworkCounts
 from discreet.noise import Cube, Noise, RadiusDistribution, SideBySide, ZeroSumLaplace
 
-MOST_FEATURES = 2000  # the law of the radius takes about d^3 steps; Gaussian noise is smaller from d = 60 on
+MOST_FEATURES = 2000  # the distribution of the radius takes about d^3 steps; Gaussian noise is smaller from d = 60 on
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -102,7 +102,7 @@ class CubeCounts(NetworkCounts, kind="CubeCounts", version=2):
 
     @property
     def radius(self) -> RadiusDistribution:
-        """Return the law of the radius of a block: P(r) ~ (2 r + 1)^d e^(-epsilon_f r / 2)."""
+        """Return the distribution of the radius of a block: P(r) ~ (2 r + 1)^d e^(-epsilon_f r / 2)."""
         return self._cubes.radius()
 
     def parts(self, output: Counts) -> tuple[Counts, Counts]:
@@ -137,7 +137,7 @@ def usual_class_share(features: int) -> Fraction:
 
 
 def cube_refusal(network: Network) -> str | None:
-    """Tell why CubeCounts does not fit a network, or nothing if it does."""
+    """Return why CubeCounts does not fit a network, or None if it does."""
     if network.target is None and any(network.parents):
         return "some variables depend on others, and the graph is not a naive Bayes network"
     features = network.variables if network.target is None else network.variables[1:]

@@ -70,8 +70,8 @@ def most_probable(event: Event, tables: Tables, model: Network) -> tuple[dict[st
         factors = [factor for factor in factors if name not in factor.names] + [best]
     levels: dict[str, int] = {}
     for name, joined in reversed(done):
-        place = tuple(slice(None) if each == name else levels[each] for each in joined.names)
-        levels[name] = int(joined.values[place].argmax())
+        index = tuple(slice(None) if each == name else levels[each] for each in joined.names)
+        levels[name] = int(joined.values[index].argmax())
     return levels, float(np.exp(sum(float(factor.values) for factor in factors)))
 
 

@@ -58,22 +58,22 @@ class FamilyTables:
 
     def split(self, values: ArrayLike) -> list[NDArray[Any]]:
         """Return one table for each maximal family, from their cells in one row (C order); leading axes are kept."""
-        return [self._part(values, place) for place in range(len(self.maximal_families))]
+        return [self._part(values, index) for index in range(len(self.maximal_families))]
 
     def table(self, name: str, values: ArrayLike) -> NDArray[Any]:
         """Return the table (parents..., variable) of a variable, a marginal of the first maximal family around it."""
         if name not in self._homes:
             raise DeclarationError(f"There is no variable {name!r} in this network.{meant(name, self._homes)}")
-        family, place = self._homes[name]
-        return self.marginal(self._part(values, place), self.maximal_families[place], family)
+        family, index = self._homes[name]
+        return self.marginal(self._part(values, index), self.maximal_families[index], family)
 
     @cached_property
     def _homes(self) -> dict[str, tuple[Family, int]]:
         """Return for each variable its family, and the place of the first maximal family around it."""
         around: dict[str, list[int]] = {variable.name: [] for variable in self.variables}
-        for place, family in enumerate(self.maximal_families):
+        for index, family in enumerate(self.maximal_families):
             for name in family:
-                around[name].append(place)
+                around[name].append(index)
         names = [frozenset(family) for family in self.maximal_families]
         return {f[-1]: (f, next(i for i in around[f[-1]] if names[i].issuperset(f))) for f in self.families}
 
@@ -82,12 +82,12 @@ class FamilyTables:
         """Return where the table of each maximal family begins, and where the last one ends."""
         return np.cumsum([0, *(prod(self.shape(family)) for family in self.maximal_families)])
 
-    def _part(self, values: ArrayLike, place: int) -> NDArray[Any]:
+    def _part(self, values: ArrayLike, index: int) -> NDArray[Any]:
         rows = np.asarray(values)
         if rows.shape[-1:] != (self.cells,):
             raise DeclarationError(f"The tables of this network have {self.cells} cells in all.")
-        part = rows[..., self._edges[place] : self._edges[place + 1]]
-        return part.reshape(*rows.shape[:-1], *self.shape(self.maximal_families[place]))
+        part = rows[..., self._edges[index] : self._edges[index + 1]]
+        return part.reshape(*rows.shape[:-1], *self.shape(self.maximal_families[index]))
 
     @staticmethod
     def marginal(table: NDArray[Any], around: Family, family: Family) -> NDArray[Any]:

@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 from discreet._core.arrays import Counts, Floats
 from discreet.inference import MOST_OPERATIONS, Problem, Solver, SolvesInTurn
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 
 MOST_COMBINATIONS = 64
 """Up to this many combinations, all are read; beyond, some are drawn."""
@@ -34,11 +34,11 @@ _DRAWN = 32
 _KEPT = 1e-9  # probability of a strength, with the others at their best, from which on it is read
 _ROUNDS = 4  # passes through all families; the second seldom changes any
 
-Places = tuple[int, ...]
+FamilyIndices = tuple[int, ...]
 
 
 def are_few(problem: Problem[Network], solver: Solver) -> bool:
-    """Tell whether reading a problem under all priors that are asked takes no more than is allowed."""
+    """Return whether reading a problem under all priors that are asked takes no more than is allowed."""
     grids = problem.model.strength_grids
     shares_rows = isinstance(solver, SolvesInTurn) and solver.shares_rows
     times = max(map(len, grids.values())) if shares_rows else _ROUNDS * sum(map(len, grids.values()))
@@ -46,27 +46,27 @@ def are_few(problem: Problem[Network], solver: Solver) -> bool:
     return operations <= MOST_OPERATIONS * problem.work_limit
 
 
-def read_families(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkReading]:
+def solve_with_family_strengths(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkSolution]:
     """Return readings under one strength for each family, each with the weight of the priors that it stands for."""
-    return _Families(problem, read).readings()
+    return _Families(problem, read).solutions()
 
 
 class _Families:
     def __init__(self, problem: Problem[Network], read: Callable[[Problem], Any]) -> None:
         self._problem, self._read, self._grids = problem, read, problem.model.strength_grids
-        self._known: dict[Places, NetworkReading] = {}
+        self._known: dict[FamilyIndices, NetworkSolution] = {}
 
-    def readings(self) -> list[NetworkReading]:
+    def solutions(self) -> list[NetworkSolution]:
         """Return the readings that matter."""
         chances = [_normalised(logs) for logs in self._beside_the_best()]
         prior = -sum(log(len(values)) for values in self._grids.values())
         kept = [np.flatnonzero(own > _KEPT).tolist() for own in chances]
         if prod(map(len, kept)) <= MOST_COMBINATIONS:
-            return [self._weighed(places, prior) for places in product(*kept)]
+            return [self._weighed(indices, prior) for indices in product(*kept)]
         found = []
-        for places, times in _drawn(chances).items():
-            chance = sum(log(own[place]) for own, place in zip(chances, places, strict=True))
-            found.append(self._weighed(places, prior + log(times / _DRAWN) - chance))
+        for indices, times in _drawn(chances).items():
+            chance = sum(log(own[index]) for own, index in zip(chances, indices, strict=True))
+            found.append(self._weighed(indices, prior + log(times / _DRAWN) - chance))
         return found
 
     def _beside_the_best(self) -> list[Floats]:
@@ -75,33 +75,33 @@ class _Families:
         for _ in range(_ROUNDS):
             before, found = list(best), []
             for family, values in enumerate(self._grids.values()):
-                beside = [(*best[:family], place, *best[family + 1 :]) for place in range(len(values))]
-                found.append(np.array([self._at(places).log_evidence for places in beside]))
+                beside = [(*best[:family], index, *best[family + 1 :]) for index in range(len(values))]
+                found.append(np.array([self._at(indices).log_evidence for indices in beside]))
                 best[family] = int(found[-1].argmax())
             if best == before:
                 break
         return found
 
-    def _weighed(self, places: Places, log_weight: float) -> NetworkReading:
-        return replace(self._at(places), log_weight=log_weight)
+    def _weighed(self, indices: FamilyIndices, log_weight: float) -> NetworkSolution:
+        return replace(self._at(indices), log_weight=log_weight)
 
-    def _at(self, places: Places) -> NetworkReading:
-        if places not in self._known:
-            chosen = {name: values[at] for at, (name, values) in zip(places, self._grids.items(), strict=True)}
-            self._known[places] = self._read(replace(self._problem, model=self._problem.model.under_strengths(chosen)))
-        return self._known[places]
+    def _at(self, indices: FamilyIndices) -> NetworkSolution:
+        if indices not in self._known:
+            chosen = {name: values[at] for at, (name, values) in zip(indices, self._grids.items(), strict=True)}
+            self._known[indices] = self._read(replace(self._problem, model=self._problem.model.under_strengths(chosen)))
+        return self._known[indices]
 
 
 def _normalised(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logsumexp(logs)))
 
 
-def _drawn(chances: list[Floats]) -> Mapping[Places, int]:
+def _drawn(chances: list[Floats]) -> Mapping[FamilyIndices, int]:
     """Draw combinations: evenly spaced quantiles of each family, each in its own order; and how often each occurred."""
     generator, levels = np.random.default_rng(0), (np.arange(_DRAWN) + 0.5) / _DRAWN
     columns: list[Counts] = []
     for own in chances:
-        places = np.searchsorted(np.cumsum(own), levels * own.sum() * (1 - 1e-12))
-        columns.append(generator.permutation(np.minimum(places, len(own) - 1)))
+        indices = np.searchsorted(np.cumsum(own), levels * own.sum() * (1 - 1e-12))
+        columns.append(generator.permutation(np.minimum(indices, len(own) - 1)))
     rows, times = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
     return dict(zip(map(tuple, rows.tolist()), times.tolist(), strict=True))

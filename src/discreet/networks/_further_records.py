@@ -27,7 +27,7 @@ def further_counts(model: Network, tables: Tables, size: int, generator: np.rand
     """
     if clique_cells(*graph_of(model)) > MOST_CELLS:
         draws = range(len(next(iter(tables.values()))))
-        each = ({name: table[place] for name, table in tables.items()} for place in draws)
+        each = ({name: table[index] for name, table in tables.items()} for index in draws)
         return np.stack([counts_of(model, simulated_records(model, one, size, generator)) for one in each])
 
     def split(totals: Floats, chances: Floats) -> Floats:

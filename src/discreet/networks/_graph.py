@@ -94,12 +94,12 @@ def check_graph(variables: tuple[Column, ...], parents: tuple[tuple[str, ...], .
 
 def parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> list[int]:
     """Return the places of the variables, parents before children, else in the order of declaration."""
-    place = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     missing = [len(above) for above in parents]
     children: list[list[int]] = [[] for _ in names]
     for number, above in enumerate(parents):
         for parent in above:
-            children[place[parent]].append(number)
+            children[index[parent]].append(number)
     ready = [number for number, count in enumerate(missing) if not count]
     heapify(ready)
     order: list[int] = []
@@ -122,10 +122,10 @@ def ancestral_parts(variables: Sequence[Column], parents: Sequence[Sequence[str]
         above[variable.name] = {variable.name}.union(*(above[parent] for parent in own))
     found: dict[tuple[int, ...], list[int]] = {}
     for names in above.values():
-        places = [place for place, variable in enumerate(variables) if variable.name in names]
-        levels = tuple(len(variables[place].levels) for place in places)
-        if len(places) < len(variables) and prod(levels) <= _LARGEST_PART:
-            found.setdefault(levels, places)
+        indices = [index for index, variable in enumerate(variables) if variable.name in names]
+        levels = tuple(len(variables[index].levels) for index in indices)
+        if len(indices) < len(variables) and prod(levels) <= _LARGEST_PART:
+            found.setdefault(levels, indices)
     return [found[levels] for levels in sorted(found, key=lambda levels: -prod(levels))]
 
 

@@ -1,4 +1,4 @@
-"""Measured tables in a form that solvers share: which cells of which table, what was seen, and through which law.
+"""Measured tables in a form that solvers share: cells of tables, noisy values, and the noise.
 
 A measurement is a row of numbers, and its quantities say which of them are the cells of which table (`parts`).
 """
@@ -11,9 +11,9 @@ from math import prod
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import Problem, Seen
+from discreet.inference import NoisyRow, Problem
 from discreet.mechanism import Measurement, Part
-from discreet.networks._class import OwnFactor
+from discreet.networks._class import ClassFactor
 from discreet.noise import log_terms, product_of
 
 Names = tuple[str, ...]
@@ -55,20 +55,20 @@ class MeasuredTable:
     @property
     def reach(self) -> float:
         """Return how far away from a noisy cell a count is seen at all, in either direction: public."""
-        law, place = self.measurement.noise, int(self.rows.flat[0])
-        farthest = float(law.decay_length[place])
-        while float(log_terms(law.structure, np.array([farthest]), np.array([place]))[0]) > -_UNSEEN:
+        distribution, index = self.measurement.noise, int(self.rows.flat[0])
+        farthest = float(distribution.decay_length[index])
+        while float(log_terms(distribution.structure, np.array([farthest]), np.array([index]))[0]) > -_UNSEEN:
             farthest *= 2
         low = farthest / 2
         for _ in range(8):
             middle = (low + farthest) / 2
-            seen = float(log_terms(law.structure, np.array([middle]), np.array([place]))[0]) > -_UNSEEN
+            seen = float(log_terms(distribution.structure, np.array([middle]), np.array([index]))[0]) > -_UNSEEN
             low, farthest = (middle, farthest) if seen else (low, middle)
         return farthest
 
 
 def measured_tables(problem: Problem) -> list[MeasuredTable] | None:
-    """Return all measured tables of a network, or nothing if something else was measured or noise is not a product."""
+    """Return all measured tables of a network, or None if something else was measured or noise is not a product."""
     found = []
     for measurement in problem.measurements:
         parts = measurement.of.parts
@@ -87,38 +87,40 @@ def log_constant(problem: Problem) -> float:
     return -float(sum(measurement.noise.log_normaliser for measurement in problem.measurements))
 
 
-def seen_row(measurement: Measurement, places: Counts) -> Seen:
+def noisy_row_of(measurement: Measurement, indices: Counts) -> NoisyRow:
     """Return what a measurement says about the cells of one row, at these indices."""
-    law, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, places)
-    information = 1 / np.maximum(law.variance[places], 1e-9)
-    return Seen(log_kernel, np.asarray(measurement.values[places]), law.decay_length[places], information)
+    distribution, log_kernel = measurement.noise, partial(_log_kernel_at, measurement, indices)
+    information = 1 / np.maximum(distribution.variance[indices], 1e-9)
+    return NoisyRow(
+        log_kernel, np.asarray(measurement.values[indices]), distribution.decay_length[indices], information
+    )
 
 
-def _log_kernel_at(measurement: Measurement, places: Counts, counts: Counts) -> Floats:
-    return measurement.log_terms(counts, places[:, None])
+def _log_kernel_at(measurement: Measurement, indices: Counts, counts: Counts) -> Floats:
+    return measurement.log_terms(counts, indices[:, None])
 
 
-def seen_tables(problem: Problem) -> dict[str, list[list[Seen]]]:
+def noisy_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
     """Return what was seen of every family, by the rows of its table: one for each measurement of it."""
     model = problem.model
-    seen: dict[str, list[list[Seen]]] = {
+    seen: dict[str, list[list[NoisyRow]]] = {
         family[-1]: [[] for _ in range(prod(model.shape(family[:-1])))] for family in model.families
     }
     for table in measured_tables(problem) or ():
-        for own, places in zip(seen[table.names[-1]], table.rows, strict=True):
-            own.append(seen_row(table.measurement, places))
+        for own, indices in zip(seen[table.names[-1]], table.rows, strict=True):
+            own.append(noisy_row_of(table.measurement, indices))
     return seen
 
 
-def own_factors(alpha: Sequence[float], seen: Sequence[Seen]) -> list[OwnFactor]:
+def own_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[ClassFactor]:
     """Return what weights the counts of single cells of a row: the prior, and what was observed of each."""
     cells = len(alpha)
-    return [OwnFactor(float(a), partial(_log_kernel_of, seen, cells, place)) for place, a in enumerate(alpha)]
+    return [ClassFactor(float(a), partial(_log_kernel_of, seen, cells, index)) for index, a in enumerate(alpha)]
 
 
-def _log_kernel_of(seen: Sequence[Seen], cells: int, place: int, counts: Counts) -> Floats:
+def _log_kernel_of(seen: Sequence[NoisyRow], cells: int, index: int, counts: Counts) -> Floats:
     rows = np.broadcast_to(counts, (cells, len(counts)))
-    return np.asarray(sum((each.log_kernel(rows)[place] for each in seen), np.zeros(len(counts))))
+    return np.asarray(sum((each.log_kernel(rows)[index] for each in seen), np.zeros(len(counts))))
 
 
 def log_noise(problem: Problem) -> dict[str, Floats]:

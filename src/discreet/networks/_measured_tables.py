@@ -15,7 +15,7 @@ from discreet.noise import by_block
 
 
 @dataclass(frozen=True)
-class FamilyTables(Quantities):
+class FamilyCounts(Quantities):
     """The tables of some families of a network, one after another: its maximal ones, or all of them."""
 
     model: Network
@@ -35,7 +35,7 @@ class FamilyTables(Quantities):
         return self.families
 
     def pieces(self) -> tuple[Quantities, ...]:
-        return tuple(FamilyTables(self.model, (family,)) for family in self.families)
+        return tuple(FamilyCounts(self.model, (family,)) for family in self.families)
 
     @cached_property
     def _homes(self) -> list[int]:
@@ -47,8 +47,8 @@ class FamilyTables(Quantities):
     def parts(self) -> tuple[Part, ...]:
         found, first = [], 0
         for family, shape in zip(self.families, self.shapes, strict=True):
-            places = first + np.arange(prod(shape)).reshape(shape)
-            found.append(Part(family, (True,) * len(family), places))
+            indices = first + np.arange(prod(shape)).reshape(shape)
+            found.append(Part(family, (True,) * len(family), indices))
             first += prod(shape)
         return tuple(found)
 
@@ -104,8 +104,8 @@ class SignedCounts(Quantities):
     def pieces(self) -> tuple[Quantities, ...]:
         """Return the table of the classes, if there are any, and the features of each class."""
         target = self.model.target
-        counted = () if target is None else (FamilyTables(self.model, ((target,),)),)
-        return *counted, *(SignedFeatures(self.model, place) for place in range(self.classes))
+        counted = () if target is None else (FamilyCounts(self.model, ((target,),)),)
+        return *counted, *(SignedFeatures(self.model, index) for index in range(self.classes))
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -138,7 +138,7 @@ class SignedFeatures(Quantities):
     """Of the yes/no features among the records of one class: s_iy = (second level) - (first level)."""
 
     model: Network
-    place: int
+    index: int
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -151,10 +151,10 @@ class SignedFeatures(Quantities):
         if target is None:
             return tuple(Part((name,), (False,), np.array([i]), -1.0) for i, name in enumerate(names))
         pairs = enumerate(names[1:])
-        return tuple(Part((target, n), (True, False), np.array([[i]]), -1.0, level=self.place) for i, n in pairs)
+        return tuple(Part((target, n), (True, False), np.array([[i]]), -1.0, level=self.index) for i, n in pairs)
 
     def _rows(self, tables: Sequence[NumbersT]) -> list[NumbersT]:
-        return [table[..., self.place, :] if self.model.target is not None else table for table in tables]
+        return [table[..., self.index, :] if self.model.target is not None else table for table in tables]
 
     def apply(self, counts: NumbersT) -> NumbersT:
         """Return (second level) - (first level) of each feature in this class."""
@@ -163,9 +163,9 @@ class SignedFeatures(Quantities):
     def transpose(self, values: NumbersT) -> NumbersT:
         """Return +s for second levels and -s for first ones of this class."""
         found = np.zeros((*values.shape[:-1], self.model.cells), dtype=values.dtype)
-        for place, row in enumerate(self._rows(self.model.split(found))):  # views of `found`
-            row[..., 1] = values[..., place]
-            row[..., 0] = -values[..., place]
+        for index, row in enumerate(self._rows(self.model.split(found))):  # views of `found`
+            row[..., 1] = values[..., index]
+            row[..., 0] = -values[..., index]
         return found
 
     def changes(self) -> tuple[Counts, ...]:

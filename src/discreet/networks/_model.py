@@ -69,9 +69,9 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         given, above = checked_graph(variables, parents)
         order = parents_first([variable.name for variable in given], above)
         values = parameters_of(1 if prior is None else prior, given, above)
-        object.__setattr__(self, "variables", tuple(given[place] for place in order))
-        object.__setattr__(self, "parents", tuple(above[place] for place in order))
-        object.__setattr__(self, "prior", tuple(values[place] for place in order))
+        object.__setattr__(self, "variables", tuple(given[index] for index in order))
+        object.__setattr__(self, "parents", tuple(above[index] for index in order))
+        object.__setattr__(self, "prior", tuple(values[index] for index in order))
         object.__setattr__(self, "is_prior_declared", prior is not None)
         check_sizes({family: prod(self.shape(family)) for family in self.families}, self.cells)
 
@@ -81,10 +81,10 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     def canonical_document(self) -> Document:
         """Return the network with variables and their parents in the order of their names, parents first."""
-        order = sorted(range(len(self.variables)), key=lambda place: self.variables[place].name)
-        prior = [self.prior[place] for place in order] if self.is_prior_declared else None
-        parents = [sorted(self.parents[place]) for place in order]
-        return document_of(Network([self.variables[place] for place in order], parents, prior))
+        order = sorted(range(len(self.variables)), key=lambda index: self.variables[index].name)
+        prior = [self.prior[index] for index in order] if self.is_prior_declared else None
+        parents = [sorted(self.parents[index]) for index in order]
+        return document_of(Network([self.variables[index] for index in order], parents, prior))
 
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
@@ -198,7 +198,7 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     @property
     def is_prior_open(self) -> bool:
-        """Tell whether no prior was declared and 1 for each level of some variable may be too much."""
+        """Return whether no prior was declared and 1 for each level of some variable may be too much."""
         return not self.is_prior_declared and bool(self.strength_grids)
 
     @cached_property
@@ -258,7 +258,7 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     @property
     def is_tree(self) -> bool:
-        """Tell whether every variable has at most one parent."""
+        """Return whether every variable has at most one parent."""
         return all(len(above) <= 1 for above in self.parents)
 
     def statistics(self, data: object) -> Statistics:
@@ -272,10 +272,10 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
 
     def contributions_of(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what given records add to the counts; a record is a row of numbers of levels."""
-        place = {variable.name: number for number, variable in enumerate(self.variables)}
+        index = {variable.name: number for number, variable in enumerate(self.variables)}
         rows = np.zeros((len(records), self.cells), dtype=np.int64)
         for start, family in zip(self._edges[:-1], self.maximal_families, strict=True):
-            values = tuple(records[:, place[name]] for name in family)
+            values = tuple(records[:, index[name]] for name in family)
             rows[np.arange(len(records)), start + np.ravel_multi_index(values, self.shape(family))] = 1
         return np.unique(rows, axis=0)
 
@@ -324,7 +324,7 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
         return chance_under(self, event, parameters, given)
 
     def counts(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
+        """Return simulated counts as an array, after checking their shape. Secret statistics are refused."""
         if isinstance(values, Statistics):
             raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
         rows = np.asarray(values)

@@ -45,25 +45,25 @@ from discreet.mechanism import DrawnRows
 from discreet.networks import _splits as splits
 from discreet.networks._class import (
     Bools,
-    ClassReading,
+    ClassFactor,
+    ClassSolution,
     KnownRows,
-    OwnFactor,
     RowMemory,
     WholeClass,
     WindowedClass,
     class_windows,
 )
-from discreet.networks._class_states import States, log_chances, represented
+from discreet.networks._class_states import ClassStates, log_chances, represented
 from discreet.networks._measured import (
     log_constant,
     log_noise,
     measured_tables,
+    noisy_tables,
     own_factors,
     rough_margins,
-    seen_tables,
 )
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.networks._splits import split_by_totals
 from discreet.noise import MARGIN
 from discreet.tables import EXACTLY
@@ -77,7 +77,7 @@ _ROUNDS = 12  # rounds of widening and cutting
 class ClassCounts:
     """Weights of all class counts on their windows, and bounds on what lies beyond these."""
 
-    def __init__(self, classes: Sequence[ClassReading], own: Sequence[OwnFactor]) -> None:
+    def __init__(self, classes: Sequence[ClassSolution], own: Sequence[ClassFactor]) -> None:
         self._classes, self._own = classes, own
         rows = [each.log_weights.values + f(each.log_weights) for each, f in zip(classes, own, strict=True)]
         self.first = np.array([each.log_weights.first for each in classes])
@@ -101,7 +101,7 @@ class ClassCounts:
         """Return the class counts given that they sum to n."""
         return KnownSum(self.logs[None], self.first[None], TotalLaw.known(size), outside=self)
 
-    def laws(self, known: KnownSum) -> list[Windowed]:
+    def distributions(self, known: KnownSum) -> list[Windowed]:
         """Return P(n_y = t | z) of every class on its window."""
         widths = (self.last - self.first + 1).tolist()
         triples = zip(self.first.tolist(), known.marginals[0], widths, strict=True)
@@ -118,7 +118,7 @@ class NaiveBayesCounts(TableCounts):
     method = "read exactly"
 
     def __init__(
-        self, classes: Sequence[ClassReading], own: Sequence[OwnFactor], size: int, log_constant: float = 0.0
+        self, classes: Sequence[ClassSolution], own: Sequence[ClassFactor], size: int, log_constant: float = 0.0
     ) -> None:
         self.alpha, self.size = np.array([each.alpha for each in own]), size
         self.classes, self._row, self.class_chances, self.error = _certified(list(classes), own, size)
@@ -126,9 +126,9 @@ class NaiveBayesCounts(TableCounts):
         self.log_evidence = float(self._row.log_sums[0]) + constant + log_constant
 
     @cached_property
-    def states(self) -> list[States]:
+    def states(self) -> list[ClassStates]:
         """Return the states of each class."""
-        return [reading.states(chances) for reading, chances in zip(self.classes, self.class_chances, strict=True)]
+        return [solution.states(chances) for solution, chances in zip(self.classes, self.class_chances, strict=True)]
 
     @cached_property
     def _expected(self) -> Floats:
@@ -149,24 +149,26 @@ class NaiveBayesCounts(TableCounts):
         own = [self.class_means[None]] if len(self.classes) > 1 else []
         return [*own, *(self.feature_means(feature) for feature in range(len(self.classes[0].levels)))]
 
-    def split(self, place: int, row: int, inside: Bools) -> Split:
-        """Return the law of one row of a variable's table: of the class, if there is one, or of a feature."""
+    def split(self, index: int, row: int, inside: Bools) -> Split:
+        """Return the distribution of one row of a variable's table: of the class, if there is one, or of a feature."""
         first = 0 if len(self.classes) == 1 else 1
-        return self.class_split(inside) if place < first else self.feature_split(place - first, row, inside)
+        return self.class_split(inside) if index < first else self.feature_split(index - first, row, inside)
 
     def class_split(self, inside: Bools) -> Split:
-        """Return the law of how many records belong to one of some classes."""
-        counts, law = self._row.marginal(inside.astype(np.int64))
-        return split_by_totals([1.0], [Windowed(int(counts[0]), law)], [self.size])
+        """Return the distribution of how many records belong to one of some classes."""
+        counts, distribution = self._row.marginal(inside.astype(np.int64))
+        return split_by_totals([1.0], [Windowed(int(counts[0]), distribution)], [self.size])
 
-    def feature_split(self, feature: int, place: int, inside: Bools) -> Split:
-        """Return the law of (n_y, k), k the records of one class whose feature has one of some levels.
+    def feature_split(self, feature: int, index: int, inside: Bools) -> Split:
+        """Return the distribution of (n_y, k), k the records of one class whose feature has one of some levels.
 
         It is exact where at most 128 class counts are likely and 128 values of k for each. Beyond, ranges of neighbours
         are merged, with the exact probability of all of them.
         """
-        counts, shares = represented(self.class_chances[place], splits.MOST_COUNTS)
-        return split_by_totals(shares, self.classes[place].laws_inside(feature, inside, counts), counts.tolist())
+        counts, shares = represented(self.class_chances[index], splits.MOST_COUNTS)
+        return split_by_totals(
+            shares, self.classes[index].distributions_inside(feature, inside, counts), counts.tolist()
+        )
 
     def log_joint(self, codes: Counts) -> Floats:
         """Return log P(y, x | z) for rows of feature codes (rows) and each class (columns)."""
@@ -184,14 +186,14 @@ class NaiveBayesCounts(TableCounts):
     def draw(self, count: int, generator: np.random.Generator) -> tuple[Counts, list[Counts]]:
         """Draw class counts (one row per draw), and for every feature tables (draws, classes, levels)."""
         totals = self._row.draw(np.full(count, self.size), generator)
-        parts = [reading.draw(column, generator) for reading, column in zip(self.classes, totals.T, strict=True)]
+        parts = [solution.draw(column, generator) for solution, column in zip(self.classes, totals.T, strict=True)]
         return totals, [np.stack(tables, axis=1) for tables in zip(*parts, strict=True)]
 
 
-Certified = tuple[list[ClassReading], KnownSum, list[Windowed], float]
+Certified = tuple[list[ClassSolution], KnownSum, list[Windowed], float]
 
 
-def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int) -> Certified:
+def _certified(classes: list[ClassSolution], own: Sequence[ClassFactor], size: int) -> Certified:
     """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
 
     A weight hidden by rounding is replaced by an upper bound, which can be far too large: only where weights are known
@@ -203,8 +205,10 @@ def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int)
             break
         row = counts.known(size)
         if row.outside_share <= BEYOND:
-            chances = counts.laws(row)
-            errors = [float(law.values @ each.errors) for law, each in zip(chances, classes, strict=True)]
+            chances = counts.distributions(row)
+            errors = [
+                float(distribution.values @ each.errors) for distribution, each in zip(chances, classes, strict=True)
+            ]
             if sum(errors) > _ERROR:
                 pairs = zip(classes, errors, strict=True)
                 classes = [each.finer() if error > _ERROR / len(classes) else each for each, error in pairs]
@@ -218,16 +222,16 @@ def _certified(classes: list[ClassReading], own: Sequence[OwnFactor], size: int)
     raise DiscreetError(TOO_FAR)
 
 
-def _ends(reading: ClassReading) -> tuple[int, int]:
-    return reading.log_weights.first, reading.log_weights.last
+def _ends(solution: ClassSolution) -> tuple[int, int]:
+    return solution.log_weights.first, solution.log_weights.last
 
 
-def _known(chances: Sequence[Windowed], classes: Sequence[ClassReading]) -> list[Windowed]:
-    """Return laws of class counts without those that rounding hides, which are proved to be negligible."""
+def _known(chances: Sequence[Windowed], classes: Sequence[ClassSolution]) -> list[Windowed]:
+    """Return distributions of class counts without those that rounding hides, which are proved to be negligible."""
     found = []
-    for law, reading in zip(chances, classes, strict=True):
-        values = np.where(reading.errors < 1, law.values, 0.0)
-        found.append(Windowed(law.first, values / values.sum()))
+    for distribution, solution in zip(chances, classes, strict=True):
+        values = np.where(solution.errors < 1, distribution.values, 0.0)
+        found.append(Windowed(distribution.first, values / values.sum()))
     return found
 
 
@@ -244,11 +248,11 @@ class NaiveBayesSolver(Solver):
     shares_rows = True
     handles = frozenset({Feature.OWN_ROWS})
 
-    def in_turn(self) -> Callable[[Problem], NetworkReading]:
+    def in_turn(self) -> Callable[[Problem], NetworkSolution]:
         """Return what reads rows with the same prior in several problems only once."""
         known: KnownRows = {}
         return lambda problem: (
-            NetworkReading(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)
+            NetworkSolution(problem.model, windowed(problem, known)) if _is_windowed(problem) else self.solve(problem)
         )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
@@ -283,10 +287,10 @@ class NaiveBayesSolver(Solver):
             words, 100 * cells * length * log2(length + 2), classes * max(features) * length + 4 * states
         )
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         if _is_windowed(problem):
-            return NetworkReading(problem.model, windowed(problem))
+            return NetworkSolution(problem.model, windowed(problem))
         drawn = [draw.rows for draw in problem.draws]
         linear = any(
             RowKernel(rows, y, problem.size).is_linear for tables in drawn for rows in tables for y in range(rows.count)
@@ -297,18 +301,18 @@ class NaiveBayesSolver(Solver):
             counts.method = LINEAR if linear else EXACTLY
             return counts, _expected_cells(counts) if linear else np.zeros(1)
 
-        return NetworkReading(problem.model, until_settled(read, linear))
+        return NetworkSolution(problem.model, until_settled(read, linear))
 
 
 def _is_windowed(problem: Problem) -> bool:
-    """Tell whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
+    """Return whether every feature was measured and nothing was drawn, so that windows need not grow with n."""
     seen = {table.names[-1] for table in measured_tables(problem) or ()}
     return not problem.draws and all(variable.name in seen for variable in problem.model.variables[1:])
 
 
 def windowed(problem: Problem, known: KnownRows | None = None) -> NaiveBayesCounts:
     """Return class counts and features on windows around what was measured, reusing rows that are already known."""
-    model, size, seen = problem.model, problem.size, seen_tables(problem)
+    model, size, seen = problem.model, problem.size, noisy_tables(problem)
     target, *features = (variable.name for variable in model.variables)
     (class_alpha,), *alpha = model.row_priors
     rows = [[seen[name][y] for name in features] for y in range(len(class_alpha))]
@@ -335,7 +339,7 @@ def whole(problem: Problem, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
             range(1, 1 + len(alpha)),
             strict=True,
         )
-        return [p + noise[v.name][y] + sum(each.cells(place, y) for each in drawn) for p, v, place in own]
+        return [p + noise[v.name][y] + sum(each.cells(index, y) for each in drawn) for p, v, index in own]
 
     middles = centres[target].tolist()
     log_class = np.asarray(noise[target][0] + sum(each.cells(0, 0) + each.totals() for each in drawn))
@@ -343,7 +347,7 @@ def whole(problem: Problem, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:
         WholeClass(factors(y), [own[y] for own in alpha], middle, log_class[y]) for y, middle in enumerate(middles)
     ]
     constant = log_constant(problem) + sum(each.log_constant() for each in drawn)
-    return NaiveBayesCounts(classes, [OwnFactor(float(a)) for a in class_alpha], size, constant)
+    return NaiveBayesCounts(classes, [ClassFactor(float(a)) for a in class_alpha], size, constant)
 
 
 def _expected_cells(counts: NaiveBayesCounts) -> Floats:
@@ -372,9 +376,9 @@ class _Drawn:
         """Return about how many records each class has."""
         return {self._names[0]: self._size * self._rows[0][0].theta.mean(axis=0)}
 
-    def cells(self, place: int, row: int) -> Floats:
+    def cells(self, index: int, row: int) -> Floats:
         """Return the log factor of each level and count of a row of a table."""
-        kernel = self._rows[place][row]
+        kernel = self._rows[index][row]
         return kernel(np.arange(len(kernel.alpha))[:, None], self._counts)
 
     def totals(self) -> Floats:

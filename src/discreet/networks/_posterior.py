@@ -42,7 +42,7 @@ from discreet.networks._model import Network
 from discreet.networks._prediction import chances_of
 from discreet.networks._records_to_predict import UNKNOWN, partial_codes_of
 from discreet.networks._rows import table_entries
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.records import Column, Level, text_of
 from discreet.release import Release
 
@@ -52,7 +52,7 @@ DRAWS, _ROUGH_DRAWS = 4_000, 500
 _CLASSIFIED = 500  # new records of a simulated study that are classified
 
 
-class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
+class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     """The posterior of the probabilities of a Bayesian network, with the noise accounted for."""
 
     rough_draws: int | None = None
@@ -70,7 +70,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def log_evidence(self) -> float | None:
-        """Return log P(release | model), averaged over the prior's strengths; nothing if it is not known.
+        """Return log P(release | model), averaged over the prior's strengths; None if it is not known.
 
         Differences are log Bayes factors. For small graphs that are read by chains it is computed on demand, and
         `facts` has its Monte Carlo error.
@@ -81,12 +81,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @property
     def method(self) -> str:
-        return self.readings[0].method
+        return self.solutions[0].method
 
     @property
     def mean_prior(self) -> list[list[float]]:
         """Return the prior parameters of a row of every variable; with several strengths, their mean by evidence."""
-        tables = [[np.array(row) for row in reading.model.prior] for reading in self.readings]
+        tables = [[np.array(row) for row in solution.model.prior] for solution in self.solutions]
         return [(self.shares @ np.array(rows)).tolist() for rows in zip(*tables, strict=True)]
 
     @property
@@ -106,15 +106,15 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     @classmethod
     def planned(
-        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], indices: Sequence[int], level: float
     ) -> Floats:
         """Return them from means and draws alone: no draw is compared with what known counts would give."""
-        found = np.full((len(posteriors), len(places), 4), np.nan)
+        found = np.full((len(posteriors), len(indices), 4), np.nan)
         for study, each in zip(found, cast("Sequence[NetworkPosterior]", posteriors), strict=True):
             means, draws = each.mean_tables(), each.standard_parameters
             ends = {name: np.quantile(table, tails(level), axis=0) for name, table in draws.items()}
-            study[:, 0] = np.concatenate([means[name].ravel() for name in draws])[list(places)]
-            study[:, 1] = np.concatenate([(high - low).ravel() for low, high in ends.values()])[list(places)]
+            study[:, 0] = np.concatenate([means[name].ravel() for name in draws])[list(indices)]
+            study[:, 1] = np.concatenate([(high - low).ravel() for low, high in ends.values()])[list(indices)]
         return found
 
     def planned_facts(self, made: Simulated, generator: np.random.Generator) -> dict[str, float]:
@@ -141,7 +141,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def information(self) -> float:
         """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
-        tables = zip(*(reading.model.row_priors for reading in self.readings), strict=True)
+        tables = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         for variable, own in zip(self.model.variables, tables, strict=True):
             shapes, priors = self.standard_shapes[variable.name], np.tensordot(self.shares, np.array(own), 1)
             logs = (digamma(shapes) - digamma(shapes.sum(axis=-1, keepdims=True))).mean(axis=0)
@@ -152,22 +152,22 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the class of a naive Bayes network, and how well chains agree if it was read by chains."""
         known: dict[str, object] = {"target": self.model.target}
-        if (reached := self.readings[0].counts.reached) is not None:
+        if (reached := self.solutions[0].counts.reached) is not None:
             known |= {"r_hat": reached.r_hat, "effective_size": reached.effective_size}
             known |= {"tail_effective_size": reached.tail_effective_size, "accepted": reached.accepted}
-            error = self.readings[0].counts.log_evidence_error
+            error = self.solutions[0].counts.log_evidence_error
             known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws chains are worth; no limit where draws are independent."""
-        found = [reading.counts.reached for reading in self.readings]
+        found = [solution.counts.reached for solution in self.solutions]
         return min((float(each.effective_size) for each in found if each is not None), default=inf)
 
     def mean_errors(self) -> dict[str, Floats] | None:
         """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""
-        found = [reading.counts.reached for reading in self.readings]
+        found = [solution.counts.reached for solution in self.solutions]
         known = [reached for reached in found if reached is not None]
         if len(known) < len(found):
             return None
@@ -202,7 +202,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             prior=(
                 "The prior of every row of a table is a Dirichlet distribution, with "
                 f"{dirichlet_in_words([value for row in self.mean_prior for value in row])}"
-                f"{' (learnt from the data)' if len(self.readings) > 1 and not self.model.is_prior_declared else ''}."
+                f"{' (learnt from the data)' if len(self.solutions) > 1 and not self.model.is_prior_declared else ''}."
             ),
             has_holders_prior=bool(self.model == self.releases[0].mechanism.model),
             public=("the arrows between them",),
@@ -212,12 +212,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
     def columns(self) -> tuple[Column, ...]:
         return self.model.variables
 
-    def _rate(self, event: str, column: Column, place: int) -> BetaMixture | Sampled:
-        given = {column.name: np.arange(len(column.levels)) == place}
+    def _rate(self, event: str, column: Column, index: int) -> BetaMixture | Sampled:
+        given = {column.name: np.arange(len(column.levels)) == index}
         return self._conditional(read_event(event, self.model), given, event)
 
-    def _group_share(self, column: Column, place: int) -> BetaMixture | Sampled:
-        return self._conditional({column.name: np.arange(len(column.levels)) == place}, {}, column.name)
+    def _group_share(self, column: Column, index: int) -> BetaMixture | Sampled:
+        return self._conditional({column.name: np.arange(len(column.levels)) == index}, {}, column.name)
 
     def mean_tables(self) -> dict[str, Floats]:
         """Return the expected probabilities of every variable, axes (parents..., levels).
@@ -226,8 +226,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         the true tables where these come from chains (`mean_errors` tells how accurate), and averages over 4,000 draws
         otherwise.
         """
-        exact = [means for reading in self.readings if (means := reading.counts.means()) is not None]
-        if len(exact) < len(self.readings):
+        exact = [means for solution in self.solutions if (means := solution.counts.means()) is not None]
+        if len(exact) < len(self.solutions):
             tables = [table.mean(axis=0) for table in self.predictive_tables.values()]
         else:
             tables = [sum(s * t for s, t in zip(self.shares, own, strict=True)) for own in zip(*exact, strict=True)]
@@ -243,17 +243,17 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         another graph it must be named.
         """
         name = self._target(target)
-        places = [variable.name for variable in self.model.variables]
+        indices = [variable.name for variable in self.model.variables]
         others = [variable for variable in self.model.variables if variable.name != name]
         codes = partial_codes_of(rows, others, unknown, ignored=(name,))
-        given = np.insert(codes, places.index(name), UNKNOWN, axis=1)
+        given = np.insert(codes, indices.index(name), UNKNOWN, axis=1)
         joint = None if self.model.target is None else self._log_joint
         return chances_of(name, given, self.model, joint, lambda: self.predictive_tables)
 
     def predict(self, rows: object, target: str | None = None, unknown: Collection[object] = ()) -> list[Level]:
         """Return the most probable level of the target for each record, which may be partial."""
         levels = next(column.levels for column in self.model.variables if column.name == self._target(target))
-        return [levels[place] for place in self.predict_proba(rows, target, unknown).argmax(axis=1)]
+        return [levels[index] for index in self.predict_proba(rows, target, unknown).argmax(axis=1)]
 
     def predictions(
         self, rows: object, target: str | None = None, unknown: Collection[object] = (), level: float = 0.9
@@ -262,14 +262,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         name, chances = self._target(target), self.predict_proba(rows, target, unknown)
         levels = next(column.levels for column in self.model.variables if column.name == name)
         each = {
-            probability_name(event_name(name, known)): chances[:, place].tolist() for place, known in enumerate(levels)
+            probability_name(event_name(name, known)): chances[:, index].tolist() for index, known in enumerate(levels)
         }
-        return {name: [levels[place] for place in chances.argmax(axis=1)], **each}
+        return {name: [levels[index] for index in chances.argmax(axis=1)], **each}
 
     def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
         """Return whether the released tables fit the graph, by a posterior predictive check of every table and pair.
 
-        Replicates are made-up studies for which the graph is right, with their own noise. Every pair without an arrow
+        Replicates are simulated studies for which the graph is right, with their own noise. Every pair without an arrow
         that a released table holds is checked. `risk` is about the probability that a correct graph is rejected at all.
         """
         tables = self.parameters(whole(replicates, "replicates", most=100_000), seed)
@@ -284,14 +284,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     def _log_joint(self, codes: Counts) -> Floats:
         """Return log P(class, features) for every class: a finite sum, or an average over draws of the true tables."""
-        parts = [part for r in self.readings if (part := r.counts.log_joint(codes)) is not None]
-        if len(parts) == len(self.readings):
+        parts = [part for r in self.solutions if (part := r.counts.log_joint(codes)) is not None]
+        if len(parts) == len(self.solutions):
             return np.asarray(logsumexp(np.stack(parts), axis=0, b=self.shares[:, None, None]))
         classes, *features = self.predictive_tables.values()
         weights = enumerate(np.log(classes[:, 0].T / DRAWS))
         return np.stack([log_chances(own, [f[:, y] for f in features], codes) for y, own in weights], axis=1)
 
-    def _row_place(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
+    def _row_index(self, above: Sequence[str], record: Mapping[str, Any]) -> Any:
         """Return the row of a table for the levels of its parents; records may be arrays."""
         shape, row = self.model.shape(above), 0
         for number, parent in enumerate(above):
@@ -316,7 +316,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
             raise DeclarationError(f"{words!r} must be neither certain nor about a variable that is given.")
         row = self._row_of(event, given)
         if row is not None:
-            return self._row_law(*row, event[row[0]])
+            return self._row_distribution(*row, event[row[0]])
         tables = self.standard_parameters
         chance = chance_of(both(event, given), tables, self.model)
         return Sampled(chance / chance_of(given, tables, self.model) if given else chance)
@@ -346,16 +346,33 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         levels, chance = most_probable(condition, tables, self.model)
         return levels_of(levels, self.model), chance / float(chance_of(condition, tables, self.model))
 
-    def _row_law(self, name: str, place: int, inside: NDArray[np.bool_]) -> BetaMixture:
-        """Return the law of one row of one table: the readings' own if they have it, else over draws of the tables."""
-        laws = [law for reading in self.readings if (law := reading.row_law(name, place, inside)) is not None]
-        if len(laws) == len(self.readings):
-            weights = [share * law.weights for share, law in zip(self.shares, laws, strict=True)]
-            a, b = np.concatenate([law.a for law in laws]), np.concatenate([law.b for law in laws])
-            kind = next((type(law) for law in laws if type(law) is not BetaMixture), BetaMixture)
-            return kind(np.concatenate(weights), a, b, weight_error=max(law.weight_error or 0.0 for law in laws))
-        table = self.standard_shapes[name][:, place]
-        equal, reached = np.full(DRAWS, 1 / DRAWS), [reading.counts.reached for reading in self.readings]
+    def _row_distribution(self, name: str, index: int, inside: NDArray[np.bool_]) -> BetaMixture:
+        """Return the distribution of one row of one table: from the solutions if known, else from drawn tables."""
+        distributions = [
+            distribution
+            for solution in self.solutions
+            if (distribution := solution.row_distribution(name, index, inside)) is not None
+        ]
+        if len(distributions) == len(self.solutions):
+            weights = [
+                share * distribution.weights for share, distribution in zip(self.shares, distributions, strict=True)
+            ]
+            a, b = (
+                np.concatenate([distribution.a for distribution in distributions]),
+                np.concatenate([distribution.b for distribution in distributions]),
+            )
+            kind = next(
+                (type(distribution) for distribution in distributions if type(distribution) is not BetaMixture),
+                BetaMixture,
+            )
+            return kind(
+                np.concatenate(weights),
+                a,
+                b,
+                weight_error=max(distribution.weight_error or 0.0 for distribution in distributions),
+            )
+        table = self.standard_shapes[name][:, index]
+        equal, reached = np.full(DRAWS, 1 / DRAWS), [solution.counts.reached for solution in self.solutions]
         worth = min((each.effective_size for each in reached if each is not None), default=float(DRAWS))
         shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
         return BetaMixture(equal, *shapes, draws=min(worth, DRAWS))
@@ -366,10 +383,10 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         (name, *more) = event
         if more or set(given) != set(parents[name]) or any(levels.sum() != 1 for levels in given.values()):
             return None
-        return name, int(self._row_place(parents[name], {n: levels.argmax() for n, levels in given.items()}))
+        return name, int(self._row_index(parents[name], {n: levels.argmax() for n, levels in given.items()}))
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
-        """Return made-up records, as lists by column: probabilities drawn once, then records from them.
+        """Return synthetic records, as lists by column: probabilities drawn once, then records from them.
 
         Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
@@ -377,7 +394,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         tables = self.parameters(1, int(generator.integers(2**32)))
         codes: dict[str, Counts] = {}
         for column, above in zip(self.model.variables, self.model.parents, strict=True):
-            row = np.zeros(whole(rows, "rows"), dtype=np.int64) + self._row_place(above, codes)
+            row = np.zeros(whole(rows, "rows"), dtype=np.int64) + self._row_index(above, codes)
             edges = np.cumsum(tables[column.name][0], axis=1)[row]
             marks = generator.random(len(row)) * edges[:, -1]
             codes[column.name] = np.minimum((marks[:, None] >= edges).sum(axis=1), len(column.levels) - 1)
@@ -392,26 +409,26 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         return self.model.to_pgmpy(self.mean_tables())
 
     def __init__(
-        self, model: Network, releases: Sequence[Release[Network]], readings: Sequence[NetworkReading]
+        self, model: Network, releases: Sequence[Release[Network]], solutions: Sequence[NetworkSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        self.readings = tuple(readings)
-        equal = -np.log(len(self.readings))
-        self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in readings])
+        self.solutions = tuple(solutions)
+        equal = -np.log(len(self.solutions))
+        self._log_weights = np.array([equal if r.log_weight is None else r.log_weight for r in solutions])
 
     @cached_property
     def log_evidences(self) -> Floats:
         """Return the log evidence of every reading; that of chains takes longer than the chains themselves."""
-        return np.asarray(np.array([reading.log_evidence for reading in self.readings]) + self._log_weights)
+        return np.asarray(np.array([solution.log_evidence for solution in self.solutions]) + self._log_weights)
 
     @cached_property
     def shares(self) -> Floats:
         """Return the share of every reading, by evidence; that of a single one need not be known."""
-        return np.ones(1) if len(self.readings) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
+        return np.ones(1) if len(self.solutions) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
     def with_fewer_draws(self) -> Self:
         """Return the same posterior with rows from fewer draws."""
-        made = type(self)(self.model, self.releases, self.readings)
+        made = type(self)(self.model, self.releases, self.solutions)
         made.is_rough = True
         made.rough_draws, made.seed = _ROUGH_DRAWS, crc32(repr(self.releases[0].output).encode())
         return made
@@ -420,14 +437,14 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
         """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self.shares / self.shares.sum())
-        parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.readings, strict=True) if n]
+        parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.solutions, strict=True) if n]
         order = generator.permutation(count)
         found = {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
         return found, np.repeat(np.arange(len(numbers)), numbers)[order], generator
 
     def _with_prior(self, tables: Mapping[str, Counts], which: Counts) -> Tables:
         """Return the Dirichlet parameters of every row, under the prior of the reading that it was drawn from."""
-        priors = zip(*(reading.model.row_priors for reading in self.readings), strict=True)
+        priors = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         pairs = zip(self.model.variables, priors, strict=True)
         return {v.name: np.array(own)[which] + tables[v.name] for v, own in pairs}
 
@@ -488,7 +505,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkReading):
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw probabilities and the counts behind them: by chain if they come from chains, else independently."""
-        chained = self.readings[0].counts.by_chain(whole(count, "count")) if len(self.readings) == 1 else None
+        chained = self.solutions[0].counts.by_chain(whole(count, "count")) if len(self.solutions) == 1 else None
         if chained is None:
             chains, (tables, which, generator) = 1, self._drawn(count, seed)
         else:

@@ -30,41 +30,41 @@ def chances_of(target: str, codes: Counts, model: Network, joint: Joint | None, 
     `joint` is that of a naive Bayes network, None for other graphs. `tables` gives draws of the means of all rows, axes
     (draws, rows of parents, levels).
     """
-    place = [variable.name for variable in model.variables].index(target)
+    index = [variable.name for variable in model.variables].index(target)
     if joint is not None:
-        logs = _of_naive_bayes(place, codes, model, joint)
+        logs = _of_naive_bayes(index, codes, model, joint)
         return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
     records = codes.copy()
-    records[:, place] = UNKNOWN
+    records[:, index] = UNKNOWN
     found, which = np.unique(records, axis=0, return_inverse=True)
-    return np.asarray(_by_draws(place, found, model, tables())[which.ravel()])
+    return np.asarray(_by_draws(index, found, model, tables())[which.ravel()])
 
 
-def _levels(model: Network, place: int) -> int:
-    return len(model.variables[place].levels)
+def _levels(model: Network, index: int) -> int:
+    return len(model.variables[index].levels)
 
 
-def _of_naive_bayes(place: int, records: Counts, model: Network, joint: Joint) -> Floats:
+def _of_naive_bayes(index: int, records: Counts, model: Network, joint: Joint) -> Floats:
     """Return log P(target, known) of a naive Bayes network (records, levels), whatever variable the target is."""
-    if place == 0:
+    if index == 0:
         return joint(records[:, 1:])
     columns = []
-    for level in range(_levels(model, place)):
+    for level in range(_levels(model, index)):
         features = records[:, 1:].copy()
-        features[:, place - 1] = level
+        features[:, index - 1] = level
         logs = joint(features)
         known = np.take_along_axis(logs, np.maximum(records[:, :1], 0), axis=1)[:, 0]
         columns.append(np.where(records[:, 0] == UNKNOWN, logsumexp(logs, axis=1), known))
     return np.stack(columns, axis=1)
 
 
-def _by_draws(place: int, records: Counts, model: Network, drawn: Tables) -> Floats:
+def _by_draws(index: int, records: Counts, model: Network, drawn: Tables) -> Floats:
     """Average over draws of the tables, together for all records in which the same variables are known."""
-    result = np.empty((len(records), _levels(model, place)))
+    result = np.empty((len(records), _levels(model, index)))
     patterns, which = np.unique(records != UNKNOWN, axis=0, return_inverse=True)
     for number, known in enumerate(patterns):
         rows = np.flatnonzero(which.ravel() == number)
-        plan = _Plan(place, known, model)
+        plan = _Plan(index, known, model)
         draws = len(next(iter(drawn.values())))
         step = max(1, int(_NUMBERS // (draws * plan.size)))
         for first in range(0, len(rows), step):
@@ -76,10 +76,10 @@ def _by_draws(place: int, records: Counts, model: Network, drawn: Tables) -> Flo
 class _Plan:
     """How the target's probabilities are computed where the same variables are known: the order of elimination."""
 
-    def __init__(self, place: int, known: Sequence[bool], model: Network) -> None:
+    def __init__(self, index: int, known: Sequence[bool], model: Network) -> None:
         self._model = model
         self._names = [variable.name for variable in model.variables]
-        self._target = self._names[place]
+        self._target = self._names[index]
         self._known = {name for name, is_known in zip(self._names, known, strict=True) if is_known}
         wanted = set(needed_for({self._target, *self._known}, model))
         self._families = [family for family in model.families if family[-1] in wanted]
@@ -103,13 +103,13 @@ class _Plan:
 
     def _given(self, family: tuple[str, ...], records: Counts, table: Floats) -> Factor:
         """Return P(variable | parents) at what is known, axes (records, draws, *unknown)."""
-        known = [place for place, name in enumerate(family) if name in self._known]
-        others = [place for place, name in enumerate(family) if name not in self._known]
+        known = [index for index, name in enumerate(family) if name in self._known]
+        others = [index for index, name in enumerate(family) if name not in self._known]
         shaped = table.reshape(len(table), *self._model.shape(family))
-        turned = shaped.transpose(*(1 + place for place in known), 0, *(1 + place for place in others))
-        codes = tuple(records[:, self._names.index(family[place])] for place in known)
+        turned = shaped.transpose(*(1 + index for index in known), 0, *(1 + index for index in others))
+        codes = tuple(records[:, self._names.index(family[index])] for index in known)
         values = turned[codes] if known else turned[None]
-        return Factor(tuple(family[place] for place in others), values)
+        return Factor(tuple(family[index] for index in others), values)
 
 
 def _scaled(factor: Factor) -> Factor:

@@ -52,8 +52,8 @@ class RecordChanges:
         factors = []
         for family, divisor, inside in zip(families, divisors, self._own, strict=True):
             owned = np.zeros((2,) * len(family), dtype=kind)
-            for place, corner in inside:
-                owned[corner] = weights[place]
+            for index, corner in inside:
+                owned[corner] = weights[index]
             for axis, name in enumerate(family):
                 c, rise, fall = self.steps[name]
                 owned = np.moveaxis(np.tensordot(owned, np.array([[c, rise], [c, -fall]], kind), (axis, 1)), -1, axis)
@@ -80,7 +80,7 @@ class RecordChanges:
         found: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in self.basis.network.maximal_families]
         for block, home in self.basis.homes.items():
             family = self.basis.network.maximal_families[home]
-            found[home].append((self.basis.places[block], tuple(int(name in block) for name in family)))
+            found[home].append((self.basis.indices[block], tuple(int(name in block) for name in family)))
         return found
 
     @cached_property
@@ -179,8 +179,8 @@ def _largest_sum(
         else:
             value += int(best)
     chosen: dict[str, int] = {}
-    for name, others, places in reversed(choices):
-        chosen[name] = int(places[tuple(chosen[other] for other in others)])
+    for name, others, indices in reversed(choices):
+        chosen[name] = int(indices[tuple(chosen[other] for other in others)])
     return value, [name for name, is_one in chosen.items() if is_one]
 
 

@@ -55,15 +55,15 @@ def partial_codes_of(
         raise SourceError("The columns must have one value for each record: their lengths differ.")
     length = lengths.pop() if lengths else len(rows) if isinstance(rows, Sequence) else 0
     codes = np.full((length, len(columns)), UNKNOWN, dtype=np.int64)
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         for row, value in enumerate(values.get(column.name, ())):
             if not is_unknown(value, unknown):
-                codes[row, place] = column.meant(value)
+                codes[row, index] = column.meant(value)
     return codes
 
 
 def is_unknown(value: object, unknown: Collection[object]) -> bool:
-    """Tell whether a value is missing or is one of those that mean "unknown"; None stands for everything missing."""
+    """Return whether a value is missing or is one of those that mean "unknown"; None stands for everything missing."""
     if value is _ABSENT:
         return True
     is_missing = value is None or value != value  # NaN is not equal to itself

@@ -23,9 +23,9 @@ def table_entries(
 ) -> tuple[TableEntry, ...]:
     """Return every entry of every table in the order of the variables.
 
-    `means` has the axes (parents..., levels); `draws` of probabilities and `shapes` of their Dirichlet laws given the
-    counts have the axes (draws, rows, levels). `errors` are the Monte Carlo errors of the means, if chains found them;
-    else means are exact, and what is stated is the error that the mean of the draws would have.
+    `means` has the axes (parents..., levels); `draws` of probabilities and `shapes` of their Dirichlet distributions
+    given the counts have the axes (draws, rows, levels). `errors` are the Monte Carlo errors of the means, if chains
+    found them; else means are exact, and what is stated is the error that the mean of the draws would have.
     """
     columns = {column.name: column for column in network.variables}
     low, high = tails(level)
@@ -37,8 +37,8 @@ def table_entries(
         drawn = figures[4] / np.sqrt(len(draws[name])) if errors is None else errors[name]
         own = np.asarray(drawn).ravel().tolist()
         listed = (np.asarray(figure).ravel().tolist() for figure in figures)
-        for place, numbers, error in zip(np.ndindex(means[name].shape), zip(*listed, strict=True), own, strict=True):
-            *known, last = (columns[each].levels[code] for each, code in zip((*parents, name), place, strict=True))
+        for index, numbers, error in zip(np.ndindex(means[name].shape), zip(*listed, strict=True), own, strict=True):
+            *known, last = (columns[each].levels[code] for each, code in zip((*parents, name), index, strict=True))
             given = tuple(zip(parents, known, strict=True))
             mean, middle, start, end, sd, share = numbers
             event, condition = TableEntry.names(name, last, given)
@@ -48,7 +48,7 @@ def table_entries(
 
 
 def _known_widths(shapes: Floats, level: float) -> Floats:
-    """Return the mean widths of intervals that each of several laws Beta(a, total - a) alone would give."""
+    """Return the mean widths of intervals that each of several distributions Beta(a, total - a) alone would give."""
     rest = shapes.sum(axis=-1, keepdims=True) - shapes
     low, high = (betaincinv(shapes, rest, tail) for tail in tails(level))
     return np.asarray((high - low).mean(axis=0))

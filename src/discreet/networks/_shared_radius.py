@@ -2,8 +2,8 @@
 
 P(u) ~ e^(-epsilon max_f d(u_f)) is a mixture over a radius rho of uniform noise in a product of balls. Given rho and
 the class counts the tables are independent, and each says that sum_y D_iy <= 2 rho, where D_iy is the l1 distance of
-one row. A row's law of D given its total comes from adding up its levels, a table's from adding up its rows; the
-vectors of class counts are enumerated. That is exact, and feasible for two classes or for few records.
+one row. A row's distribution of D given its total comes from adding up its levels, a table's from adding up its rows;
+the vectors of class counts are enumerated. That is exact, and feasible for two classes or for few records.
 
 Naive Bayes networks, or variables without parents, through one radius for all tables: exact, for few records.
 """
@@ -19,7 +19,7 @@ from discreet.inference import CostEstimate, Problem, Solver, TableCounts, group
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._approximate_rows import BY_ROWS, RowsSolver
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.noise import SharedRadius, TotalPreserving
 from discreet.privacy import compositions
 
@@ -71,7 +71,7 @@ class DistanceRow:
                 result[first + count : last + count, shift:] += factors[count] * part
         return result
 
-    def law(self, total: int) -> tuple[int, Floats]:
+    def distribution(self, total: int) -> tuple[int, Floats]:
         """Return the parity p that all distances have, and the weights of p, p + 2, p + 4, ..."""
         parity = int(self.noisy.sum() - total) % 2
         return parity, self._sums[-1][total, parity::2]
@@ -80,8 +80,8 @@ class DistanceRow:
         """Draw the row given its total and its distance: the last level first."""
         counts = np.empty(len(self.noisy), dtype=np.int64)
         for level in range(len(self.noisy) - 1, 0, -1):
-            place = _pick(self._running_sums(level, total, distance), generator)
-            counts[level], total, distance = place, total - place, distance - int(self._distances[level, place])
+            index = _pick(self._running_sums(level, total, distance), generator)
+            counts[level], total, distance = index, total - index, distance - int(self._distances[level, index])
         counts[0] = total
         return counts
 
@@ -146,32 +146,32 @@ class SharedRadiusCounts(TableCounts):
         self._logs = np.full((len(self._vectors), last + 1), -np.inf)
         sums = np.array([z.sum(axis=1) for z in self._noisy])
         apart = np.abs(self._vectors[:, None, :] - sums).sum(axis=2).max(axis=1)  # no table of them is nearer
-        for place in np.flatnonzero(apart <= 2 * last):
-            vector = self._vectors[place]
-            logs = self._log_classes[place] - self.epsilon * np.arange(last + 1)
+        for index in np.flatnonzero(apart <= 2 * last):
+            vector = self._vectors[index]
+            logs = self._log_classes[index] - self.epsilon * np.arange(last + 1)
             for rows in self._rows:
                 scale = sum(row.log_scale[count] for row, count in zip(rows, vector, strict=True))
                 with np.errstate(divide="ignore"):
                     logs = logs + scale + np.log(self._within(self._partial_sums(rows, vector)[-1], last))
-            self._logs[place] = logs
+            self._logs[index] = logs
 
     @staticmethod
     def _partial_sums(rows: list[DistanceRow], vector: Counts) -> list[tuple[int, Floats]]:
-        """Return the laws of the summed distance of the first 1, 2, ... rows: first distance, weights in steps of 2."""
-        sums = [rows[0].law(int(vector[0]))]
+        """Return the distribution of the summed distance of the first 1, 2, ... rows: first, weights by steps of 2."""
+        sums = [rows[0].distribution(int(vector[0]))]
         for row, count in zip(rows[1:], vector[1:], strict=True):
-            parity, weights = row.law(int(count))
+            parity, weights = row.distribution(int(count))
             first, before = sums[-1]
             sums.append((first + parity, np.convolve(before, weights)[: len(before)]))
         return sums
 
     @staticmethod
-    def _within(law: tuple[int, Floats], last: int) -> Floats:
+    def _within(distribution: tuple[int, Floats], last: int) -> Floats:
         """Return the weight of all distances <= 2 rho, for rho = 0, ..., last."""
-        first, weights = law
-        places = np.arange(last + 1) - (first + 1) // 2
+        first, weights = distribution
+        indices = np.arange(last + 1) - (first + 1) // 2
         table = np.concatenate([[0.0], np.cumsum(weights)])
-        return np.asarray(table[np.clip(places + 1, 0, len(weights))])
+        return np.asarray(table[np.clip(indices + 1, 0, len(weights))])
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, rows, levels) of every variable: the class, if there is one, then the features."""
@@ -184,10 +184,10 @@ class SharedRadiusCounts(TableCounts):
         chosen = np.minimum(np.searchsorted(table, generator.random(count) * table[-1], side="right"), table.size - 1)
         which, radii = np.unravel_index(chosen, self._logs.shape)
         features = [np.empty((count, *z.shape), dtype=np.int64) for z in self._noisy]
-        for place, draws in groups(which):
+        for index, draws in groups(which):
             for tables, rows in zip(features, self._rows, strict=True):
-                sums = self._partial_sums(rows, self._vectors[place])
-                distances = _SharedDistance(rows, self._vectors[place], sums)
+                sums = self._partial_sums(rows, self._vectors[index])
+                distances = _SharedDistance(rows, self._vectors[index], sums)
                 for draw in draws:
                     tables[draw] = distances.draw(int(radii[draw]), generator)
         return self._vectors[which], features
@@ -205,10 +205,10 @@ class _SharedDistance:
         first, weights = self._sums[-1]
         return np.cumsum(weights[: max(0, (2 * radius - first) // 2 + 1)])
 
-    def _sums_of_share(self, place: int, left: int) -> tuple[int, Floats]:
+    def _sums_of_share(self, index: int, left: int) -> tuple[int, Floats]:
         """Return the parity of a row's distances and running sums of their weights: rows before have what is left."""
-        parity, own = self._rows[place].law(self._totals[place])
-        start, before = self._sums[place - 1]
+        parity, own = self._rows[index].distribution(self._totals[index])
+        start, before = self._sums[index - 1]
         most = (left - parity - start) // 2
         return parity, np.cumsum(own[: most + 1] * before[most::-1])
 
@@ -216,12 +216,12 @@ class _SharedDistance:
         """Draw the table, its last row first."""
         left = self._sums[-1][0] + 2 * _pick(self._within(radius), generator)
         drawn = []
-        for place in range(len(self._rows) - 1, -1, -1):
+        for index in range(len(self._rows) - 1, -1, -1):
             distance = left
-            if place:
-                parity, share = self._share(place, left)
+            if index:
+                parity, share = self._share(index, left)
                 distance = parity + 2 * _pick(share, generator)
-            drawn.append(self._rows[place].draw(self._totals[place], distance, generator))
+            drawn.append(self._rows[index].draw(self._totals[index], distance, generator))
             left -= distance
         return np.stack(drawn[::-1])
 
@@ -258,7 +258,7 @@ class SharedRadiusSolver(Solver):
     models = (Network,)
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse other laws of noise, several releases, and other trees."""
+        """Refuse other distributions of noise, several releases, and other trees."""
         if len(problem.observed) != 1 or len(problem.measurements) != 1 or _rate(problem) is None:
             return "its noise has no single radius for all tables"
         if problem.model.target is None and any(problem.model.parents):
@@ -279,12 +279,12 @@ class SharedRadiusSolver(Solver):
             return CostEstimate(words, operations, held)
         return CostEstimate(words, operations, held, rows.cost(problem).operations / operations, BY_ROWS)
 
-    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
         """Return readings row by row, where exact ones take long."""
         is_by_rows = self.cost(problems[0]).many_read == BY_ROWS
         return [RowsSolver().solve(each) if is_by_rows else self.solve(each) for each in problems]
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         model, (measured,), rate = problem.model, problem.measurements, _rate(problem)
         assert rate is not None
@@ -293,7 +293,7 @@ class SharedRadiusSolver(Solver):
         alpha = [np.array(prior) for prior in (model.prior[1:] if has_class else model.prior)]
         class_alpha = np.array(model.prior[0]) if has_class else np.ones(1)
         constant = -measured.noise.log_normaliser
-        return NetworkReading(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, problem.size, constant))
+        return NetworkSolution(model, SharedRadiusCounts(noisy, class_alpha, alpha, rate, problem.size, constant))
 
 
 def _rate(problem: Problem) -> float | None:

@@ -1,4 +1,4 @@
-"""Made-up records of a network: probabilities from the prior, records from these, and what exact counts would tell."""
+"""Simulated records of a network: probabilities from the prior, records from these, and posteriors of exact counts."""
 
 from math import prod
 

@@ -14,7 +14,7 @@ Tables = dict[str, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkReading:
+class NetworkSolution:
     """The true tables of a network under one prior, and the evidence for that prior."""
 
     model: Network
@@ -37,12 +37,12 @@ class NetworkReading:
         names = [variable.name for variable in self.model.variables]
         return dict(zip(names, self.counts.tables(count, generator), strict=True))
 
-    def row_law(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
-        """Return the law of P(variable inside | row of its table) if it is a finite sum, as it is for naive Bayes."""
-        place = [variable.name for variable in self.model.variables].index(name)
-        if (split := self.counts.split(place, row, inside)) is None:
+    def row_distribution(self, name: str, row: int, inside: NDArray[np.bool_]) -> BetaMixture | None:
+        """Return the distribution of P(variable inside | row of its table) if it is a finite sum (naive Bayes)."""
+        index = [variable.name for variable in self.model.variables].index(name)
+        if (split := self.counts.split(index, row, inside)) is None:
             return None
-        alpha = self.model.row_priors[place][row]
+        alpha = self.model.row_priors[index][row]
         shapes = alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside
         kind = MergedMixture if split.is_merged else BetaMixture
         return kind(split.chances, *shapes, weight_error=split.lost)

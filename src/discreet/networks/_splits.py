@@ -1,4 +1,4 @@
-"""How many records of a row are inside an event and how many are not: laws of counts as a list of pairs."""
+"""How many records of a row are inside an event and how many are not: distributions of counts as a list of pairs."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,11 @@ MOST_COUNTS = 128
 """Where more totals of a row are likely, or more counts inside for one of them, ranges of neighbours are merged."""
 
 
-def split_by_totals(shares: Sequence[float] | Floats, laws: Sequence[Windowed], totals: Sequence[int]) -> Split:
-    """Return the pairs of all totals of a row, each with its share and the law of the counts inside."""
-    parts = [_split(law, total) for law, total in zip(laws, totals, strict=True)]
+def split_by_totals(
+    shares: Sequence[float] | Floats, distributions: Sequence[Windowed], totals: Sequence[int]
+) -> Split:
+    """Return the pairs of all totals of a row, each with its share and the distribution of the counts inside."""
+    parts = [_split(distribution, total) for distribution, total in zip(distributions, totals, strict=True)]
     has_gaps = bool((np.diff(np.sort(totals)) > 1).any())  # a total of a range stands for all of it
     return Split(
         np.concatenate([share * part.chances for share, part in zip(shares, parts, strict=True)]),
@@ -25,12 +27,12 @@ def split_by_totals(shares: Sequence[float] | Floats, laws: Sequence[Windowed], 
     )
 
 
-def _split(law: Windowed, total: int) -> Split:
-    """Return a law of counts inside as pairs, the mean of a range where more than 128 of them are likely."""
-    chances = law.values / law.values.sum()
-    places = likely(chances)
-    starts = blocks(chances[places], MOST_COUNTS)
-    shares = np.add.reduceat(chances[places], starts)
-    means = law.first + np.add.reduceat(chances[places] * places, starts) / shares
+def _split(distribution: Windowed, total: int) -> Split:
+    """Return a distribution of counts inside as pairs, the mean of a range where more than 128 of them are likely."""
+    chances = distribution.values / distribution.values.sum()
+    indices = likely(chances)
+    starts = blocks(chances[indices], MOST_COUNTS)
+    shares = np.add.reduceat(chances[indices], starts)
+    means = distribution.first + np.add.reduceat(chances[indices] * indices, starts) / shares
     left_out = max(0.0, 1 - float(shares.sum()))
-    return Split(shares / shares.sum(), means, total - means, left_out, len(starts) < len(places))
+    return Split(shares / shares.sum(), means, total - means, left_out, len(starts) < len(indices))

@@ -1,7 +1,7 @@
 """What the mechanisms for networks share: a linear measurement of the counts, plus integer noise.
 
 The output is z = A k + u, where k are the cells of the maximal families, A is a public matrix of whole numbers and the
-law of u does not depend on k. Each mechanism says what it measures and with which noise.
+distribution of u does not depend on k. Each mechanism says what it measures and with which noise.
 
 FamilyHistograms: every maximal family table by its own GeometricHistogram, with a declared share of epsilon.
 
@@ -46,7 +46,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, rounded_up, whole
 from discreet.mechanism import Additive, Quantities, within_bounds
-from discreet.networks._measured_tables import FamilyTables
+from discreet.networks._measured_tables import FamilyCounts
 from discreet.networks._model import Network
 from discreet.noise import Gaussian, RadiusDistribution, SharedRadiusLaplace, ZeroSumLaplace, delta_of_moves, preserved
 from discreet.privacy import DIGITS, Evidence, Guarantee, continuous_variance, last_fitting
@@ -72,10 +72,10 @@ class NetworkCounts(Additive[Network]):
 
     @cached_property
     def quantities(self) -> Quantities:
-        return FamilyTables(self.model, self.model.maximal_families)
+        return FamilyCounts(self.model, self.model.maximal_families)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; every family must add up to the public size."""
+        """Return simulated counts as an array; every family must add up to the public size."""
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
@@ -173,7 +173,7 @@ def _coprime(parts: list[int]) -> tuple[int, ...]:
     return tuple(part // common for part in parts)
 
 
-MOST_FREE_CELLS = 5000  # the law of the radius takes about the cube of this many steps
+MOST_FREE_CELLS = 5000  # the distribution of the radius takes about the cube of this many steps
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -203,7 +203,7 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
 
     @property
     def radius(self) -> RadiusDistribution:
-        """Return the law of the shared radius: P(r) ~ e^(-epsilon r) prod_f V_f(r)."""
+        """Return the distribution of the shared radius: P(r) ~ e^(-epsilon r) prod_f V_f(r)."""
         return self.noise.radius
 
     def cell_variance(self, cells: int) -> float:
@@ -212,7 +212,7 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
 
 
 def joint_refusal(network: Network) -> str | None:
-    """Tell why JointHistograms does not fit a network, or nothing if it does."""
+    """Return why JointHistograms does not fit a network, or None if it does."""
     free = network.cells - len(network.maximal_families)
     if free > MOST_FREE_CELLS:
         return f"its tables have {free} free cells, more than the {MOST_FREE_CELLS} allowed"

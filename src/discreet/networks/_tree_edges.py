@@ -21,7 +21,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference import MOST_OPERATIONS, TOO_FAR, Seen, Windowed, groups
+from discreet.inference import MOST_OPERATIONS, TOO_FAR, NoisyRow, Windowed, groups
 from discreet.mathematics import log_prior_constant, log_prior_windows, tilted_to
 
 BLOCK = 2_000_000
@@ -55,7 +55,7 @@ class EdgeRow:
     `totals` are the row's totals; a row of `weights` holds k = first, first + 1, ... for one of them.
     """
 
-    def __init__(self, alpha: Floats, seen: Sequence[Seen], totals: Counts, margin: float) -> None:
+    def __init__(self, alpha: Floats, seen: Sequence[NoisyRow], totals: Counts, margin: float) -> None:
         low, high = _kinks(seen, totals)
         reach = int(np.ceil(margin * min(float(each.reach.max()) for each in seen))) + 2
         self.totals, self.first = totals, np.clip(low - reach, 0, totals)
@@ -68,18 +68,18 @@ class EdgeRow:
         self._yes = _cell(alpha, seen, 1, int(self.first.min()) - 1, int(self.last.max()) + 1)
         self._no = _cell(alpha, seen, 0, int((totals - self.last).min()) - 1, int((totals - self.first).max()) + 1)
 
-    def logs(self, places: Counts) -> Floats:
+    def logs(self, indices: Counts) -> Floats:
         """Return log r_j at the windows of some totals (rows)."""
-        counts = self.first[places][:, None] + np.arange(self.width)
-        inside = counts <= self.last[places][:, None]
-        yes = np.minimum(counts, self.last[places][:, None])
-        no = self.totals[places][:, None] - yes
+        counts = self.first[indices][:, None] + np.arange(self.width)
+        inside = counts <= self.last[indices][:, None]
+        yes = np.minimum(counts, self.last[indices][:, None])
+        no = self.totals[indices][:, None] - yes
         logs = self._yes.kernel(yes) + self._no.kernel(no) + self._yes.prior(yes) + self._no.prior(no)
         return np.where(inside, logs, -np.inf)
 
-    def log_outside(self, places: Counts, tilt: float) -> Floats:
+    def log_outside(self, indices: Counts, tilt: float) -> Floats:
         """Return for some totals the log of a bound on sum r_j(k) e^(tilt (k - first)) over all k outside."""
-        totals, first, last = self.totals[places], self.first[places], self.last[places]
+        totals, first, last = self.totals[indices], self.first[indices], self.last[indices]
 
         def kernel(counts: Counts) -> Floats:
             return self._yes.kernel(counts) + self._no.kernel(totals - counts)
@@ -103,7 +103,7 @@ class Edge:
     def __init__(
         self,
         alpha: Floats,
-        seen: Sequence[Sequence[Seen]],
+        seen: Sequence[Sequence[NoisyRow]],
         size: int,
         above: Windowed,
         below: Windowed,
@@ -134,27 +134,27 @@ class Edge:
         steepest = min(steepest, 600 / both.shape[1])
         return tilted_to(both, np.arange(both.shape[1]), wanted, absolute=1e-3, relative=0.01, steepest=steepest).tilt
 
-    def _blocks(self, places: Counts) -> Iterator[Counts]:
-        yield from np.array_split(places, max(1, len(places) * self._length // BLOCK))
+    def _blocks(self, indices: Counts) -> Iterator[Counts]:
+        yield from np.array_split(indices, max(1, len(indices) * self._length // BLOCK))
 
-    def _weights(self, places: Counts) -> tuple[list[Floats], Floats]:
+    def _weights(self, indices: Counts) -> tuple[list[Floats], Floats]:
         """Return the tilted rows of some parent counts, and the logs of what they were divided by."""
-        found, scale = [], self._constants[places]
+        found, scale = [], self._constants[indices]
         for row in self._rows:
-            logs = row.logs(places) + self._tilt * np.arange(row.width)
+            logs = row.logs(indices) + self._tilt * np.arange(row.width)
             peaks = logs.max(axis=1)
             found.append(np.exp(logs - peaks[:, None]))
-            scale = scale + peaks + self._tilt * row.first[places]
+            scale = scale + peaks + self._tilt * row.first[indices]
         return found, scale
 
-    def _laws(self, weights: Sequence[Floats], places: Counts) -> Floats:
+    def _laws(self, weights: Sequence[Floats], indices: Counts) -> Floats:
         """Return what two rows of weights sum to, at every m_1 of the child's window (columns)."""
         if self._is_direct:
             sums = np.stack([np.convolve(zero, one) for zero, one in zip(*weights, strict=True)])
         else:
             spectra = [rfft(own, self._length, axis=1) for own in weights]
             sums = irfft(spectra[0] * spectra[1], self._length, axis=1)
-        positions = self.below.counts - (self._rows[0].first + self._rows[1].first)[places][:, None]
+        positions = self.below.counts - (self._rows[0].first + self._rows[1].first)[indices][:, None]
         possible = (positions >= 0) & (positions < sum(row.width for row in self._rows) - 1)
         return np.where(possible, np.take_along_axis(sums, np.where(possible, positions, 0), axis=1), 0.0)
 
@@ -162,54 +162,54 @@ class Edge:
     def message(self) -> tuple[Floats, Floats]:
         """Return log sum_m G(n_1, m) e^mu(m) with the prior's constants, and bounds on its relative error."""
         logs, errors = [], []
-        for places in self._blocks(np.arange(len(self.above.values))):
-            weights, scale = self._weights(places)
-            law = self._laws(weights, places)
-            sums = np.maximum(law, 0.0) @ self._mu
+        for indices in self._blocks(np.arange(len(self.above.values))):
+            weights, scale = self._weights(indices)
+            distribution = self._laws(weights, indices)
+            sums = np.maximum(distribution, 0.0) @ self._mu
             zero, one = (own.sum(axis=1) for own in weights)
-            outs = [np.exp(np.minimum(self._log_out(row, places), 300.0)) for row in self._rows]
-            rounding = 0.0 if self._is_direct else _ROUNDING * law.max(axis=1) * self._mu.sum()
+            outs = [np.exp(np.minimum(self._log_out(row, indices), 300.0)) for row in self._rows]
+            rounding = 0.0 if self._is_direct else _ROUNDING * distribution.max(axis=1) * self._mu.sum()
             lost = outs[0] * one + outs[1] * zero + rounding
             sums = np.maximum(sums, 1e-300)
             errors.append(np.minimum(1.0, lost / sums))
             logs.append(np.log(sums) + scale + self._peak)
         return np.concatenate(logs), np.concatenate(errors)
 
-    def _log_out(self, row: EdgeRow, places: Counts) -> Floats:
+    def _log_out(self, row: EdgeRow, indices: Counts) -> Floats:
         """Return the log of what a row leaves out, beside its peak."""
-        logs = row.logs(places) + self._tilt * np.arange(row.width)
-        return np.asarray(row.log_outside(places, self._tilt) - logs.max(axis=1))
+        logs = row.logs(indices) + self._tilt * np.arange(row.width)
+        return np.asarray(row.log_outside(indices, self._tilt) - logs.max(axis=1))
 
     def down(self, chances: Floats) -> tuple[Floats, Floats]:
         """Return P(m_1) of the child's window, and the expected probability of level 1 in each row, from P(n_1)."""
-        law, yes = np.zeros(len(self._mu)), np.zeros(2)
-        for places in self._blocks(np.flatnonzero(chances > 0)):
-            weights, _ = self._weights(places)
-            joint = np.maximum(self._laws(weights, places), 0.0) * self._mu
+        distribution, yes = np.zeros(len(self._mu)), np.zeros(2)
+        for indices in self._blocks(np.flatnonzero(chances > 0)):
+            weights, _ = self._weights(indices)
+            joint = np.maximum(self._laws(weights, indices), 0.0) * self._mu
             sums = joint.sum(axis=1, keepdims=True)
-            law += chances[places] @ (joint / sums)
+            distribution += chances[indices] @ (joint / sums)
             row = self._rows[1]
-            moments = self._laws([weights[0], weights[1] * np.arange(row.width)], places) @ self._mu
-            one = row.first[places] + moments / sums[:, 0]
+            moments = self._laws([weights[0], weights[1] * np.arange(row.width)], indices) @ self._mu
+            one = row.first[indices] + moments / sums[:, 0]
             zero = joint @ self.below.counts / sums[:, 0] - one
             for number, own in ((0, zero), (1, one)):
-                totals = self._rows[number].totals[places]
-                yes[number] += chances[places] @ ((self.alpha[1] + own) / (self.alpha.sum() + totals))
-        return law, yes
+                totals = self._rows[number].totals[indices]
+                yes[number] += chances[indices] @ ((self.alpha[1] + own) / (self.alpha.sum() + totals))
+        return distribution, yes
 
     def draw(self, above: Counts, generator: np.random.Generator) -> Counts:
         """Draw tables (draws, parent levels, levels) for some counts n_1 of the parent."""
         drawn = np.empty((len(above), 2, 2), dtype=np.int64)
-        for count, places in groups(above):
+        for count, indices in groups(above):
             at = np.array([count - self.above.first])
             weights, _ = self._weights(at)
             joint = np.cumsum(np.maximum(self._laws(weights, at)[0], 0.0) * self._mu)
-            marks = generator.random((2, len(places)))
+            marks = generator.random((2, len(indices)))
             found = np.minimum(np.searchsorted(joint, marks[0] * joint[-1], side="right"), len(joint) - 1)
             below = self.below.first + found
             one = self._draw_row(int(at[0]), below, weights, marks[1])
-            drawn[places, 1, 1], drawn[places, 0, 1] = one, below - one
-            drawn[places, 1, 0], drawn[places, 0, 0] = count - one, self.size - count - below + one
+            drawn[indices, 1, 1], drawn[indices, 0, 1] = one, below - one
+            drawn[indices, 1, 0], drawn[indices, 0, 0] = count - one, self.size - count - below + one
         return drawn
 
     def _draw_row(self, at: int, below: Counts, weights: Sequence[Floats], marks: Floats) -> Counts:
@@ -223,7 +223,7 @@ class Edge:
         return np.asarray(one.first[at] + np.minimum(found, one.width - 1))
 
     def law_of_row(self, row: int, above: int) -> Windowed:
-        """Return the law of how many records of one row have level 1, for one n_1: P(k) ~ r(k) sum_m r'(m - k) e^mu."""
+        """Return the distribution of the count of level 1 in one row, for one n_1: P(k) ~ r(k) sum_m r'(m - k) e^mu."""
         at = np.array([above - self.above.first])
         weights, _ = self._weights(at)
         own, other = self._rows[row], self._rows[1 - row]
@@ -231,18 +231,18 @@ class Edge:
         first = self.below.first - int(other.first[at[0]]) - (other.width - 1)
         counts = int(own.first[at[0]]) + np.arange(own.width)
         possible = (counts >= first) & (counts < first + len(sums))
-        law = weights[row][0] * np.where(possible, sums[np.where(possible, counts - first, 0)], 0.0)
-        return Windowed(int(own.first[at[0]]), np.asarray(law / law.sum()))
+        distribution = weights[row][0] * np.where(possible, sums[np.where(possible, counts - first, 0)], 0.0)
+        return Windowed(int(own.first[at[0]]), np.asarray(distribution / distribution.sum()))
 
 
-def _kinks(seen: Sequence[Seen], totals: Counts) -> tuple[Counts, Counts]:
+def _kinks(seen: Sequence[NoisyRow], totals: Counts) -> tuple[Counts, Counts]:
     """Return for each total the least and the largest k at which the noise has its peak, clipped to what can be."""
     kinks = [np.clip(each.values[1], 0, totals) for each in seen]
     kinks += [np.clip(totals - each.values[0], 0, totals) for each in seen]
     return np.min(kinks, axis=0), np.max(kinks, axis=0)
 
 
-def _cell(alpha: Floats, seen: Sequence[Seen], level: int, first: int, last: int) -> _Cell:
+def _cell(alpha: Floats, seen: Sequence[NoisyRow], level: int, first: int, last: int) -> _Cell:
     counts = np.arange(first, last + 1)
     both = np.broadcast_to(counts, (2, len(counts)))
     kernel = np.asarray(sum(each.log_kernel(both)[level] for each in seen))

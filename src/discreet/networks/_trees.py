@@ -26,7 +26,7 @@ from discreet.inference import CostEstimate, Problem, RowCounts, Solver, TableCo
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.networks._model import Network
-from discreet.networks._solution import NetworkReading
+from discreet.networks._solution import NetworkSolution
 from discreet.privacy import compositions
 
 
@@ -61,20 +61,20 @@ class TreeCounts(TableCounts):
 
     def __init__(self, nodes: Sequence[TreeNode], size: int, centres: Sequence[Floats], log_constant: float = 0.0):
         self.nodes, self.size = tuple(nodes), size
-        self._children = [[c for c, n in enumerate(nodes) if n.parent == place] for place in range(len(nodes))]
+        self._children = [[c for c, n in enumerate(nodes) if n.parent == index] for index in range(len(nodes))]
         self._rows: dict[int, list[RowCounts]] = {}
         self._wide: dict[int, Floats] = {}  # log messages of the children, for variables that need the whole vector
         self._centres = centres
         self._constants = [log_prior_constant(float(node.alpha.sum()), np.arange(size + 1)) for node in nodes]
-        self.log_evidence = log_constant + sum(self._up(place) for place, n in enumerate(nodes) if n.parent is None)
+        self.log_evidence = log_constant + sum(self._up(index) for index, n in enumerate(nodes) if n.parent is None)
         if not np.isfinite(self.log_evidence):
             raise DiscreetError(
                 "The release lies too far from all possible counts to be read: noise reaches so far with a "
                 "probability below 1e-20. Nothing was read. Check that the document is what was published."
             )
 
-    def _is_leaf(self, place: int) -> bool:
-        return not self._children[place]
+    def _is_leaf(self, index: int) -> bool:
+        return not self._children[index]
 
     def _up(self, root: int) -> float:
         """Return log P(everything released below and at a root)."""
@@ -87,11 +87,11 @@ class TreeCounts(TableCounts):
         self._wide[root] = together + self._spread(apart)
         return float(self._message(root, (self.size,)))
 
-    def _from_children(self, place: int) -> tuple[Floats, Floats | None]:
+    def _from_children(self, index: int) -> tuple[Floats, Floats | None]:
         """Return the product of the leaves' messages, one function for each level, and that of the other children."""
-        levels = self.nodes[place].levels
+        levels = self.nodes[index].levels
         apart, together = np.zeros((levels, self.size + 1)), None
-        for child in self._children[place]:
+        for child in self._children[index]:
             if self._is_leaf(child):
                 apart = apart + self._leaf_message(child)
             else:
@@ -99,24 +99,24 @@ class TreeCounts(TableCounts):
                 together = full if together is None else together + full
         return apart, together
 
-    def _leaf_message(self, place: int) -> Floats:
-        node, parent = self.nodes[place], self.nodes[place].parent
+    def _leaf_message(self, index: int) -> Floats:
+        node, parent = self.nodes[index], self.nodes[index].parent
         assert parent is not None
         centres = self._centres[parent]
-        self._rows[place] = [RowCounts(f, float(c)) for f, c in zip(node.log_factors, centres, strict=True)]
-        return np.stack([row.log_sums + self._constants[place] for row in self._rows[place]])
+        self._rows[index] = [RowCounts(f, float(c)) for f, c in zip(node.log_factors, centres, strict=True)]
+        return np.stack([row.log_sums + self._constants[index] for row in self._rows[index]])
 
-    def _full_message(self, place: int) -> Floats:
+    def _full_message(self, index: int) -> Floats:
         """Return the message of a variable with children, for every vector of counts of its parent."""
-        parent = self.nodes[place].parent
+        parent = self.nodes[index].parent
         assert parent is not None
-        apart, together = self._from_children(place)
+        apart, together = self._from_children(index)
         spread = self._spread(apart)
-        self._wide[place] = spread if together is None else spread + together
+        self._wide[index] = spread if together is None else spread + together
         levels = self.nodes[parent].levels
         message = np.full((self.size + 1,) * (levels - 1), -np.inf)
         for counts in compositions(self.size, levels):
-            message[tuple(counts[1:])] = self._message(place, tuple(counts))
+            message[tuple(counts[1:])] = self._message(index, tuple(counts))
         return message
 
     def _spread(self, apart: Floats) -> Floats:
@@ -128,9 +128,9 @@ class TreeCounts(TableCounts):
         left = self.size - sum(np.indices(result.shape), start=np.zeros(result.shape, dtype=np.int64))
         return np.where(left >= 0, result + apart[0][np.maximum(left, 0)], -np.inf)
 
-    def _row_laws(self, place: int, counts: tuple[int, ...]) -> tuple[list[Floats], float]:
+    def _row_distributions(self, position: int, counts: tuple[int, ...]) -> tuple[list[Floats], float]:
         """Return r_j(k; n_j) for each row, over the counts of all levels but the first, and the log of their scale."""
-        node, laws, scale = self.nodes[place], [], 0.0
+        node, distributions, scale = self.nodes[position], [], 0.0
         for factors, count in zip(node.log_factors, counts, strict=True):
             shape = (count + 1,) * (node.levels - 1)
             index = np.indices(shape)
@@ -140,49 +140,49 @@ class TreeCounts(TableCounts):
                 logs = logs + factors[axis + 1][steps]
             logs = np.where(left >= 0, logs, -np.inf)
             peak = float(logs.max())
-            laws.append(np.exp(logs - peak))
-            scale += peak + float(self._constants[place][count])
-        return laws, scale
+            distributions.append(np.exp(logs - peak))
+            scale += peak + float(self._constants[position][count])
+        return distributions, scale
 
-    def _sums(self, laws: list[Floats]) -> list[Floats]:
-        """Return the laws of the sums of the first 1, 2, ... rows."""
+    def _sums(self, distributions: list[Floats]) -> list[Floats]:
+        """Return the distributions of the sums of the first 1, 2, ... rows."""
         from scipy.signal import convolve
 
-        sums = [laws[0]]
-        for law in laws[1:]:
-            sums.append(np.maximum(0.0, convolve(sums[-1], law, method="direct")))
+        sums = [distributions[0]]
+        for distribution in distributions[1:]:
+            sums.append(np.maximum(0.0, convolve(sums[-1], distribution, method="direct")))
         return sums
 
-    def _message(self, place: int, counts: tuple[int, ...]) -> float:
-        laws, scale = self._row_laws(place, counts)
-        below = self._wide[place]
+    def _message(self, index: int, counts: tuple[int, ...]) -> float:
+        distributions, scale = self._row_distributions(index, counts)
+        below = self._wide[index]
         peak = float(below.max())
         with np.errstate(divide="ignore"):
-            return float(np.log((self._sums(laws)[-1] * np.exp(below - peak)).sum()) + peak + scale)
+            return float(np.log((self._sums(distributions)[-1] * np.exp(below - peak)).sum()) + peak + scale)
 
     def tables(self, count: int, generator: np.random.Generator) -> list[Counts]:
         """Draw tables (draws, parent levels, levels) of every variable."""
         tables: list[Counts] = []
-        for place, node in enumerate(self.nodes):
+        for index, node in enumerate(self.nodes):
             above = np.full((count, 1), self.size) if node.parent is None else tables[node.parent].sum(axis=1)
-            if place in self._wide:
-                tables.append(self._draw_wide(place, above, generator))
+            if index in self._wide:
+                tables.append(self._draw_wide(index, above, generator))
             else:
-                rows = [row.draw(totals, generator) for row, totals in zip(self._rows[place], above.T, strict=True)]
+                rows = [row.draw(totals, generator) for row, totals in zip(self._rows[index], above.T, strict=True)]
                 tables.append(np.stack(rows, axis=1))
         return tables
 
-    def _draw_wide(self, place: int, above: Counts, generator: np.random.Generator) -> Counts:
-        node = self.nodes[place]
+    def _draw_wide(self, index: int, above: Counts, generator: np.random.Generator) -> Counts:
+        node = self.nodes[index]
         drawn = np.empty((len(above), above.shape[1], node.levels), dtype=np.int64)
-        below = np.exp(self._wide[place] - self._wide[place].max())
+        below = np.exp(self._wide[index] - self._wide[index].max())
         found, which = np.unique(above, axis=0, return_inverse=True)
         for number, counts in enumerate(found):
-            laws, _ = self._row_laws(place, tuple(int(c) for c in counts))
-            sums = self._sums(laws)
+            distributions, _ = self._row_distributions(index, tuple(int(c) for c in counts))
+            sums = self._sums(distributions)
             draws = np.flatnonzero(which.ravel() == number)
             for draw, total in zip(draws, _pick(sums[-1] * below, len(draws), generator), strict=True):
-                drawn[draw, :, 1:] = _split(total, laws, sums, generator)
+                drawn[draw, :, 1:] = _split(total, distributions, sums, generator)
                 drawn[draw, :, 0] = counts - drawn[draw, :, 1:].sum(axis=1)
         return drawn
 
@@ -204,18 +204,18 @@ def _pick(weights: Floats, count: int, generator: np.random.Generator) -> Counts
     return np.stack(np.unravel_index(np.minimum(flat, prod(weights.shape) - 1), weights.shape), axis=1)
 
 
-def _split(total: Counts, laws: list[Floats], sums: list[Floats], generator: np.random.Generator) -> Counts:
+def _split(total: Counts, distributions: list[Floats], sums: list[Floats], generator: np.random.Generator) -> Counts:
     """Draw the rows given their sum: the last row first, P(k) ~ r(k) (sum of the rows before)(total - k)."""
-    rows = np.empty((len(laws), len(total)), dtype=np.int64)
+    rows = np.empty((len(distributions), len(total)), dtype=np.int64)
     left = np.asarray(total)
-    for place in range(len(laws) - 1, 0, -1):
-        law, before = laws[place], sums[place - 1]
+    for index in range(len(distributions) - 1, 0, -1):
+        distribution, before = distributions[index], sums[index - 1]
         low = np.maximum(0, left - (np.array(before.shape) - 1))
-        high = np.minimum(left, np.array(law.shape) - 1)
-        own = law[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))]
+        high = np.minimum(left, np.array(distribution.shape) - 1)
+        own = distribution[tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))]
         rest = before[tuple(slice(t - b, t - a + 1) for t, a, b in zip(left, low, high, strict=True))]
-        rows[place] = low + _pick(own * np.flip(rest), 1, generator)[0]
-        left = left - rows[place]
+        rows[index] = low + _pick(own * np.flip(rest), 1, generator)[0]
+        left = left - rows[index]
     rows[0] = left
     return rows
 
@@ -262,13 +262,13 @@ class TreesSolver(Solver):
                 worst = found if found.rejection or operations > worst.operations else worst
         return worst
 
-    def solve(self, problem: Problem) -> NetworkReading:
+    def solve(self, problem: Problem) -> NetworkSolution:
         """Return the exact joint posterior of all tables."""
         model, noise, centres = problem.model, log_noise(problem), rough_margins(problem)
-        places = {variable.name: place for place, variable in enumerate(model.variables)}
+        indices = {variable.name: index for index, variable in enumerate(model.variables)}
         nodes = [
-            TreeNode(v.name, places[above[0]] if above else None, np.array(prior), noise[v.name])
+            TreeNode(v.name, indices[above[0]] if above else None, np.array(prior), noise[v.name])
             for v, above, prior in zip(model.variables, model.parents, model.prior, strict=True)
         ]
         middles = [centres[variable.name] for variable in model.variables]
-        return NetworkReading(model, TreeCounts(nodes, problem.size, middles, log_constant(problem)))
+        return NetworkSolution(model, TreeCounts(nodes, problem.size, middles, log_constant(problem)))

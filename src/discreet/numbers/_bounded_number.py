@@ -39,7 +39,7 @@ from discreet.records import (
 RECORDS, POPULATION = "these records", "population"
 """The two rows of every quantity, in words."""
 
-_PLACES = 512  # of a made-up population between the bounds
+_POINTS = 512  # of a simulated population between the bounds
 
 
 class BoundedNumber(Model[ReadAs]):
@@ -109,7 +109,7 @@ class BoundedNumber(Model[ReadAs]):
 
     @property
     def missing_in_words(self) -> str:
-        """Say what missing values count as, where a declared value stands for them; else nothing."""
+        """Say what missing values count as, where a declared value stands for them; else None."""
         return gaps_in_words(self._declared_bounds)
 
     @property
@@ -150,16 +150,16 @@ class BoundedNumber(Model[ReadAs]):
         """Return how far the bounds are apart."""
         return float(self.bounds.high - self.bounds.low)
 
-    def value_at(self, place: ArrayLike) -> Floats:
+    def value_at(self, position: ArrayLike) -> Floats:
         """Return the number at a place between the bounds, 0 at the lower and 1 at the upper one."""
-        return np.asarray(float(self.bounds.low) + self.width * np.asarray(place, dtype=float))
+        return np.asarray(float(self.bounds.low) + self.width * np.asarray(position, dtype=float))
 
     def shown(self, value: float) -> str:
         """Return a number of the column as text; of dates, the day."""
         return day_text(value) if self.bounds.dates else f"{value:,.10g}"
 
     @property
-    def words_about_gaps(self) -> str:
+    def missing_rule(self) -> str:
         """Say what becomes of gaps."""
         if self.leaves_gaps_out:
             return f"{'records' if self.persons is None else 'persons'} without a value are left out"
@@ -167,7 +167,7 @@ class BoundedNumber(Model[ReadAs]):
         return f"{who} as {gap_in_words(self.bounds)}"
 
     def numbers(self, values: ArrayLike, length: int, total: int | None = None) -> Counts:
-        """Return made-up statistics as an array, after checking their shape. Secret statistics are refused."""
+        """Return simulated statistics as an array, after checking their shape. Secret statistics are refused."""
         if isinstance(values, Statistics):
             raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
         rows = np.asarray(values)
@@ -177,24 +177,24 @@ class BoundedNumber(Model[ReadAs]):
             raise DeclarationError(f"The statistics must sum to {total}, because the number of records is public.")
         return rows.astype(np.int64)
 
-    def made_up_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
-        """Return a made-up population of every group on a grid of places, and records drawn from it.
+    def simulated_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
+        """Return a simulated population of every group on a grid of places, and records drawn from it.
 
         Groups are alike in size, and a value is spread between the bounds as a Beta distribution.
         """
-        edges = np.linspace(0, 1, _PLACES + 1)
+        edges = np.linspace(0, 1, _POINTS + 1)
         number = len(self.groups)
-        shares = np.empty((number, _PLACES))
+        shares = np.empty((number, _POINTS))
         for row in shares:
             middle, strength = generator.uniform(0.15, 0.6), generator.uniform(3.0, 15.0)
             row[:] = np.diff(betainc(middle * strength, (1 - middle) * strength, edges))
         records = generator.multinomial(size, (shares / shares.sum(axis=1, keepdims=True) / number).ravel())
-        return shares, records.reshape(number, _PLACES)
+        return shares, records.reshape(number, _POINTS)
 
     @property
-    def made_up_places(self) -> Floats:
-        """Return the places of a made-up population."""
-        return (np.arange(_PLACES) + 0.5) / _PLACES
+    def simulated_positions(self) -> Floats:
+        """Return the places of a simulated population."""
+        return (np.arange(_POINTS) + 0.5) / _POINTS
 
     def quantity_name(self, told: str) -> str:
         """Return the name of what is told of the column, such as its mean."""

@@ -1,12 +1,12 @@
 """Tests at the edges of a table of numbers tell on which side of an edge a quantile lies.
 
-C_j records lie below the edge x_j, and z_j = C_j + U_j was published, where the law of U_j does not depend on the
-records. The r-th smallest of n records, r = ceil(p n), is below x_j exactly if C_j >= r. So "the quantile is at least
-x_j" may be claimed if P(U_j <= z_j - r) <= a/2, and "it is below x_j" if P(U_j >= z_j - r + 1) <= a/2. At both edges of
-the true cell a wrong claim has probability a/2 at most, so the cells about which neither is claimed hold the quantile
-with probability 1 - a or more: for all records, without a prior, and without a correction for the number of edges, as
-only two of them can go wrong. For the population the same is done with Bin(n, p) + U_j in place of p n + U_j, as
-Bin(n, G) + U_j rises with the share G below the edge.
+C_j records lie below the edge x_j, and z_j = C_j + U_j was published, where the distribution of U_j does not depend on
+the records. The r-th smallest of n records, r = ceil(p n), is below x_j exactly if C_j >= r. So "the quantile is at
+least x_j" may be claimed if P(U_j <= z_j - r) <= a/2, and "it is below x_j" if P(U_j >= z_j - r + 1) <= a/2. At both
+edges of the true cell a wrong claim has probability a/2 at most, so the cells about which neither is claimed hold the
+quantile with probability 1 - a or more: for all records, without a prior, and without a correction for the number of
+edges, as only two of them can go wrong. For the population the same is done with Bin(n, p) + U_j in place of p n + U_j,
+as Bin(n, G) + U_j rises with the share G below the edge.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +24,7 @@ from discreet.inference import PairNoise, Quantiles, Ratio
 from discreet.mathematics.distributions import ROUNDED, Share, tails
 from discreet.noise import PrefixSumNoise
 
-_MARGIN = 1e-12  # probability of tails beyond which laws are cut off
+_MARGIN = 1e-12  # probability of tails beyond which distributions are cut off
 _TRIM = 1e-13  # counts of smaller probabilities have no say in the share of a population
 _SEED = 23
 
@@ -85,7 +85,7 @@ class EdgeTests(ABC):
 
 @dataclass(eq=False)
 class ExactTests(EdgeTests):
-    """All records have a value and their number is public: the law of every cut is known exactly."""
+    """All records have a value and their number is public: the distribution of every cut is known exactly."""
 
     values: Counts
     size: int
@@ -108,14 +108,23 @@ class ExactTests(EdgeTests):
         away = z - rank
         low[away > 0], high[away <= 0] = 1.0, 1.0  # farther than any noise goes
         near = np.flatnonzero(np.abs(away) <= widest + spread).tolist()
-        laws = [self.cut(place + 1) for place in near]
-        reach = max((abs(int(away[place])) + law.half for place, law in zip(near, laws, strict=True)), default=0)
+        distributions = [self.cut(index + 1) for index in near]
+        reach = max(
+            (
+                abs(int(away[index])) + distribution.half
+                for index, distribution in zip(near, distributions, strict=True)
+            ),
+            default=0,
+        )
         sums = BinomialSums(self.size, share, rank, reach) if sampled else None
-        for place, law in zip(near, laws, strict=True):
+        for index, distribution in zip(near, distributions, strict=True):
             if sums is not None:
-                low[place], high[place] = sums.tails(law, int(z[place]))
+                low[index], high[index] = sums.tails(distribution, int(z[index]))
             else:
-                low[place], high[place] = float(law.at_most(away[place])), float(law.at_least(away[place] + 1))
+                low[index], high[index] = (
+                    float(distribution.at_most(away[index])),
+                    float(distribution.at_least(away[index] + 1)),
+                )
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
@@ -134,30 +143,30 @@ class BinomialSums:
         inside = bdtr(np.clip(counts, 0, size).astype(float), size, float(share))
         self._below = np.where(counts < 0, 0.0, inside)
 
-    def tails(self, law: PrefixSumNoise, noisy: int) -> tuple[float, float]:
-        """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z) for U of this law, which is symmetric."""
-        start = noisy - law.half - self._first
-        below = self._below[start - 1 : start + len(law.chances)]
-        return float(law.chances @ below[1:]), float(law.chances @ (1 - below[:-1]))
+    def tails(self, distribution: PrefixSumNoise, noisy: int) -> tuple[float, float]:
+        """Return P(Bin(n, p) + U <= z) and P(Bin(n, p) + U >= z) for U of this distribution, which is symmetric."""
+        start = noisy - distribution.half - self._first
+        below = self._below[start - 1 : start + len(distribution.chances)]
+        return float(distribution.chances @ below[1:]), float(distribution.chances @ (1 - below[:-1]))
 
 
-def own_share(law: PrefixSumNoise, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
+def own_share(distribution: PrefixSumNoise, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
     """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))
     if not sampled:
-        ends = np.clip([noisy - law.quantile(high), noisy - law.quantile(low)], 0, size) / size
+        ends = np.clip([noisy - distribution.quantile(high), noisy - distribution.quantile(low)], 0, size) / size
         return Ratio(point, float(ends[0]), float(ends[1]), ROUNDED)
-    share = population_share(law, noisy, size)
+    share = population_share(distribution, noisy, size)
     found = share.interval(level)
     return Ratio(min(max(point, found.low), found.high), found.low, found.high, share.numerical_error(level))
 
 
-def population_share(law: PrefixSumNoise, noisy: int, size: int) -> Share:
-    """Return the law of a share of the population under a uniform prior, given its own noisy sum."""
-    first, last = max(0, noisy - law.half), min(size, noisy + law.half)
+def population_share(distribution: PrefixSumNoise, noisy: int, size: int) -> Share:
+    """Return the distribution of a share of the population under a uniform prior, given its own noisy sum."""
+    first, last = max(0, noisy - distribution.half), min(size, noisy + distribution.half)
     counts = np.arange(first, last + 1) if first <= last else np.array([0 if noisy < 0 else size])
-    weights = law.at(noisy - counts)
+    weights = distribution.at(noisy - counts)
     total = float(weights.sum())
     weights = weights / total if total > 0 else np.full(len(counts), 1 / len(counts))
     kept = weights > _TRIM
@@ -207,8 +216,8 @@ class DrawnTests(EdgeTests):
     def tails(self, share: Fraction, sampled: bool) -> Tails:
         ratio, total = float(share), float(self.values.sum())
         low, high = [], []
-        for place, noisy in enumerate(self.below):
-            first = self._sums[:, place]
+        for index, noisy in enumerate(self.below):
+            first = self._sums[:, index]
             pair = PairNoise(first, self._sums[:, -1] - first)
             drawn = pair.at(ratio) + (self._deviation(ratio, pair) if sampled else 0.0)
             distance = (1 - ratio) * noisy - ratio * (total - noisy)

@@ -84,12 +84,12 @@ class Persons:
 
     @property
     def is_total(self) -> bool:
-        """Tell whether a person's value is a total: then that of nobody's rows is 0."""
+        """Return whether a person's value is a total: then that of nobody's rows is 0."""
         return self.rule == TOTAL
 
     @property
     def keeps_whole(self) -> bool:
-        """Tell whether whole numbers in rows make a whole number of a person."""
+        """Return whether whole numbers in rows make a whole number of a person."""
         return self.rule != MEAN
 
     def of_rows(self, bounds: Bounds) -> Bounds:

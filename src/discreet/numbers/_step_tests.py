@@ -21,7 +21,7 @@ OF_TABLE = 0.8
 
 
 def laplace_cut(rate: float) -> PrefixSumNoise:
-    """Return the law of one number with discrete Laplace noise."""
+    """Return the distribution of one number with discrete Laplace noise."""
     half = int(30 / rate) + 2
     chances = np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-half, half + 1)))
     return PrefixSumNoise(np.asarray(chances))
@@ -37,11 +37,11 @@ class StepTests(EdgeTests):
     """The standard deviation of the table's noise below the edge."""
     edge: int
     noisy: int
-    law: PrefixSumNoise
+    distribution: PrefixSumNoise
 
     def __post_init__(self) -> None:
         """Move the numbers below all edges towards y: as the noise of a bridge goes, most near the edge."""
-        own, other = self.spread**2, self.law.sd**2
+        own, other = self.spread**2, self.distribution.sd**2
         miss = own / (own + other) * (self.noisy - self.table.below[self.edge - 1])
         edges = np.arange(1, len(self.table.below) + 1)
         parts = np.minimum(edges / self.edge, (len(edges) + 1 - edges) / (len(edges) + 1 - self.edge))
@@ -54,9 +54,11 @@ class StepTests(EdgeTests):
     def tails(self, share: Fraction, sampled: bool) -> Tails:
         low, high = (np.asarray(each, dtype=float) / OF_TABLE for each in self.table.tails(share, sampled))
         away = self.noisy - max(1, ceil(share * self.size))
-        own = float(self.law.at_most(away)), float(self.law.at_least(away + 1))
+        own = float(self.distribution.at_most(away)), float(self.distribution.at_least(away + 1))
         if sampled:
-            own = BinomialSums(self.size, share, self.noisy, self.law.half).tails(self.law, self.noisy)
+            own = BinomialSums(self.size, share, self.noisy, self.distribution.half).tails(
+                self.distribution, self.noisy
+            )
         for tail, found in zip((low, high), own, strict=True):
             tail[self.edge - 1] = min(tail[self.edge - 1], found / (1 - OF_TABLE))
         return low, high
@@ -64,14 +66,14 @@ class StepTests(EdgeTests):
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
         """Return the share below an edge: from y at its own, else from the table's cut."""
         if edge == self.edge:
-            return own_share(self.law, self.noisy, self.size, level, sampled)
+            return own_share(self.distribution, self.noisy, self.size, level, sampled)
         return self.table.share_below(edge, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
         return self.table.share_of(cell, level, sampled)
 
 
-def weights_of(below: Floats, noisy: int, law: PrefixSumNoise) -> Floats:
+def weights_of(below: Floats, noisy: int, distribution: PrefixSumNoise) -> Floats:
     """Return how likely y makes numbers of records below its edge."""
-    found = law.at(noisy - np.rint(below)) + 1e-300
+    found = distribution.at(noisy - np.rint(below)) + 1e-300
     return np.asarray(found / found.sum())

@@ -25,7 +25,7 @@ from discreet.mathematics.distributions import tails
 from discreet.numbers._sums_model import NumberSums
 
 _NEAR = np.concatenate([[-4.0, -2.0], np.linspace(-1, 1, 13), [2.0, 4.0]])
-"""Where the law of a population's mean is computed, in units of how far the mean may lie from that of the records."""
+"""Grid of a population's mean, in units of its largest distance from that of the records."""
 _SEED = 22
 _LEAST_DRAWS = 20  # with fewer that are possible, tails say nothing
 
@@ -42,9 +42,9 @@ class Spread:
     point: float
     """The published mean place."""
 
-    def at(self, place: float) -> float:
+    def at(self, position: float) -> float:
         """Return V* if the records had this mean place; values between the bounds allow no more than r (1 - r) each."""
-        return plugged_in(self.estimate(place), self._excess, self.known * place * (1 - place))
+        return plugged_in(self.estimate(position), self._excess, self.known * position * (1 - position))
 
     def around(self, ratio: float) -> float:
         """Return V* if the population had this mean place.
@@ -71,8 +71,8 @@ def plugged_in(estimate: float, excess: float, most: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberSumsReading:
-    """What was published of the sums of a number, and the law of its noise in records."""
+class NumberSumsSolution:
+    """What was published of the sums of a number, and the distribution of its noise in records."""
 
     model: NumberSums
     size: int
@@ -80,12 +80,12 @@ class NumberSumsReading:
     second: Floats
     rates: tuple[float, float]
     """How fast the noise of places and of squares falls, for each record."""
-    others: tuple["NumberSumsReading", ...] = ()
+    others: tuple["NumberSumsSolution", ...] = ()
     """Other releases of the same sums, if this is their average."""
     method: str = "read by tests that are valid for any records; for the population, with a t distribution"
     log_evidence: float = float("nan")
     draws: int = DRAWS
-    """How many draws of noise represent its law."""
+    """How many draws of noise represent its distribution."""
 
     @cached_property
     def noise(self) -> PairNoise:
@@ -103,21 +103,21 @@ class NumberSumsReading:
         order = np.random.default_rng(_SEED + 2).permutation(drawn.size)
         return PairNoise(drawn.first[order], drawn.second[order])
 
-    def weights(self, place: int) -> Floats:
+    def weights(self, index: int) -> Floats:
         """Return how much each of several releases counts in their average: by one over the variance of its noise."""
-        told = np.array([each.rates[place] ** 2 for each in self.others])
+        told = np.array([each.rates[index] ** 2 for each in self.others])
         return np.asarray(told / told.sum())
 
     @classmethod
-    def average(cls, readings: "Sequence[NumberSumsReading]") -> "NumberSumsReading":
+    def average(cls, solutions: "Sequence[NumberSumsSolution]") -> "NumberSumsSolution":
         """Return the reading of several releases of the same sums: of their weighted average, noise and all."""
-        if len(readings) == 1:
-            return readings[0]
-        one = readings[0]
-        method = f"{one.method}, applied to the average of {len(readings)} releases"
-        found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(readings), method)
-        first = np.tensordot(found.weights(0), [each.first for each in readings], axes=1)
-        second = np.tensordot(found.weights(1), [each.second for each in readings], axes=1)
+        if len(solutions) == 1:
+            return solutions[0]
+        one = solutions[0]
+        method = f"{one.method}, applied to the average of {len(solutions)} releases"
+        found = cls(one.model, one.size, one.first, one.second, one.rates, tuple(solutions), method)
+        first = np.tensordot(found.weights(0), [each.first for each in solutions], axes=1)
+        second = np.tensordot(found.weights(1), [each.second for each in solutions], axes=1)
         return replace(found, first=first, second=second)
 
     def student(self, freedom: float) -> Floats:
@@ -142,42 +142,46 @@ class NumberSumsReading:
         noise = float(np.var(self.noise.at(point)))
         return Spread(partial(self._estimate, group), self._estimate_noise(point), noise, self.known(group), point)
 
-    def _estimate(self, group: int, place: float) -> float:
+    def _estimate(self, group: int, position: float) -> float:
         """Return V = ((1 - m) far - m near) / 4, m = (2 r - 1)^2, for a mean place r of the records."""
-        middle, (far, near) = (2 * place - 1) ** 2, self.second[group]
+        middle, (far, near) = (2 * position - 1) ** 2, self.second[group]
         return float((1 - middle) * far - middle * near) / 4
 
-    def _estimate_noise(self, place: float) -> float:
+    def _estimate_noise(self, position: float) -> float:
         """Return the variance of the noise in that estimate."""
-        return float(np.var(self.square_noise.at((2 * place - 1) ** 2))) / 16
+        return float(np.var(self.square_noise.at((2 * position - 1) ** 2))) / 16
 
-    def law_mean(self, group: int, level: float, found: Ratio) -> Ratio:
+    def population_mean(self, group: int, level: float, found: Ratio) -> Ratio:
         """Return the mean place in the population of a group, around what was found among the records."""
         spread, count = self.spread(group), self.known(group)
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
         reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther out than expected
         ratios = np.unique(np.clip(np.concatenate([[0.0, 1.0], found.point + reach * _NEAR]), 0, 1))
         normals = _standard(self.draws)[0] * self.student(max(count - 1, 1.0))
-        law = Quantiles.of(self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios).interval(
-            *map(float, self.first[group])
-        )
-        return Ratio(law.point, min(law.low, found.low), max(law.high, found.high))
+        distribution = Quantiles.of(
+            self.noise, level, lambda ratio: sqrt(spread.around(ratio)) * normals, ratios
+        ).interval(*map(float, self.first[group]))
+        return Ratio(distribution.point, min(distribution.low, found.low), max(distribution.high, found.high))
 
-    def due_to_privacy(self, group: int, law: Ratio, level: float) -> float | None:
+    def due_to_privacy(self, group: int, distribution: Ratio, level: float) -> float | None:
         """Return which part of the width of a population's interval exact sums would save.
 
         It is unknown where noise hides everything and the interval covers the whole range.
         """
-        if (law.low, law.high) == (0, 1):
+        if (distribution.low, distribution.high) == (0, 1):
             return None
         count = self.known(group)
-        spread = sqrt(self.spread(group).at(law.point)) / count
+        spread = sqrt(self.spread(group).at(distribution.point)) / count
         plain = 2 * float(stdtrit(max(count - 1, 1.0), tails(level)[1])) * spread
-        return max(0.0, 1 - plain / (law.high - law.low)) if law.high > law.low else 0.0
+        return (
+            max(0.0, 1 - plain / (distribution.high - distribution.low))
+            if distribution.high > distribution.low
+            else 0.0
+        )
 
-    def in_units(self, place: Ratio) -> Ratio:
+    def in_units(self, position: Ratio) -> Ratio:
         """Return a mean place as a value between the bounds."""
-        return Ratio(*(float(self.model.value_at(each)) for each in place[:3]))
+        return Ratio(*(float(self.model.value_at(each)) for each in position[:3]))
 
     def sum_intervals(self, group: int, level: float) -> tuple[Ratio, Ratio]:
         """Return the sum of a group's values, and that of as many records of the population.
@@ -187,7 +191,7 @@ class NumberSumsReading:
         """
         if self.model.ends == 2:
             mean = self.record_mean(group, self.quantiles(level))
-            means = [self.in_units(each) for each in (mean, self.law_mean(group, level, mean))]
+            means = [self.in_units(each) for each in (mean, self.population_mean(group, level, mean))]
             records, population = (Ratio(*(self.size * each for each in own[:3])) for own in means)
             return records, population
         ranks = tails(level)[0], 0.5, tails(level)[1]
@@ -247,8 +251,8 @@ class NumberSumsReading:
         count = high + low - self.noise.first - self.noise.second
         total = far + near - self.square_noise.first - self.square_noise.second
         count, total = (np.where((count > 0) & (total > 0), each, np.nan) for each in (count, total))
-        place = (high - self.noise.first) / count
-        return place, ((far - self.square_noise.first) / total - (2 * place - 1) ** 2) / 4, count
+        position = (high - self.noise.first) / count
+        return position, ((far - self.square_noise.first) / total - (2 * position - 1) ** 2) / 4, count
 
     def variance(self, group: int, level: float, mean: Ratio, sampled: bool) -> Ratio:
         """Return the variance of a group's values among the records, or in the population they were sampled from.
@@ -262,20 +266,20 @@ class NumberSumsReading:
         So neither end depends on what is impossible at the other side: an end may be 0 or the largest, no interval is
         empty, and each end misses about as often as the noise by itself would make it, or less.
 
-        A population's squared distances from its mean lie between 0 and b = max(r, 1 - r)^2, and of all laws with the
-        mean s, that of b times a Bernoulli number of probability s / b spreads most. Hence its ends are those of
-        Clopper and Pearson for S K / b successes among K records. Fourth moments, which would tell more, were not
+        A population's squared distances from its mean lie between 0 and b = max(r, 1 - r)^2, and of all distributions
+        with the mean s, that of b times a Bernoulli number of probability s / b spreads most. Hence its ends are those
+        of Clopper and Pearson for S K / b successes among K records. Fourth moments, which would tell more, were not
         published.
         """
         middle = min(max(0.5, mean.low), mean.high)
         most, tail = middle * (1 - middle), tails(level)[0]
-        place, spread, count = self.spreads(group)
+        position, spread, count = self.spreads(group)
         below, above = spread <= most, spread >= 0
         if min(below.sum(), above.sum()) < _LEAST_DRAWS:  # noise hides it
             return self._squared(Ratio(most / 2, 0.0, most))
         lower, upper = spread, spread
         if sampled:
-            lower, upper = sampled_variances(place, spread, count, np.random.default_rng(_SEED + 5))
+            lower, upper = sampled_variances(position, spread, count, np.random.default_rng(_SEED + 5))
         low, high = np.clip([np.quantile(lower[below], tail), np.quantile(upper[above], 1 - tail)], 0, most).tolist()
         possible = spread[below & above]
         point = float(np.median(possible)) if len(possible) else (low + high) / 2
@@ -287,20 +291,20 @@ class NumberSumsReading:
 
     def variances(self, group: int) -> Floats:
         """Return draws of the variance of a group's values among the records, each moved to what is possible."""
-        place, spread, _ = (np.nan_to_num(each) for each in self.spreads(group))
-        place = np.clip(place, 0, 1)
-        return np.asarray(np.clip(spread, 0, place * (1 - place)) * self.model.width**2)
+        position, spread, _ = (np.nan_to_num(each) for each in self.spreads(group))
+        position = np.clip(position, 0, 1)
+        return np.asarray(np.clip(spread, 0, position * (1 - position)) * self.model.width**2)
 
 
 def sampled_variances(
-    place: Floats, spread: Floats, count: Floats, generator: np.random.Generator
+    position: Floats, spread: Floats, count: Floats, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return draws of both ends of a population's variance, for draws of what the records have.
 
     Around the mean of the population, K records with the variance s are farther apart by s z^2 / K, z being normal.
     """
     records = np.maximum(np.nan_to_num(count), 1.0)
-    farthest = np.maximum(np.clip(place, 0, 1), 1 - np.clip(place, 0, 1)) ** 2
+    farthest = np.maximum(np.clip(position, 0, 1), 1 - np.clip(position, 0, 1)) ** 2
     around = spread * (1 + generator.standard_normal(len(spread)) ** 2 / records)
     successes = records * np.clip(np.nan_to_num(around / farthest), 0, 1)
     ends = []

@@ -78,7 +78,7 @@ class Ends(Quantities):
 
     @property
     def move_wholly(self) -> bool:
-        """Tell whether a record may move wholly in places and in squares at once: between groups, or into a gap."""
+        """Return whether a record may move wholly in places and in squares at once: between groups, or into a gap."""
         return self.model.ends > 2
 
     def changes(self) -> tuple[Counts, ...]:
@@ -94,7 +94,7 @@ class Ends(Quantities):
         moves, squares = largest_moves(self.model.unit)
         stretches = np.array_split(np.arange(len(moves)), min(len(moves), _LISTED))
         pairs = [(moves[own[-1]], squares[own[0]]) for own in stretches]
-        return tuple(np.array([place, -place, square, -square]) for place, square in pairs)
+        return tuple(np.array([position, -position, square, -square]) for position, square in pairs)
 
     def most(self, weights: Sequence[Fraction], blocks: Sequence[int], power: int) -> Fraction:
         """Return the largest sum_i w_i |c_i|^power over all changes, exactly: every d is considered."""
@@ -114,8 +114,8 @@ def largest_moves(unit: int) -> tuple[Counts, Counts]:
 def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
     """Return the largest 2 w_1 d^power + 2 w_2 (u - b(d))^power, in whole numbers of any length."""
     scale = lcm(first.denominator, second.denominator)
-    places, squares = (each.astype(object) ** power for each in largest_moves(unit))
-    return Fraction(2 * int((int(first * scale) * places + int(second * scale) * squares).max()), scale)
+    moves, squares = (each.astype(object) ** power for each in largest_moves(unit))
+    return Fraction(2 * int((int(first * scale) * moves + int(second * scale) * squares).max()), scale)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -184,17 +184,17 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     def computed_loss(self) -> PrivacyLoss:
         """Return a loss that dominates those of all changes, and never exceeds the worst case of epsilon.
 
-        Where stretches of changes are put together each law is above those of its stretch. Between two values of any
-        of them all curves are straight in e^epsilon, so the chords through the lowest bound at every value hold.
+        Where stretches of changes are put together each distribution is above those of its stretch. Between two values
+        of any of them all curves are straight in e^epsilon, so the chords through the lowest bound at every value hold.
         """
         if self.quantities.move_wholly:
             return super().computed_loss()
         worst = PrivacyLoss.worst_case(self.epsilon)
         losses = [self.noise.privacy_loss(change).curve for change in self.quantities.changes()]
         values = {value for loss in (worst, *losses) for value in loss.losses}
-        places = sorted(value for value in values if abs(value) <= self.epsilon)
-        bounds = [min(worst.delta_at(place), max(loss.delta_at(place) for loss in losses)) for place in places]
-        return PrivacyLoss.from_curve(places, bounds)
+        epsilons = sorted(value for value in values if abs(value) <= self.epsilon)
+        bounds = [min(worst.delta_at(epsilon), max(loss.delta_at(epsilon) for loss in losses)) for epsilon in epsilons]
+        return PrivacyLoss.from_curve(epsilons, bounds)
 
     @property
     def rho(self) -> Fraction:
@@ -203,7 +203,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
         return found if self.quantities.move_wholly else min(found, pure_rho(self.epsilon))
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up sums as an array; they must add up to the public size."""
+        """Return simulated sums as an array; they must add up to the public size."""
         return self.model.checked(counts, self.size)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -264,11 +264,11 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
     @property
     def epsilon_per_unit(self) -> Fraction:
         """Return epsilon for each unit: the largest privacy loss of one step, per unit."""
-        places, squares = self.noise.rates
-        return (2 * places + 2 * squares * _steepest(self.model.unit)) / self._inside.nearest
+        positions, squares = self.noise.rates
+        return (2 * positions + 2 * squares * _steepest(self.model.unit)) / self._inside.nearest
 
-    def records_at(self, places: Sequence[int]) -> Counts:
-        return self.model.at_places(np.asarray(places))
+    def records_at(self, indices: Sequence[int]) -> Counts:
+        return self.model.at_indices(np.asarray(indices))
 
 
 @lru_cache(maxsize=64)

@@ -84,7 +84,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         ends = f"{self.shown(float(self.bounds.low))} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         of = self.words_about_persons and f", {self.words_about_persons}"
-        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.words_about_gaps}{of})"
+        return f"NumberSums({self.column!r}, {ends}, {' and '.join(self.asks)}{by}, {self.missing_rule}{of})"
 
     @property
     def part_in_words(self) -> str:
@@ -128,9 +128,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     def _ends(self, sums: Counts, records: int) -> Counts:
         """Return the numbers of every end, from sums of places and of squares and the number with a value."""
-        places, squares, known = sums.T
+        positions, squares, known = sums.T
         gap = [self.unit * (records - int(known.sum()))] if self.leaves_gaps_out else []
-        pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (places, squares)]
+        pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (positions, squares)]
         return np.concatenate([pairs[0], gap, pairs[1], gap]).astype(np.int64)
 
     @property
@@ -142,32 +142,32 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return Statistics(self, self._ends(sums, records), records)
 
     def rehearse(self, made_up: object) -> Counts:
-        """Return the sums of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        """Return the sums of simulated records as plain numbers, for `simulate`. Never give it real records."""
         return self._ends(*sum_groups(self.source(made_up), self._plan()))
 
     def checked(self, values: ArrayLike, size: int) -> Counts:
-        """Return made-up sums as an array, after checking that each half adds up."""
+        """Return simulated sums as an array, after checking that each half adds up."""
         rows = self.numbers(values, 2 * self.ends)
         if (rows.reshape(*rows.shape[:-1], 2, self.ends).sum(axis=-1) != size * self.unit).any():
             raise DeclarationError(f"The two halves of the sums must add up to {size} records of {self.unit} each.")
         return rows
 
-    def at_places(self, places: Counts) -> Counts:
+    def at_indices(self, positions: Counts) -> Counts:
         """Return what a record with a value at each of these places adds; places are numbered group by group."""
-        groups, own = np.divmod(places, self.unit + 1)
-        rows = np.zeros((len(places), len(self.groups), 3), dtype=np.int64)
-        rows[np.arange(len(places)), groups] = np.column_stack([own, squared(own, self.unit), np.ones_like(own)])
+        groups, own = np.divmod(positions, self.unit + 1)
+        rows = np.zeros((len(positions), len(self.groups), 3), dtype=np.int64)
+        rows[np.arange(len(positions)), groups] = np.column_stack([own, squared(own, self.unit), np.ones_like(own)])
         return np.array([self._ends(row, 1) for row in rows])
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
         """Return what a record can add: with a value at a bound or in the middle, in each group, or without one."""
         few = self.unit <= 4 and len(self.groups) * (self.unit + 1) + 1 <= most
-        places = np.arange(self.unit + 1) if few else np.array([0, self.unit // 2, self.unit])
+        positions = np.arange(self.unit + 1) if few else np.array([0, self.unit // 2, self.unit])
         rows = []
-        for group in range(min(len(self.groups), max(1, most // len(places)))):
-            for place in places:
+        for group in range(min(len(self.groups), max(1, most // len(positions)))):
+            for position in positions:
                 sums = np.zeros((len(self.groups), 3), dtype=np.int64)
-                sums[group] = place, squared(place, self.unit), 1
+                sums[group] = position, squared(position, self.unit), 1
                 rows.append(self._ends(sums, 1))
         if self.leaves_gaps_out:
             rows.append(self._ends(np.zeros((len(self.groups), 3), dtype=np.int64), 1))
@@ -183,14 +183,20 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
-        shares, records = self.made_up_groups(size, generator)
-        places = np.round(self.made_up_places * self.unit).astype(np.int64)
-        parts = np.column_stack([places, squared(places, self.unit), np.ones_like(places)])
+        shares, records = self.simulated_groups(size, generator)
+        positions = np.round(self.simulated_positions * self.unit).astype(np.int64)
+        parts = np.column_stack([positions, squared(positions, self.unit), np.ones_like(positions)])
         truth = []
         for own, counts in zip(shares, records, strict=True):
-            laws, values = (counts / max(1, counts.sum()), own / own.sum()), self.value_at(places / self.unit)
-            means = [float(law @ values) for law in laws]
-            spreads = [float(law @ (values - mean) ** 2) for law, mean in zip(laws, means, strict=True)]
+            distributions, values = (
+                (counts / max(1, counts.sum()), own / own.sum()),
+                self.value_at(positions / self.unit),
+            )
+            means = [float(distribution @ values) for distribution in distributions]
+            spreads = [
+                float(distribution @ (values - mean) ** 2)
+                for distribution, mean in zip(distributions, means, strict=True)
+            ]
             known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
             truth += [value for ask in self.asks for value in known[ask]]
         return Simulated(tuple(truth), self._ends(records @ parts, size))
@@ -198,12 +204,12 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
     def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of the interval that exact sums give: none among the records."""
         found = []
-        places, squares = (half[: 2 * len(self.groups)].reshape(-1, 2) for half in np.split(statistics, 2))
-        for own, far in zip(places / self.unit, squares / self.unit, strict=True):
+        positions, squares = (half[: 2 * len(self.groups)].reshape(-1, 2) for half in np.split(statistics, 2))
+        for own, far in zip(positions / self.unit, squares / self.unit, strict=True):
             count = max(1.0, float(own.sum()))
-            place, distance = float(own[0]) / count, float(far[0]) / count
-            spread = max(0.0, distance - (2 * place - 1) ** 2) / 4 * self.width**2
-            mean, t = float(self.value_at(place)), 2 * float(stdtrit(max(1.0, count - 1), tails(level)[1]))
+            position, distance = float(own[0]) / count, float(far[0]) / count
+            spread = max(0.0, distance - (2 * position - 1) ** 2) / 4 * self.width**2
+            mean, t = float(self.value_at(position)), 2 * float(stdtrit(max(1.0, count - 1), tails(level)[1]))
             wide = t * np.sqrt(spread / count)
             total = mean * count
             far_off = t * np.sqrt(max(0.0, count * (spread + mean**2) - total**2 / size))

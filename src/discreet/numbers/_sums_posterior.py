@@ -15,8 +15,8 @@ from discreet.inference import (
     DAYS,
     DRAWS,
     CostEstimate,
+    IntervalLine,
     Intervals,
-    Line,
     Observed,
     Posterior,
     PosteriorSample,
@@ -36,7 +36,7 @@ from discreet.noise import epsilon_weights
 from discreet.noise.randomness import SeededBits
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_sums
-from discreet.numbers._sums_inference import NumberSumsReading, sampled_variances
+from discreet.numbers._sums_inference import NumberSumsSolution, sampled_variances
 from discreet.numbers._sums_model import MEAN, SUM, VARIANCE, NumberSums
 from discreet.privacy import percent_text
 from discreet.release import Release
@@ -49,13 +49,13 @@ class NumberSumsSolver(Solver):
     """Reads one release of sums: every quantity by a test of its own."""
 
     models: ClassVar[tuple[type, ...]] = (NumberSums,)
-    kind: ClassVar[type[NumberSumsReading]] = NumberSumsReading
+    kind: ClassVar[type[NumberSumsSolution]] = NumberSumsSolution
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but noisy sums."""
         if not problem.is_measured:
             return "sums of a number can only be read from noisy sums"
-        if len(problem.observed) > 1 and self.kind is not NumberSumsReading:
+        if len(problem.observed) > 1 and self.kind is not NumberSumsSolution:
             return "weighted sums can only be read from one release at a time; read each by itself"
         for observed in problem.observed:
             known = [epsilon_weights(measured.noise.structure) for measured in observed.measurements]
@@ -68,11 +68,11 @@ class NumberSumsSolver(Solver):
         groups = len(problem.model.groups)
         return CostEstimate(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
 
-    def solve(self, problem: Problem) -> NumberSumsReading:
+    def solve(self, problem: Problem) -> NumberSumsSolution:
         """Return the published ends in records, with their noise; several releases of the same sums are averaged."""
         return self.kind.average([self._read(problem, observed) for observed in problem.observed])
 
-    def _read(self, problem: Problem, observed: Observed) -> NumberSumsReading:
+    def _read(self, problem: Problem, observed: Observed) -> NumberSumsSolution:
         values = np.concatenate([each.values for each in observed.measurements])
         rates = [weight for each in observed.measurements for weight in epsilon_weights(each.noise.structure) or ()]
         first, second = problem.model.pairs(values)
@@ -80,7 +80,7 @@ class NumberSumsSolver(Solver):
         return self.kind(problem.model, problem.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
 
 
-class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
+class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
     """Means, sums and variances of a column of numbers, each with an interval for the records and for the population.
 
     Intervals cover the truth in about the stated share of releases, for any records. Those of means use no prior.
@@ -91,19 +91,19 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     log_evidence = None
 
     def __init__(
-        self, model: NumberSums, releases: Sequence[Release[NumberSums]], readings: Sequence[NumberSumsReading]
+        self, model: NumberSums, releases: Sequence[Release[NumberSums]], solutions: Sequence[NumberSumsSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (self.reading,) = readings
+        (self.solution,) = solutions
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 
     @property
     def method(self) -> str:
-        return self.reading.method
+        return self.solution.method
 
     def with_fewer_draws(self) -> Self:
         """Return the same posterior by fewer draws of noise."""
-        found = type(self)(self.model, self.releases, [replace(self.reading, draws=_FOR_PLANS)])
+        found = type(self)(self.model, self.releases, [replace(self.solution, draws=_FOR_PLANS)])
         found.is_rough = True
         return found
 
@@ -117,32 +117,32 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         return tuple(row for of_group in zip(*asked, strict=True) for rows in of_group for row in rows)
 
     def _means(self, level: float) -> Iterator[tuple[Row, Row]]:
-        for place, (mean, law) in enumerate(self._places(level)):
-            share = self.reading.due_to_privacy(place, law, level)
-            of_records, of_population = (self.reading.in_units(each) for each in (mean, law))
-            yield self._pair(MEAN, place, of_records, of_population, level, share)
+        for index, (mean, distribution) in enumerate(self._mean_positions(level)):
+            share = self.solution.due_to_privacy(index, distribution, level)
+            of_records, of_population = (self.solution.in_units(each) for each in (mean, distribution))
+            yield self._pair(MEAN, index, of_records, of_population, level, share)
 
     def _sums(self, level: float) -> Iterator[tuple[Row, Row]]:
-        for place in range(len(self.model.groups)):
-            yield self._pair(SUM, place, *self.reading.sum_intervals(place, level), level)
+        for index in range(len(self.model.groups)):
+            yield self._pair(SUM, index, *self.solution.sum_intervals(index, level), level)
 
     def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
         wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
-        for place, means in enumerate(self._places(wide)):
+        for index, means in enumerate(self._mean_positions(wide)):
             of_records, of_population = means
-            records = self.reading.variance(place, level, of_records, sampled=False)
-            population = self.reading.variance(place, level, of_population, sampled=True)
-            yield self._pair(VARIANCE, place, records, population, level)
+            records = self.solution.variance(index, level, of_records, sampled=False)
+            population = self.solution.variance(index, level, of_population, sampled=True)
+            yield self._pair(VARIANCE, index, records, population, level)
 
-    def _places(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
-        """Yield the mean place of each group, among the records and in the population."""
-        quantiles = self.reading.quantiles(level)
-        for place in range(len(self.model.groups)):
-            mean = self.reading.record_mean(place, quantiles)
-            yield mean, self.reading.law_mean(place, level, mean)
+    def _mean_positions(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
+        """Yield the position of the mean of each group, among the records and in the population."""
+        quantiles = self.solution.quantiles(level)
+        for index in range(len(self.model.groups)):
+            mean = self.solution.record_mean(index, quantiles)
+            yield mean, self.solution.population_mean(index, level, mean)
 
     def _pair(
-        self, ask: str, place: int, records: Ratio, population: Ratio, level: float, share: float | None = None
+        self, ask: str, index: int, records: Ratio, population: Ratio, level: float, share: float | None = None
     ) -> tuple[Row, Row]:
         """Return the rows of a quantity of one group, for the records and for the population."""
         unit = self.unit if ask != VARIANCE else f"{'days' if self.model.bounds.dates else self.unit} squared"
@@ -150,8 +150,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
             name = self.model.row_name(self.model.quantity_name(ask), of)
             sd = (high - low) / (2 * float(ndtri(tails(level)[1])))
-            figures = point, point, low, high, sd, due, unit, sd / sqrt(self.reading.draws)
-            rows.append(Row(name, self.model.groups[place], *figures))
+            figures = point, point, low, high, sd, due, unit, sd / sqrt(self.solution.draws)
+            rows.append(Row(name, self.model.groups[index], *figures))
         return rows[0], rows[1]
 
     @property
@@ -162,7 +162,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     @property
     def known(self) -> dict[str, float]:
         """Return about how many records of each group have a value, as noisy counts that are not clipped."""
-        counts = self.reading.first.sum(axis=1)
+        counts = self.solution.first.sum(axis=1)
         return {group or "all": float(count) for group, count in zip(self.model.groups, counts, strict=True)}
 
     @property
@@ -192,23 +192,23 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         generator = np.random.default_rng(None if seed is None else [seed, 1])
         drawn = self.draws(count, seed)
         columns = []
-        for place in range(len(self.model.groups)):
+        for index in range(len(self.model.groups)):
             for ask in self.model.asks:
-                own = drawn[ask][:, place]
-                columns += [own, self._of_population(ask, place, own, generator)]
+                own = drawn[ask][:, index]
+                columns += [own, self._of_population(ask, index, own, generator)]
         return dict(zip(self.keys(), columns, strict=True))
 
-    def _of_population(self, ask: str, place: int, records: Floats, generator: np.random.Generator) -> Floats:
-        model, reading, known = self.model, self.reading, self.reading.known(place)
+    def _of_population(self, ask: str, index: int, records: Floats, generator: np.random.Generator) -> Floats:
+        model, solution, known = self.model, self.solution, self.solution.known(index)
         if ask == VARIANCE:
-            middle, counts = np.full(len(records), reading.point(place)), np.full(len(records), known)
+            middle, counts = np.full(len(records), solution.point(index)), np.full(len(records), known)
             ends = sampled_variances(middle, records / model.width**2, counts, generator)
             return np.where(generator.random(len(records)) < 0.5, *ends) * model.width**2
         if ask == SUM and model.ends > 2:
-            variance = float(np.median(reading.sum_variances(place, reading.free_sums(place))))
-            return reading.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
-        spread = sqrt(reading.spread(place).at(reading.point(place))) / known * model.width
-        student = generator.choice(reading.student(max(known - 1, 1.0)), len(records))
+            variance = float(np.median(solution.sum_variances(index, solution.free_sums(index))))
+            return solution.possible_sums(records + sqrt(max(variance, 0.0)) * generator.standard_normal(len(records)))
+        spread = sqrt(solution.spread(index).at(solution.point(index))) / known * model.width
+        student = generator.choice(solution.student(max(known - 1, 1.0)), len(records))
         several = self.size if ask == SUM else 1
         far = several * spread * student * generator.standard_normal(len(records))
         return np.clip(records + far, several * float(model.bounds.low), several * float(model.bounds.high))
@@ -216,19 +216,19 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def _drawn_apart(self, count: int, seed: int | None) -> dict[str, Floats]:
         """Draw quantities group by group, with independent noise: that of many groups is almost so."""
         generator, found = np.random.default_rng(seed), dict[str, Floats]()
-        chosen = generator.integers(self.reading.draws, size=(len(self.model.groups), count))
+        chosen = generator.integers(self.solution.draws, size=(len(self.model.groups), count))
         for ask in self.model.asks:
-            columns = [self._drawn(ask, place) for place in range(len(self.model.groups))]
+            columns = [self._drawn(ask, index) for index in range(len(self.model.groups))]
             found[ask] = np.stack([own[at % len(own)] for own, at in zip(columns, chosen, strict=True)], axis=1)
         return found
 
     def _drawn(self, ask: str, group: int) -> Floats:
         if ask == SUM:
-            return self.reading.sums(group)
+            return self.solution.sums(group)
         if ask != MEAN:
-            return self.reading.variances(group)
-        high, low = self.reading.first[group]
-        ends = np.stack([high - self.reading.noise.first, low - self.reading.noise.second])
+            return self.solution.variances(group)
+        high, low = self.solution.first[group]
+        ends = np.stack([high - self.solution.noise.first, low - self.solution.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
@@ -243,7 +243,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         if len(ends) == 1:
             hidden = np.concatenate(ends[0], axis=1)
             return PosteriorSample(self._quantities(hidden), hidden)
-        weights = [self.reading.weights(number) for number in range(len(ends[0]))]  # as in the average that was read
+        weights = [self.solution.weights(number) for number in range(len(ends[0]))]  # as in the average that was read
         parts = [np.tensordot(own, [each[n] for each in ends], axes=1) for n, own in enumerate(weights)]
         return PosteriorSample(self._quantities(np.concatenate(parts, axis=1)))
 
@@ -254,16 +254,16 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
     def _quantities(self, hidden: Floats) -> dict[str, Floats]:
         """Return what was asked about every group, for rows of all sums, as closely as possible."""
         model, rows = self.model, len(hidden)
-        places, squares = (
+        positions, squares = (
             half[:, : 2 * len(model.groups)].reshape(rows, -1, 2) / model.unit for half in np.split(hidden, 2, axis=1)
         )
-        count = np.maximum(places.sum(axis=2), 1e-9)
-        mean, far = (np.clip(each[..., 0] / count, 0, 1) for each in (places, squares))
+        count = np.maximum(positions.sum(axis=2), 1e-9)
+        mean, far = (np.clip(each[..., 0] / count, 0, 1) for each in (positions, squares))
         spread = np.clip((far - (2 * mean - 1) ** 2) / 4, 0, mean * (1 - mean))
         low = float(model.bounds.low)
         found = {
             MEAN: model.value_at(mean),
-            SUM: low * places.sum(axis=2) + model.width * places[..., 0],
+            SUM: low * positions.sum(axis=2) + model.width * positions[..., 0],
             VARIANCE: spread * model.width**2,
         }
         return {ask: np.asarray(found[ask]) for ask in model.asks}
@@ -294,7 +294,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
             f"Each interval by itself covers the truth in about {percent_text(level)} of releases; "
-            f"{self.model.words_about_gaps}.",
+            f"{self.model.missing_rule}.",
         ]
         if SUM in self.model.asks:
             words.append(
@@ -315,7 +315,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         model = self.model
         low, high = (model.shown(float(end)) for end in (model.bounds.low, model.bounds.high))
         columns = [
-            (model.column, f"({low} to {high}; values beyond are clipped to these bounds, {model.words_about_gaps})")
+            (model.column, f"({low} to {high}; values beyond are clipped to these bounds, {model.missing_rule})")
         ]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
@@ -345,14 +345,14 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsReading):
         hidden = {row.given for row in every if row.high - row.low >= (1 - 1e-9) * self.model.width}
         hidden = set() if len(hidden) == len(self.model.groups) else hidden  # all alike: nothing else sets the scale
         counts, lines = list(self.known.values()), []
-        for place, row in enumerate(every):
+        for index, row in enumerate(every):
             if row.given in hidden:
                 continue
             of = POPULATION if row.quantity.endswith(f"({POPULATION})") else self.model.among
             mean, low, high = row.texts
-            size = f"  {self.model.size_in_words(max(0.0, counts[place // 2]))}"
+            size = f"  {self.model.size_in_words(max(0.0, counts[index // 2]))}"
             group = row.given or "all"
-            lines.append(Line(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
+            lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high}){size}"))
         unseen = f"; noise hides whether anything is in {', '.join(sorted(hidden))}" if hidden else ""
         return Intervals(
             f"Mean of {self.model.quantity} and {percent_text(level)} interval{unseen}",

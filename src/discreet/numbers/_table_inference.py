@@ -1,4 +1,4 @@
-"""Reading a table of numbers: the tests at its edges, by the exact laws of cuts or by rank among draws of all noise."""
+"""Inference from a table of numbers: tests at its edges, by exact distributions of prefix sums or by rank."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,37 +13,37 @@ from discreet.numbers._table_model import NumberTable
 
 DRAWS, _SEED = 4095, 24
 MOST_FOR_CUTS = 1.2e10
-"""The most operations for the laws of all cuts; beyond, noise is so wide that draws of it are used."""
+"""The most operations for the distributions of all cuts; beyond, noise is so wide that draws of it are used."""
 
 
 @lru_cache(maxsize=8)
 def drawn_noise(noise: Noise | Averaged, draws: int = DRAWS) -> Floats:
-    """Return draws of all noise: they are public and the same for every release with this noise law."""
+    """Return draws of all noise: they are public and the same for every release with this noise distribution."""
     return simulated_noise(noise, draws, np.random.default_rng(_SEED))
 
 
 @dataclass(frozen=True, eq=False)
-class NumberTableReading:
-    """What was published of a table of numbers, and the law of its noise."""
+class NumberTableSolution:
+    """What was published of a table of numbers, and the distribution of its noise."""
 
     model: NumberTable
     size: int
     values: Counts | Floats
     noise: Noise | Averaged
     are_cuts_worked_out: bool = True
-    """Whether the laws of cuts are computed where possible, or draws are used throughout."""
+    """Whether the distributions of cuts are computed where possible, or draws are used throughout."""
     draws: int = DRAWS
     log_evidence: float = float("nan")
 
     @property
     def is_exact(self) -> bool:
-        """Tell whether the number of records with a value is public and the law of every cut is known."""
+        """Return whether the number of records with a value is public and the distribution of every cut is known."""
         known = self.are_cuts_worked_out and not self.model.leaves_gaps_out and self.model.by is None
         return known and self.prefix_sums is not None and self.prefix_sums.cut(1) is not None
 
     @property
     def prefix_sums(self) -> HasPrefixSums | None:
-        """Return the noise if the laws of its cuts can be worked out in time."""
+        """Return the noise if the distributions of its cuts can be worked out in time."""
         noise = self.noise
         return noise if isinstance(noise, HasPrefixSums) and noise.cut_operations <= MOST_FOR_CUTS else None
 
@@ -69,7 +69,7 @@ class NumberTableReading:
         tables = self.values.reshape(len(self.model.groups), -1)[:, : self.model.count]
         if self.is_exact and (sums := self.prefix_sums) is not None:
             return (ExactTests(tables[0], self.size, sums.cut, sums.single),)  # type: ignore[arg-type]
-        return tuple(DrawnTests(own, self.drawn[:, place], self.size) for place, own in enumerate(tables))
+        return tuple(DrawnTests(own, self.drawn[:, index], self.size) for index, own in enumerate(tables))
 
     def means(self, group: int, level: float, sampled: bool) -> Ratio:
         """Return the mean between the bounds, from the lower and the upper ends of all cells.
@@ -77,7 +77,9 @@ class NumberTableReading:
         Each record lies between the ends of its cell, so the mean lies between two sums of the table. The lower end of
         the interval is that of the first, the upper end that of the second.
         """
-        edges = (self.model.places - self.model.places[0]) / (self.model.places[-1] - self.model.places[0])
+        edges = (self.model.edge_values - self.model.edge_values[0]) / (
+            self.model.edge_values[-1] - self.model.edge_values[0]
+        )
         low, high = edges[:-1], edges[1:]
         if self.model.is_whole:
             high = edges[1:] - 1 / float(self.model.edges[-1] - self.model.edges[0])

@@ -55,7 +55,7 @@ from discreet.privacy import GroupLines, Line
 
 
 @dataclass(frozen=True)
-class NumberCells(Quantities):
+class NumberTableCells(Quantities):
     """All cells of a table of numbers, in blocks of these sizes."""
 
     model: NumberTable
@@ -140,18 +140,18 @@ class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
         return f"noise on blocks and cells: a {who} moves two of each by 1 (triangle inequality)"
 
     @cached_property
-    def quantities(self) -> NumberCells:
-        return NumberCells(self.model, self.sizes)
+    def quantities(self) -> NumberTableCells:
+        return NumberTableCells(self.model, self.sizes)
 
     @cached_property
     def noise(self) -> ZeroSumBlocks | BlockLaplace:
         """Return noise on blocks and cells; tied to the public number of records where there are no groups."""
         outer = self.share * self.epsilon / 2
-        law = ZeroSumBlocks if self.model.by is None else BlockLaplace
-        return law(outer, self.epsilon / 2 - outer, self.sizes)
+        distribution = ZeroSumBlocks if self.model.by is None else BlockLaplace
+        return distribution(outer, self.epsilon / 2 - outer, self.sizes)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -169,7 +169,7 @@ def usual_share(cells: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class HungCells(NumberCells):
+class HungCells(NumberTableCells):
     """All cells of a table of numbers, group by group."""
 
     def changes(self) -> tuple[Counts, ...]:
@@ -250,7 +250,7 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
         return StarOfPathsLaplace(rates, self.epsilon_per_unit * self.between / 2, len(self.model.groups))
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)
 
     def small_instance_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
@@ -259,7 +259,7 @@ class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
 
 
 @dataclass(frozen=True)
-class OrderedCells(NumberCells):
+class OrderedCells(NumberTableCells):
     """All cells of a table of numbers, in their order."""
 
     def changes(self) -> tuple[Counts, ...]:
@@ -319,5 +319,5 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
         return TreeLaplace.path([self.epsilon_per_unit * step for step in steps])
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         return self.model.numbers(counts, len(self.model.cells), self.size)

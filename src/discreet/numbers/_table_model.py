@@ -41,7 +41,7 @@ def exact_rows(model: "NumberTable", statistics: Counts, level: float) -> list[t
 def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[float, float]]:
     below, total = np.concatenate([[0.0], np.cumsum(counts)]), max(1.0, float(counts.sum()))
     low, high = tails(level)
-    edges, found, z = model.places, [], 2 * float(ndtri(high))
+    edges, found, z = model.edge_values, [], 2 * float(ndtri(high))
     if "quantiles" in model.asks:
         for share in map(float, model.quantiles):
             cell = int(np.clip(np.searchsorted(below, share * total - 1e-9) - 1, 0, model.count - 1))
@@ -54,9 +54,9 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
             wide = edges[max(last, first) + 1] - edges[first]
             found += [(point, edges[cell + 1] - edges[cell] - one), (point, wide - one)]
     if "distribution" in model.asks:
-        for place in model.shown_edges:
-            part = float(below[place] / total)
-            found += [(part, 0.0), (part, _share_width(model, float(below[place]), total, level))]
+        for index in model.shown_edges:
+            part = float(below[index] / total)
+            found += [(part, 0.0), (part, _share_width(model, float(below[index]), total, level))]
     if "mean" in model.asks:
         middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
         mean, wide_by = float(counts @ middles) / total, float(counts @ widths) / total
@@ -68,7 +68,7 @@ def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[flo
 def _share_width(model: "NumberTable", count: float, total: float, level: float) -> float:
     """Return how wide the interval of a share in the population is: as the tests of a release read it.
 
-    Where all records count it is that of Beta(1 + k, 1 + n - k), opened to 0 and 1; else by the normal law.
+    Where all records count it is that of Beta(1 + k, 1 + n - k), opened to 0 and 1; else by the normal distribution.
     """
     if model.by is None and not model.leaves_gaps_out:
         low, high = ends_of(
@@ -163,7 +163,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return the edges of equal cells; of whole numbers one for each, if that is not twice as many or more."""
         count, low, high = whole(cells, "cells", 2, MOST_CELLS), self.bounds.low, self.bounds.high
         if not self.is_whole:
-            return tuple(low + (high - low) * place / count for place in range(count + 1))
+            return tuple(low + (high - low) * index / count for index in range(count + 1))
         first, end = floor(low), ceil(high) + 1  # the last cell holds the upper bound
         width = 1 if end - first <= 2 * count else ceil(Fraction(end - first, count))
         return (*(Fraction(each) for each in range(first, end, width)), Fraction(end))
@@ -201,20 +201,20 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return cls(column, bounds, edges=(low, start, *inner, high), **more)
 
     def __repr__(self) -> str:
-        ends = f"{self.shown(self.places[0])} to {self.shown(float(self.bounds.high))}"
+        ends = f"{self.shown(self.edge_values[0])} to {self.shown(float(self.bounds.high))}"
         by = "" if self.by is None else f", by {self.by.name}"
         of = self.words_about_persons and f", {self.words_about_persons}"
-        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.words_about_gaps}{of})"
+        return f"NumberTable({self.column!r}, {ends} in {self.count} cells{by}, {self.missing_rule}{of})"
 
     @property
     def is_one_median(self) -> bool:
-        """Tell whether the median of a public number of records is all that is asked."""
+        """Return whether the median of a public number of records is all that is asked."""
         alone = self.asks == (QUANTILES,) and self.quantiles == (Fraction(1, 2),)
         return alone and self.by is None and not self.leaves_gaps_out
 
     @property
     def has_a_cell_for_each(self) -> bool:
-        """Tell whether every whole number has a cell of its own, so that more cells would tell no more."""
+        """Return whether every whole number has a cell of its own, so that more cells would tell no more."""
         return self.is_whole and self.count == self.edges[-1] - self.edges[0]
 
     @property
@@ -228,7 +228,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return len(self.edges) - 1
 
     @cached_property
-    def places(self) -> Floats:
+    def edge_values(self) -> Floats:
         """Return the edges as numbers."""
         return np.array([float(edge) for edge in self.edges])
 
@@ -236,15 +236,15 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
     def declared(self) -> Column:
         """Return the cells as a banded column; the outer ones are open, so that what lies beyond a bound is in them."""
         ends = (FIRST_DAY, LAST_DAY) if self.bounds.dates else (-LARGEST_WHOLE, LARGEST_WHOLE)
-        edges = [float(ends[0]), *self.places[1:-1].tolist(), float(ends[1])]
-        names = [f"cell {place + 1}" for place in range(self.count)]
+        edges = [float(ends[0]), *self.edge_values[1:-1].tolist(), float(ends[1])]
+        names = [f"cell {index + 1}" for index in range(self.count)]
         home = _NO_VALUE if self.leaves_gaps_out else names[self.cell_of(self.bounds.missing)]
         given = [day_text(edge) for edge in edges] if self.bounds.dates else edges
         return Column.banded(self.column, given, home, names)
 
     def cell_of(self, value: Fraction | float) -> int:
         """Return the cell of a number."""
-        return int(np.clip(np.searchsorted(self.places, float(value), side="right") - 1, 0, self.count - 1))
+        return int(np.clip(np.searchsorted(self.edge_values, float(value), side="right") - 1, 0, self.count - 1))
 
     @property
     def tables(self) -> tuple[tuple[Column, ...], ...]:
@@ -270,7 +270,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
     def rehearse(self, made_up: object) -> Counts:
-        """Return the counts of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        """Return the counts of simulated records as plain numbers, for `simulate`. Never give it real records."""
         (table,) = self.source(made_up).count_families([self._family])
         return table.ravel()
 
@@ -278,7 +278,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return one_for_each(len(self.cells), most)
 
     def is_decided_by(self, metric: MetricLike) -> bool:
-        """Tell whether every edge is one of the metric's, and values and gaps are read alike."""
+        """Return whether every edge is one of the metric's, and values and gaps are read alike."""
         plain = self.by is None and self.persons is None and not self.leaves_gaps_out
         own, cells = self.bounds, metric.numbers
         if not plain or cells is None or not set(self.edges[1:-1]) <= set(cells.starts):
@@ -305,14 +305,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         if QUANTILES in self.asks:
             found += [self.quantity_name(quantile_name(each)) for each in self.quantiles]
         if DISTRIBUTION in self.asks:
-            found += [self.share_name(place) for place in self.shown_edges]
+            found += [self.share_name(index) for index in self.shown_edges]
         if MEAN in self.asks:
             found.append(self.quantity_name(MEAN))
         return tuple(found)
 
     def share_name(self, edge: int) -> str:
         """Return the name of the share of values below an edge."""
-        return f"{self.quantity_name('share')} below {self.shown(float(self.places[edge]))}"
+        return f"{self.quantity_name('share')} below {self.shown(float(self.edge_values[edge]))}"
 
     @property
     def shown_edges(self) -> tuple[int, ...]:
@@ -324,32 +324,34 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         """Return the rows about the population of quantiles and means, or else of shares."""
         numbers = len(self.quantiles) * (QUANTILES in self.asks)
         each = len(self.quantity_words)
-        own = [place for place in range(each) if not numbers <= place < each - (MEAN in self.asks)] or range(each)
-        return [2 * (group * each + place) + 1 for group in range(len(self.groups)) for place in own]
+        own = [index for index in range(each) if not numbers <= index < each - (MEAN in self.asks)] or range(each)
+        return [2 * (group * each + index) + 1 for group in range(len(self.groups)) for index in own]
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
-        shares, records = self.made_up_groups(size, generator)
-        values = self.value_at(self.made_up_places)
+        shares, records = self.simulated_groups(size, generator)
+        values = self.value_at(self.simulated_positions)
         values = np.floor(values) if self.is_whole else values
         cells = np.array([self.cell_of(value) for value in values])
         truth: list[float] = []
         counts = np.zeros((len(self.groups), len(self.declared.levels)), dtype=np.int64)
-        for place, (law, own) in enumerate(zip(shares, records, strict=True)):
-            np.add.at(counts[place], cells, own)
-            for words, figures in zip(self._true(values, own), self._true(values, law / law.sum()), strict=True):
+        for index, (distribution, own) in enumerate(zip(shares, records, strict=True)):
+            np.add.at(counts[index], cells, own)
+            for words, figures in zip(
+                self._true(values, own), self._true(values, distribution / distribution.sum()), strict=True
+            ):
                 truth += [words, figures]
         return Simulated(tuple(truth), counts.ravel())
 
     def _true(self, values: Floats, weights: Floats) -> list[float]:
-        """Return the quantities of a law, or of counted records."""
+        """Return the quantities of a distribution, or of counted records."""
         below, total = np.cumsum(weights), float(weights.sum()) or 1.0
         found = []
         if QUANTILES in self.asks:
             ranks = [max(1e-12, float(each) * total) for each in self.quantiles]
             found += [float(values[min(int(np.searchsorted(below, r - 1e-9)), len(values) - 1)]) for r in ranks]
         if DISTRIBUTION in self.asks:
-            found += [float(weights[values < self.places[place]].sum()) / total for place in self.shown_edges]
+            found += [float(weights[values < self.edge_values[index]].sum()) / total for index in self.shown_edges]
         if MEAN in self.asks:
             found.append(float(weights @ values) / total)
         return found

@@ -31,8 +31,8 @@ from discreet.inference import (
     PROBABILITY,
     CostEstimate,
     Distribution,
+    IntervalLine,
     Intervals,
-    Line,
     Posterior,
     PosteriorSample,
     Problem,
@@ -50,7 +50,7 @@ from discreet.mechanism import sized
 from discreet.noise import Averaged, HasPrefixSums, Noise, has_density
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_cells
-from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableReading, drawn_noise
+from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableSolution, drawn_noise
 from discreet.numbers._table_model import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
 from discreet.privacy import percent_text
 from discreet.release import Release
@@ -89,7 +89,7 @@ def smoothed(values: Floats, noise: float, strength: float) -> Floats:
 
 
 _TESTED = 400.0  # operations for each value of a cut's distribution
-_TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its law
+_TEST, _EACH = 3e5, 20.0  # operations of the tests of a quantile at one edge, and for each value of its distribution
 _RANKED = 700.0  # operations of these tests for each draw of noise
 _FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and operations beyond which they are
 
@@ -108,7 +108,7 @@ class NumberTableSolver(Solver):
         return None
 
     def cost(self, problem: Problem) -> CostEstimate:
-        """Return the work of the laws of all cuts, or of draws of all noise, and of all tests of quantiles."""
+        """Return the work of the distributions of all cuts, or of draws of all noise, and of all tests of quantiles."""
         noise, model = _noise_of(problem), problem.model
         quantiles = len(model.quantiles) * (QUANTILES in model.asks)
         tests = float(quantiles * len(model.groups) * model.count)
@@ -128,21 +128,21 @@ class NumberTableSolver(Solver):
         words = f"drawing the noise of {len(model.cells)} cells{asked}"
         return CostEstimate(words, operations, 6.0 * DRAWS * len(model.cells))
 
-    def solve(self, problem: Problem) -> NumberTableReading:
-        """Return the table with the law of its noise; several tables of the same cells are averaged."""
+    def solve(self, problem: Problem) -> NumberTableSolution:
+        """Return the table with the distribution of its noise; several tables of the same cells are averaged."""
         noise = _noise_of(problem)
         values = [measured.values for measured in problem.measurements]
         if isinstance(noise, Averaged):
-            return NumberTableReading(problem.model, problem.size, noise.of(values), noise)
-        return NumberTableReading(problem.model, problem.size, values[0], noise)
+            return NumberTableSolution(problem.model, problem.size, noise.of(values), noise)
+        return NumberTableSolution(problem.model, problem.size, values[0], noise)
 
 
 def _noise_of(problem: Problem) -> Noise | Averaged:
-    laws = tuple(observed.measurements[0].noise for observed in problem.observed)
-    return laws[0] if len(laws) == 1 else Averaged(laws)
+    distributions = tuple(observed.measurements[0].noise for observed in problem.observed)
+    return distributions[0] if len(distributions) == 1 else Averaged(distributions)
 
 
-class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
+class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     """Quantiles and shares of a column of numbers, each with an interval for the records and for the population."""
 
     is_rough = False
@@ -150,28 +150,28 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     log_evidence = None
 
     def __init__(
-        self, model: NumberTable, releases: Sequence[Release[NumberTable]], readings: Sequence[NumberTableReading]
+        self, model: NumberTable, releases: Sequence[Release[NumberTable]], solutions: Sequence[NumberTableSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (self.reading,) = readings
+        (self.solution,) = solutions
         self._rows = lru_cache(maxsize=4)(self._all_rows)
 
     @property
     def method(self) -> str:
-        return self.reading.method
+        return self.solution.method
 
     @property
     def by_draws(self) -> "NumberTablePosterior":
         """Return the same reading by draws of noise alone, which is quick where noise is wide: for pictures."""
-        reading = replace(self.reading, are_cuts_worked_out=False)
-        return NumberTablePosterior(self.model, self.releases, [reading])
+        solution = replace(self.solution, are_cuts_worked_out=False)
+        return NumberTablePosterior(self.model, self.releases, [solution])
 
     def with_fewer_draws(self) -> Self:
         """Return the same reading by few draws of noise, where its own tests take longer."""
         if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
             return self
-        reading = replace(self.reading, are_cuts_worked_out=False, draws=_FOR_PLANS)
-        found = type(self)(self.model, self.releases, [reading])
+        solution = replace(self.solution, are_cuts_worked_out=False, draws=_FOR_PLANS)
+        found = type(self)(self.model, self.releases, [solution])
         found.is_rough = True
         return found
 
@@ -186,13 +186,13 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def _all_rows(self, level: float) -> tuple[Row, ...]:
         found: list[Row] = []
-        for place, group in enumerate(self.model.groups):
+        for index, group in enumerate(self.model.groups):
             if QUANTILES in self.model.asks:
-                found += [row for share in self.model.quantiles for row in self._quantile_rows(place, share, level)]
+                found += [row for share in self.model.quantiles for row in self._quantile_rows(index, share, level)]
             if DISTRIBUTION in self.model.asks:
-                found += [row for edge in self.model.shown_edges for row in self._below_rows(place, edge, level)]
+                found += [row for edge in self.model.shown_edges for row in self._below_rows(index, edge, level)]
             if MEAN in self.model.asks:
-                found += self._mean_rows(place, group, level)
+                found += self._mean_rows(index, group, level)
         return tuple(found)
 
     def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
@@ -209,9 +209,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             )
         return self.model.groups.index(group)
 
-    def _quantile_rows(self, place: int, share: Fraction, level: float) -> tuple[Row, Row]:
-        tests, edges = self.reading.tests[place], self.model.places
-        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[place]
+    def _quantile_rows(self, index: int, share: Fraction, level: float) -> tuple[Row, Row]:
+        tests, edges = self.solution.tests[index], self.model.edge_values
+        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[index]
         guess = tests.point(share, edges)
         guess = float(np.floor(guess)) if self.model.is_whole else guess
         found = []
@@ -227,7 +227,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     @property
     def _edge_error(self) -> float | None:
         """Return how far an edge may be off, which is rounded only; None where draws decided between edges."""
-        return ROUNDED * float(np.abs(self.model.places).max()) if self.reading.is_exact else None
+        return ROUNDED * float(np.abs(self.model.edge_values).max()) if self.solution.is_exact else None
 
     def _drawn_error(self, sd: float, error: float | None) -> float | None:
         """Return the Monte Carlo error of what public draws of noise decided: those that state no other."""
@@ -235,32 +235,32 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values below every edge, among these records and in the population."""
-        place = self._group(group)
-        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(place, edge, level))
+        index = self._group(group)
+        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(index, edge, level))
 
-    def _below_rows(self, place: int, edge: int, level: float) -> tuple[Row, Row]:
-        shares = [self.reading.tests[place].share_below(edge, level, sampled) for sampled in (False, True)]
-        return self._share_rows(self.model.share_name(edge), place, shares)
+    def _below_rows(self, index: int, edge: int, level: float) -> tuple[Row, Row]:
+        shares = [self.solution.tests[index].share_below(edge, level, sampled) for sampled in (False, True)]
+        return self._share_rows(self.model.share_name(edge), index, shares)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values in every cell, among these records and in the population."""
-        place = self._group(group)
+        index = self._group(group)
         rows: list[Row] = []
         for cell in range(self.model.count):
-            shares = [self.reading.tests[place].share_of(cell, level, sampled) for sampled in (False, True)]
-            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", place, shares)
+            shares = [self.solution.tests[index].share_of(cell, level, sampled) for sampled in (False, True)]
+            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", index, shares)
         return tuple(rows)
 
     def cell_words(self, cell: int) -> str:
         """Return a cell in words."""
-        low, high = (self.model.shown(float(self.model.places[edge])) for edge in (cell, cell + 1))
+        low, high = (self.model.shown(float(self.model.edge_values[edge])) for edge in (cell, cell + 1))
         if not self.model.is_whole:
             return f"from {low} to under {high}"
-        last = self.model.shown(float(self.model.places[cell + 1]) - 1)
+        last = self.model.shown(float(self.model.edge_values[cell + 1]) - 1)
         return low if low == last else f"{low} to {last}"
 
-    def _share_rows(self, name: str, place: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
-        group, (one, two), count = self.model.groups[place], shares, max(1.0, self.reading.tests[place].total)
+    def _share_rows(self, name: str, index: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
+        group, (one, two), count = self.model.groups[index], shares, max(1.0, self.solution.tests[index].total)
         plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
         due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
         found = []
@@ -271,11 +271,11 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             found.append(Row(self.model.row_name(name, of), group, *figures))
         return found[0], found[1]
 
-    def _mean_rows(self, place: int, group: str, level: float) -> list[Row]:
-        low, width = float(self.model.places[0]), float(self.model.places[-1] - self.model.places[0])
+    def _mean_rows(self, index: int, group: str, level: float) -> list[Row]:
+        low, width = float(self.model.edge_values[0]), float(self.model.edge_values[-1] - self.model.edge_values[0])
         found = []
         for of in (self.model.among, POPULATION):
-            ratio = self.reading.means(place, level, of == POPULATION)
+            ratio = self.solution.means(index, level, of == POPULATION)
             point, left, right = (low + width * each for each in ratio[:3])
             name = self.model.row_name(self.model.quantity_name(MEAN), of)
             sd = (right - left) / 3.29
@@ -290,7 +290,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     @property
     def coords(self) -> Mapping[str, tuple[str, ...]]:
         """Return the groups and the edges."""
-        edges = tuple(self.model.shown(float(edge)) for edge in self.model.places[1:-1])
+        edges = tuple(self.model.shown(float(edge)) for edge in self.model.edge_values[1:-1])
         return {"group": tuple(group or "all" for group in self.model.groups), "edge": edges}
 
     def keys(self) -> tuple[QuantityKey, ...]:
@@ -303,21 +303,21 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         model, found = self.model, list[str]()
         found += [quantile_name(share) for share in model.quantiles] if QUANTILES in model.asks else []
         if DISTRIBUTION in model.asks:
-            found += [f"share below {model.shown(float(model.places[edge]))}" for edge in model.shown_edges]
+            found += [f"share below {model.shown(float(model.edge_values[edge]))}" for edge in model.shown_edges]
         return found + ([MEAN] if MEAN in model.asks else [])
 
     def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
         """Return joint draws of all quantities, of the records and of the population that these were sampled from.
 
-        Shares of cells in the population have a Dirichlet law given those of the records. As a table does not tell
-        where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records together
-        for a mean.
+        Shares of cells in the population have a Dirichlet distribution given those of the records. As a table does not
+        tell where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records
+        together for a mean.
         """
         generator = np.random.default_rng(None if seed is None else [seed, 1])
         below, columns = self.draws(count, seed)["share_below"], list[Floats]()
         for group in range(len(self.model.groups)):
             records = np.pad(below[:, group], ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
-            shape = np.diff(records, axis=1) * max(1.0, self.reading.tests[group].total) + 2 / self.model.count
+            shape = np.diff(records, axis=1) * max(1.0, self.solution.tests[group].total) + 2 / self.model.count
             cells = generator.standard_gamma(np.maximum(shape, 1e-9)) + 1e-300
             sampled = np.cumsum(cells / cells.sum(axis=1, keepdims=True), axis=1)
             population = np.concatenate([np.zeros((count, 1)), sampled], axis=1)
@@ -328,13 +328,13 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def _of_shares(self, below: Floats, generator: np.random.Generator) -> list[Floats]:
         """Return every statistic of one group, for draws of the shares below all edges, from 0 to 1."""
         model, found, count = self.model, list[Floats](), len(below)
-        edges = model.places
+        edges = model.edge_values
         widths = np.diff(edges) - (1.0 if model.is_whole else 0.0)
         if QUANTILES in model.asks:
             for share in model.quantiles:
                 cells = np.clip((below[:, 1:] < float(share)).sum(axis=1), 0, model.count - 1)
-                places = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
-                found.append(np.floor(places) if model.is_whole else places)
+                values = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
+                found.append(np.floor(values) if model.is_whole else values)
         if DISTRIBUTION in model.asks:
             found += [below[:, edge] for edge in model.shown_edges]
         if MEAN in model.asks:
@@ -349,7 +349,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the shares, with all counts that they come from."""
         chosen = np.random.default_rng(seed).integers(DRAWS, size=count)
-        hidden = self.reading.values - drawn_noise(self.reading.noise)[chosen]
+        hidden = self.solution.values - drawn_noise(self.solution.noise)[chosen]
         counts = hidden.reshape(count, len(self.model.groups), -1)[:, :, : self.model.count]
         below, total = np.cumsum(counts, axis=2)[:, :, :-1], np.maximum(counts.sum(axis=2), 1.0)
         shares = np.clip(below / total[:, :, None], 0, 1)
@@ -358,12 +358,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
 
     def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(noise) at the counts of each draw, where the noise has a density."""
-        noise = self.reading.noise
+        noise = self.solution.noise
         if isinstance(noise, Averaged) or not has_density(noise.structure):
             raise DeclarationError(
                 f"the noise of {type(self.releases[0].mechanism).__name__}, or of several releases, has no density"
             )
-        return [noise.log_prob(self.reading.values - sample.behind)]
+        return [noise.log_prob(self.solution.values - sample.behind)]
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the counts of as many further records, taking the drawn ones as their population."""
@@ -374,16 +374,16 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         raise DeclarationError("there is no prior: these intervals come from tests that are valid for any records")
 
     def distribution(self, level: float = 0.9) -> Distribution | None:
-        """Return the shares below edges and in cells for a picture, by draws of noise; nothing if not asked for."""
+        """Return the shares below edges and in cells for a picture, by draws of noise; None if not asked for."""
         if DISTRIBUTION not in self.model.asks:
             return None
-        edges, found = tuple(self.model.places.tolist()), []
-        for group, tests in zip(self.model.groups, self.by_draws.reading.tests, strict=True):
+        edges, found = tuple(self.model.edge_values.tolist()), []
+        for group, tests in zip(self.model.groups, self.by_draws.solution.tests, strict=True):
             below: list[tuple[float, ...]] = [(0.0,) * 5]
             rising = (tests.fitted / tests.fitted[-1]).tolist()
             for edge in range(1, self.model.count):
-                own, law = (tests.share_below(edge, level, sampled) for sampled in (False, True))
-                below.append((rising[edge], own.low, own.high, law.low, law.high))
+                own, whole = (tests.share_below(edge, level, sampled) for sampled in (False, True))
+                below.append((rising[edge], own.low, own.high, whole.low, whole.high))
             cells = tuple(tuple(tests.share_of(cell, level, True)[:3]) for cell in range(self.model.count))
             found.append((group, edges, (*below, (1.0,) * 5), cells))
         about = self.model.bounds.dates, self._densities(), self.model.among
@@ -393,9 +393,9 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         """Return a smooth curve for every group, for the eye alone; none of whole numbers."""
         if self.model.is_whole:
             return ()
-        variance = float(np.mean(self.reading.noise.variance))
-        shares = [np.diff(tests.fitted) for tests in self.by_draws.reading.tests]
-        return tuple(smooth_density(self.model.places, own, variance) for own in shares)
+        variance = float(np.mean(self.solution.noise.variance))
+        shares = [np.diff(tests.fitted) for tests in self.by_draws.solution.tests]
+        return tuple(smooth_density(self.model.edge_values, own, variance) for own in shares)
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the quantiles, each with its intervals for the records and for the population."""
@@ -406,7 +406,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
             name, _, of = row.quantity.removesuffix(")").rpartition(" (")
             guess, low, high = row.texts
             group = f"{name.removesuffix(f' of {self.model.quantity}')} {row.given}".strip()
-            lines.append(Line(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
+            lines.append(IntervalLine(of, row.mean, row.low, row.high, group, f"{guess}  ({low} to {high})"))
         return Intervals(
             f"{self.model.quantity}: best estimate and {percent_text(level)} interval, in whole cells",
             tuple(lines),
@@ -419,7 +419,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
         words = [
             f"Intervals for '{self.model.among}' allow for the noise; those for '{POPULATION}' also for sampling.",
             f"Each interval by itself holds the true value in at least {percent_text(level)} of releases; "
-            f"{self.model.words_about_gaps}.",
+            f"{self.model.missing_rule}.",
         ]
         if QUANTILES in self.model.asks:
             words.append(f"Quantiles are located only up to whole cells, of which there are {self.model.count}.")
@@ -434,8 +434,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def _limits(self, level: float) -> list[str]:
         """Say where intervals reach a bound, and where they are as narrow as cells allow."""
         cells = [
-            self.reading.tests[place].cells_left(share, level, False)
-            for place in range(len(self.model.groups))
+            self.solution.tests[index].cells_left(share, level, False)
+            for index in range(len(self.model.groups))
             for share in self.model.quantiles
         ]
         found = []
@@ -450,8 +450,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableReading):
     def text(self) -> ReportText:
         """Return the column with its bounds and cells."""
         model = self.model
-        ends = f"{model.shown(model.places[0])} to {model.shown(float(model.bounds.high))}"
-        columns = [(model.column, f"({ends} in {model.count} cells; {model.words_about_gaps})")]
+        ends = f"{model.shown(model.edge_values[0])} to {model.shown(float(model.bounds.high))}"
+        columns = [(model.column, f"({ends} in {model.count} cells; {model.missing_rule})")]
         columns += [] if model.persons is None else [(model.persons.column, f"(ids: {model.words_about_persons})")]
         columns += [] if model.by is None else [(model.by.name, levels_in_words(model.by))]
         return ReportText(

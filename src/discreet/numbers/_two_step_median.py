@@ -119,7 +119,7 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
         return self.model.numbers(counts, self.model.count, self.size)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw both steps for each row of made-up counts; secret statistics must go through `publish`."""
+        """Draw both steps for each row of simulated counts; secret statistics must go through `publish`."""
         rows = self._checked(counts)
         tables = self.table.sample(rows, bits)
         below = self._below(rows, self.edges_of(tables))

@@ -43,7 +43,7 @@ from discreet.records import (
     sum_weights,
 )
 
-_LEVELS = 8  # shares of made-up units
+_LEVELS = 8  # shares of simulated units
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -123,9 +123,9 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         return f"{self.column} per row" if self.weights is None else f"{self.column} weighted by {self.weights.column}"
 
     @property
-    def words_about_gaps(self) -> str:
+    def missing_rule(self) -> str:
         """Say how units count, and what becomes of gaps."""
-        words = "rows without a value are left out" if self.rows is not None else super().words_about_gaps
+        words = "rows without a value are left out" if self.rows is not None else super().missing_rule
         return f"{words}; {self._weighed.words}"
 
     def size_in_words(self, count: float) -> str:
@@ -205,17 +205,20 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         yield WeightedSums("x", (0, 1), self.asks, unit=2, weights=weights)
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
-        laws, records = self.made_up_groups(size, generator)
+        distributions, records = self.simulated_groups(size, generator)
         shares = (np.arange(_LEVELS) + 1) / _LEVELS
         chosen = generator.multinomial(records, np.full(_LEVELS, 1 / _LEVELS))
         known = np.floor(shares * self.unit + 0.5).astype(np.int64)
-        grid = np.repeat(self.made_up_places, _LEVELS), np.tile(known, len(self.made_up_places))
+        grid = np.repeat(self.simulated_positions, _LEVELS), np.tile(known, len(self.simulated_positions))
         parts = parts_of(*divided(grid[1], grid[0]), np.arange(len(grid[0])), self.unit)
         sums = chosen.reshape(len(records), -1) @ parts
-        values, truth = self.value_at(self.made_up_places), []
-        for law, own in zip(laws, chosen @ shares, strict=True):
-            means = [float(own @ values) / max(float(own.sum()), 1e-300), float(law @ values / law.sum())]
-            per_unit = float(shares.mean()) / len(laws) * size * self.largest
+        values, truth = self.value_at(self.simulated_positions), []
+        for distribution, own in zip(distributions, chosen @ shares, strict=True):
+            means = [
+                float(own @ values) / max(float(own.sum()), 1e-300),
+                float(distribution @ values / distribution.sum()),
+            ]
+            per_unit = float(shares.mean()) / len(distributions) * size * self.largest
             rows = {MEAN: means, SUM: [float(own @ values) * self.largest, means[1] * per_unit]}
             truth += [value for ask in self.asks for value in rows[ask]]
         return Simulated(tuple(truth), self._laid_out(sums, size))
@@ -225,10 +228,10 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         z, low, high, found = 2 * float(ndtri(tails(level)[1])), float(self.bounds.low), float(self.bounds.high), []
         for (top, bottom), squares in zip(first, second, strict=True):
             count = max(top + bottom, 1e-9)
-            place, total = top / count, self.largest * (low * bottom + high * top)
-            wide = z * np.sqrt(max(self.residuals(squares, place), 0.0)) / count * self.width
+            position, total = top / count, self.largest * (low * bottom + high * top)
+            wide = z * np.sqrt(max(self.residuals(squares, position), 0.0)) / count * self.width
             spread = self.largest**2 * float(squares @ (high**2, high * low, low**2)) - total**2 / size
-            rows = {MEAN: [(float(self.value_at(place)), 0.0), (float(self.value_at(place)), wide)]}
+            rows = {MEAN: [(float(self.value_at(position)), 0.0), (float(self.value_at(position)), wide)]}
             rows[SUM] = [(total, 0.0), (total, z * np.sqrt(max(spread, 0.0)))]
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found

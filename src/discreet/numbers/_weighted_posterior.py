@@ -16,15 +16,15 @@ import numpy as np
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet.inference import PosteriorSample, ReportText
-from discreet.numbers._sums_inference import NumberSumsReading, plugged_in
+from discreet.numbers._sums_inference import NumberSumsSolution, plugged_in
 from discreet.numbers._sums_model import MEAN, SUM
 from discreet.numbers._sums_posterior import NumberSumsPosterior, NumberSumsSolver
 from discreet.numbers._weighted_model import WeightedSums
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedSumsReading(NumberSumsReading):
-    """What was published of weighted sums, and the law of its noise in units."""
+class WeightedSumsSolution(NumberSumsSolution):
+    """What was published of weighted sums, and the distribution of its noise in units."""
 
     model: WeightedSums
     method: str = "read by tests that hold whatever the records are; for the population, with a normal distribution"
@@ -32,12 +32,12 @@ class WeightedSumsReading(NumberSumsReading):
     def known(self, group: int) -> float:
         return float(min(max(self.first[group].sum(), 1e-3), self.size))
 
-    def _estimate(self, group: int, place: float) -> float:
+    def _estimate(self, group: int, position: float) -> float:
         """Return V = sum (h - r k)^2 for a mean place r of the records."""
-        return float(self.model.residuals(self.second[group], place))
+        return float(self.model.residuals(self.second[group], position))
 
-    def _estimate_noise(self, place: float) -> float:
-        return self._squares_noise(self.model.residual_weights(place))
+    def _estimate_noise(self, position: float) -> float:
+        return self._squares_noise(self.model.residual_weights(position))
 
     def _squares_noise(self, weights: Floats) -> float:
         """Return the variance of a weighted sum of the noise in the three parts of squares.
@@ -77,10 +77,10 @@ class WeightedSumsSolver(NumberSumsSolver):
     """Reads one release of weighted sums: every quantity by a test of its own."""
 
     models = (WeightedSums,)
-    kind = WeightedSumsReading
+    kind = WeightedSumsSolution
 
 
-class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsReading):
+class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsSolution):
     """Weighted means and totals, each with an interval for the records and for the population."""
 
     model: WeightedSums

@@ -51,7 +51,7 @@ def fitted_blocks(network: Network, tables: Mapping[Family, float]) -> Floats:
         levels = dict(zip(family, network.shape(family), strict=True))
         for block in basis.within(family):
             rest = prod(count for name, count in levels.items() if name not in block)
-            precisions[basis.places[block]] += 1 / (variance * rest)
+            precisions[basis.indices[block]] += 1 / (variance * rest)
     if (precisions == 0).any():
         raise DeclarationError(
             "These tables do not determine the tables of all families (each variable with its parents)."

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
-from discreet.programs._priors import Law, law_of
+from discreet.programs._priors import ParameterPrior, prior_of
 from discreet.programs._program import Cells, Program
 from discreet.records import Column
 
@@ -35,7 +35,7 @@ class CellModel(Program):
     def __init__(
         self,
         cells: Callable[[Mapping[str, float]], Any],
-        parameters: Mapping[str, str | Law],
+        parameters: Mapping[str, str | ParameterPrior],
         *,
         jacobian: Callable[[Mapping[str, float]], Any] | None = None,
         exchangeable: Sequence[str] = (),
@@ -43,24 +43,24 @@ class CellModel(Program):
     ) -> None:
         if not parameters or not callable(cells):
             raise DeclarationError("A CellModel needs a function and its parameters by name: {'rate': 'Gamma(4, 3)'}.")
-        self.laws = {name: law_of(law, name) for name, law in parameters.items()}
-        if strange := [name for name in exchangeable if name not in self.laws]:
-            raise DeclarationError(f"exchangeable names {strange[0]!r}; parameters are {', '.join(self.laws)}.")
+        self.priors = {name: prior_of(prior, name) for name, prior in parameters.items()}
+        if strange := [name for name in exchangeable if name not in self.priors]:
+            raise DeclarationError(f"exchangeable names {strange[0]!r}; parameters are {', '.join(self.priors)}.")
         self.exchangeable = tuple(exchangeable)
         self._cells, self._jacobian = cells, jacobian
         if columns is not None:
             self.columns = tuple(columns)
 
     def __repr__(self) -> str:
-        return f"CellModel({', '.join(f'{name}={law!r}' for name, law in self.laws.items())})"
+        return f"CellModel({', '.join(f'{name}={prior!r}' for name, prior in self.priors.items())})"
 
     def on(self, columns: Sequence[Column]) -> Cells:
         """Return it on any table; what it gives is checked where it is asked for."""
         cells = int(np.prod([len(column.levels) for column in columns]))
-        names, laws = tuple(self.laws), tuple(self.laws.values())
+        names, priors = tuple(self.priors), tuple(self.priors.values())
 
         def naturals(row: Floats) -> dict[str, float]:
-            values = [float(law.natural(row[[place]])[0]) for place, law in enumerate(laws)]
+            values = [float(prior.natural(row[[index]])[0]) for index, prior in enumerate(priors)]
             return dict(zip(names, values, strict=True))
 
         def one(row: Floats) -> Floats:
@@ -85,10 +85,10 @@ class CellModel(Program):
             assert self._jacobian is not None
             with np.errstate(all="ignore"):
                 rows = [np.asarray(self._jacobian(naturals(row)), dtype=float) for row in theta]
-            stretches = np.stack([law.stretch(theta[:, i]) for i, law in enumerate(laws)], axis=1)
+            stretches = np.stack([prior.stretch(theta[:, i]) for i, prior in enumerate(priors)], axis=1)
             return np.asarray(np.einsum("bm,bmd->bd", expected, np.array(rows)) * stretches)
 
-        return Cells(tuple(columns), names, laws, log_of, None if self._jacobian is None else pull)
+        return Cells(tuple(columns), names, priors, log_of, None if self._jacobian is None else pull)
 
     def in_words(self) -> str:
-        return f"The prior is {'; '.join(f'{name} {law!r}' for name, law in self.laws.items())}."
+        return f"The prior is {'; '.join(f'{name} {prior!r}' for name, prior in self.priors.items())}."

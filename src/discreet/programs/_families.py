@@ -21,12 +21,11 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
 from discreet._core.suggestions import meant
 from discreet.mechanism import Declared, Key, of_levels, one_of
-from discreet.programs import _priors as laws_of
-from discreet.programs._priors import Law, law_of
+from discreet.programs._priors import BetaPrior, HalfNormalPrior, LogNormalPrior, NormalPrior, ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program
 from discreet.records import Column
 
-Written = str | Law | None
+Written = str | ParameterPrior | None
 Tails = tuple[Floats, Floats]
 """log P(x < edge) and log P(x >= edge), for rows of parameters and columns of edges."""
 
@@ -47,8 +46,8 @@ class Family(Program):
                 f"{meant(strange[0], self.supports)}"
             )
         written = [priors.get(name) for name in self.supports]
-        laws = [each and law_of(each, n, s) for (n, s), each in zip(self.supports.items(), written, strict=True)]
-        object.__setattr__(self, "priors", tuple("" if law is None or law == "" else repr(law) for law in laws))
+        found = [each and prior_of(each, n, s) for (n, s), each in zip(self.supports.items(), written, strict=True)]
+        object.__setattr__(self, "priors", tuple("" if each is None or each == "" else repr(each) for each in found))
         if column is not None:
             object.__setattr__(self, "columns", (column,))
             self.on((column,))
@@ -74,14 +73,16 @@ class Family(Program):
         """Return log P(x < edge) and log P(x >= edge), given columns of parameters."""
 
     @abstractmethod
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return wide priors for numbers between two public ends."""
 
-    def laws(self, column: Column) -> tuple[Law, ...]:
+    def parameter_priors(self, column: Column) -> tuple[ParameterPrior, ...]:
         """Return the prior of each parameter."""
         marks, _ = intervals(column, self.is_discrete)
         usual = self.usual(float(marks[0]), float(marks[-1]))
-        return tuple(law_of(own, "a parameter") if own else law for own, law in zip(self.priors, usual, strict=True))
+        return tuple(
+            prior_of(own, "a parameter") if own else prior for own, prior in zip(self.priors, usual, strict=True)
+        )
 
     def on(self, columns: Sequence[Column]) -> Cells:
         if len(columns) != 1:
@@ -90,14 +91,14 @@ class Family(Program):
                 "Publish that column alone, or use a regression."
             )
         marks, homes = intervals(columns[0], self.is_discrete)
-        laws, cells = self.laws(columns[0]), len(columns[0].levels)
+        priors, cells = self.parameter_priors(columns[0]), len(columns[0].levels)
 
         def log_of(theta: Floats) -> Floats:
-            parameters = [law.natural(theta[:, place])[:, None] for place, law in enumerate(laws)]
+            parameters = [prior.natural(theta[:, index])[:, None] for index, prior in enumerate(priors)]
             return _gathered(_between(*self.tails(parameters, marks)), homes, cells)
 
         names = tuple(self.supports)
-        return Cells(tuple(columns), names, laws, log_of, unit=f"parameter of {type(self).__name__}")
+        return Cells(tuple(columns), names, priors, log_of, unit=f"parameter of {type(self).__name__}")
 
     def in_words(self) -> str:
         own = [
@@ -113,10 +114,10 @@ def intervals(column: Column, is_discrete: bool) -> tuple[Floats, list[int]]:
         marks = [float(ceil(edge)) if is_discrete else edge for edge in column.edges]
         if is_discrete:
             marks[-1] = float(np.floor(column.edges[-1])) + 1
-        found = {(low, high): place for place, (low, high) in enumerate(pairwise(marks))}
+        found = {(low, high): index for index, (low, high) in enumerate(pairwise(marks))}
     else:
-        numbers = {_number(level): place for place, level in enumerate(column.levels)}
-        wrong = [column.levels[place] for number, place in numbers.items() if number is None]
+        numbers = {_number(level): index for index, level in enumerate(column.levels)}
+        wrong = [column.levels[index] for number, index in numbers.items() if number is None]
         if not is_discrete or any(level != column.outside for level in wrong) or len(numbers) < 2:
             wanted = "whole numbers as levels, or bands" if is_discrete else "bands: declare it by their edges"
             raise DeclarationError(f"{column.name!r} needs {wanted}. Nothing was read.")
@@ -148,8 +149,8 @@ def _between(below: Floats, above: Floats) -> Floats:
 def _gathered(logs: Floats, homes: Sequence[int], cells: int) -> Floats:
     """Return the log probability of every cell, which may hold several intervals or none."""
     found = np.full((len(logs), cells), -np.inf)
-    for place, cell in enumerate(homes):
-        found[:, cell] = np.logaddexp(found[:, cell], logs[:, place])
+    for index, cell in enumerate(homes):
+        found[:, cell] = np.logaddexp(found[:, cell], logs[:, index])
     return np.asarray(found - np.logaddexp.reduce(found, axis=1)[:, None])
 
 
@@ -170,12 +171,12 @@ class Normal(Family, kind="Normal"):
     def tails(self, parameters: Sequence[Floats], edges: Floats) -> Tails:
         """Return log Phi((x - mean) / sd) and that of the other tail."""
         mean, sd = parameters
-        places = (edges - mean) / sd
-        return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
+        scaled = (edges - mean) / sd
+        return np.asarray(log_ndtr(scaled)), np.asarray(log_ndtr(-scaled))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean as far as the bands reach, and a spread up to their range."""
-        return laws_of.Normal((low + high) / 2, high - low), laws_of.HalfNormal(high - low)
+        return NormalPrior((low + high) / 2, high - low), HalfNormalPrior(high - low)
 
 
 class LogNormal(Family, kind="LogNormal"):
@@ -187,12 +188,12 @@ class LogNormal(Family, kind="LogNormal"):
         """Return log Phi((log x - mean) / sd) and that of the other tail."""
         mean, sd = parameters
         with np.errstate(divide="ignore"):
-            places = (np.log(np.maximum(edges, 0.0)) - mean) / sd
-        return np.asarray(log_ndtr(places)), np.asarray(log_ndtr(-places))
+            scaled = (np.log(np.maximum(edges, 0.0)) - mean) / sd
+        return np.asarray(log_ndtr(scaled)), np.asarray(log_ndtr(-scaled))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean within a few factors of e of the middle, and a spread of about 1."""
-        return laws_of.Normal(_middle(low, high), 2), laws_of.HalfNormal(1)
+        return NormalPrior(_middle(low, high), 2), HalfNormalPrior(1)
 
 
 class Exponential(Family, kind="Exponential"):
@@ -206,9 +207,9 @@ class Exponential(Family, kind="Exponential"):
         with np.errstate(divide="ignore"):
             return np.log(-np.expm1(-turns)), -turns
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a rate within a few factors of e of one over the middle."""
-        return (laws_of.LogNormal(-_middle(low, high), 2),)
+        return (LogNormalPrior(-_middle(low, high), 2),)
 
 
 class Gamma(Family, kind="Gamma"):
@@ -219,12 +220,12 @@ class Gamma(Family, kind="Gamma"):
     def tails(self, parameters: Sequence[Floats], edges: Floats) -> Tails:
         """Return the logarithms of both incomplete Gamma functions."""
         shape, mean = parameters
-        places = shape / mean * np.maximum(edges, 0.0)
-        return _logs(gammainc(shape, places), gammaincc(shape, places))
+        scaled = shape / mean * np.maximum(edges, 0.0)
+        return _logs(gammainc(shape, scaled), gammaincc(shape, scaled))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a shape within a few factors of e of 1, and a mean within a few of the middle."""
-        return laws_of.LogNormal(0, 1.5), laws_of.LogNormal(_middle(low, high), 2)
+        return LogNormalPrior(0, 1.5), LogNormalPrior(_middle(low, high), 2)
 
 
 class Poisson(Family, kind="Poisson"):
@@ -240,9 +241,9 @@ class Poisson(Family, kind="Poisson"):
         below, above = _logs(gammaincc(least, rate), gammainc(least, rate))
         return np.where(edges < 1, -np.inf, below), np.where(edges < 1, 0.0, above)
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a rate within a few factors of e of the middle."""
-        return (laws_of.LogNormal(_middle(low, high), 2),)
+        return (LogNormalPrior(_middle(low, high), 2),)
 
 
 class NegativeBinomial(Family, kind="NegativeBinomial"):
@@ -258,9 +259,9 @@ class NegativeBinomial(Family, kind="NegativeBinomial"):
         below, above = _logs(betainc(size, least, success), betainc(least, size, mean / (size + mean)))
         return np.where(edges < 1, -np.inf, below), np.where(edges < 1, 0.0, above)
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
         """Return a mean within a few factors of e of the middle, and a size within a few of 1."""
-        return laws_of.LogNormal(_middle(low, high), 2), laws_of.LogNormal(0, 1.5)
+        return LogNormalPrior(_middle(low, high), 2), LogNormalPrior(0, 1.5)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -289,8 +290,8 @@ class Binomial(Family, kind="Binomial"):
         below = np.where(edges < 1, -np.inf, np.where(edges > self.trials, 0.0, below))
         return below, np.where(edges < 1, 0.0, np.where(edges > self.trials, -np.inf, above))
 
-    def usual(self, low: float, high: float) -> tuple[Law, ...]:
-        return (laws_of.Beta(1, 1),)
+    def usual(self, low: float, high: float) -> tuple[ParameterPrior, ...]:
+        return (BetaPrior(1, 1),)
 
 
 FAMILIES: Mapping[str, Callable[..., Family]] = {

@@ -123,13 +123,13 @@ def design_of(
     found = chosen(columns, covariates)
     shape = [len(column.levels) for column in found]
     codes = np.array(list(np.ndindex(*shape)), dtype=np.int64).reshape(prod(shape), len(shape))
-    place = {column.name: axis for axis, column in enumerate(found)}
+    index = {column.name: axis for axis, column in enumerate(found)}
     parts, names = [np.ones((len(codes), 1))], ["intercept"]
     for term in terms:
-        part, own = effects([found[place[name]] for name in term], codes[:, [place[name] for name in term]])
+        part, own = effects([found[index[name]] for name in term], codes[:, [index[name] for name in term]])
         parts.append(part)
         names += own
-    groups = np.zeros(0, dtype=np.int64) if varying is None else codes[:, place[varying]]
+    groups = np.zeros(0, dtype=np.int64) if varying is None else codes[:, index[varying]]
     return Design(np.hstack(parts), tuple(names), groups)
 
 
@@ -142,6 +142,6 @@ def effects(columns: Sequence[Column], codes: Counts) -> tuple[Floats, list[str]
     return np.stack(parts, axis=1), names
 
 
-def level_name(column: Column, place: int) -> str:
+def level_name(column: Column, index: int) -> str:
     """Return the name of a level as formulas write it."""
-    return event_name(column.name, column.levels[place])
+    return event_name(column.name, column.levels[index])

@@ -10,7 +10,7 @@ from discreet._core.errors import DeclarationError
 from discreet.mathematics.distributions import CertifiedGamma, CertifiedNormal
 from discreet.programs._formula import read_formula
 from discreet.programs._loglinear import LogLinear
-from discreet.programs._priors import Gamma, Law, Normal
+from discreet.programs._priors import GammaPrior, NormalPrior, ParameterPrior
 from discreet.programs._program import Cells, Program, chosen
 from discreet.programs._regressions import Logistic, Multinomial
 from discreet.programs.families import ReadableFamily
@@ -28,12 +28,12 @@ class FamilyProgram(Program):
     def __repr__(self) -> str:
         return repr(self.family)
 
-    def _law(self) -> Law:
+    def _law(self) -> ParameterPrior:
         found: object = self.family.posterior_given_total(Fraction(0), 0)
         if isinstance(found, CertifiedGamma):
-            return Gamma(float(found.shape), float(found.rate))
+            return GammaPrior(float(found.shape), float(found.rate))
         if isinstance(found, CertifiedNormal):
-            return Normal(float(found.mean), float(found.variance) ** 0.5)
+            return NormalPrior(float(found.mean), float(found.variance) ** 0.5)
         raise DeclarationError(
             f"The prior of {self.family!r} is neither a Gamma nor a normal distribution, so the family can only be "
             "read from posterior draws."
@@ -42,16 +42,16 @@ class FamilyProgram(Program):
     def on(self, columns: Sequence[Column]) -> Cells:
         if tuple(columns) != self.columns:
             raise DeclarationError(f"{self.family!r} is about {self.family.column!r}; the table has {list(columns)!r}.")
-        law = self._law()
+        prior = self._law()
 
         def log_of(theta: Floats) -> Floats:
             with np.errstate(divide="ignore"):
-                logs = np.log(self.family.level_probabilities(law.natural(theta[:, 0])))
+                logs = np.log(self.family.level_probabilities(prior.natural(theta[:, 0])))
             return np.asarray(logs - np.logaddexp.reduce(logs, axis=1)[:, None])
 
         unit = f"parameter of {type(self.family).__name__}"
         name = f"{type(self.family).__name__} {self.family.column.name}"
-        return Cells(tuple(columns), (name,), (law,), log_of, unit=unit)
+        return Cells(tuple(columns), (name,), (prior,), log_of, unit=unit)
 
     def in_words(self) -> str:
         return f"The prior is {self._law()!r}."

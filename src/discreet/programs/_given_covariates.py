@@ -1,6 +1,7 @@
 """What a release says about outcomes given covariates, with the shares of the covariates integrated out.
 
-Cells (g, c) are outcome c in group g; q_gc = P(c | g), and the shares of the groups have a Dirichlet(a) law. Then
+Cells (g, c) are outcome c in group g; q_gc = P(c | g), and the shares of the groups have a Dirichlet(a) distribution.
+Then
 
     P(z | q) = n!/Z Gamma(A)/Gamma(A + n) sum_k prod_g [Gamma(a_g + K_g)/Gamma(a_g) prod_c q_gc^k_gc g(k_gc) / k_gc!],
 
@@ -40,14 +41,14 @@ class GivenLikelihood:
     """
 
     whole: ProductLikelihood
-    places: Counts
+    indices: Counts
     shares: Floats
     tilts: Floats
     stretches: Counts
     lifts: Floats
 
     @classmethod
-    def of(cls, whole: ProductLikelihood, places: Counts, shares: Floats) -> "GivenLikelihood":
+    def of(cls, whole: ProductLikelihood, indices: Counts, shares: Floats) -> "GivenLikelihood":
         """Return the likelihood with as many stretches as the group with the widest range needs.
 
         The noise of a whole group is about as likely to exceed the window of one of its cells as the cell's own noise.
@@ -55,8 +56,8 @@ class GivenLikelihood:
         width = whole.base.shape[1]
         kernels = whole.base + log_factorials(whole.first, width)
         peaks, last = kernels.argmax(axis=1), np.isfinite(whole.base).sum(axis=1) - 1
-        reach, middles = int(np.maximum(peaks, last - peaks).max()), peaks[places].sum(axis=1)
-        totals, steps = shares + whole.first[places].sum(axis=1), np.arange(places.shape[1] * (width - 1) + 1)
+        reach, middles = int(np.maximum(peaks, last - peaks).max()), peaks[indices].sum(axis=1)
+        totals, steps = shares + whole.first[indices].sum(axis=1), np.arange(indices.shape[1] * (width - 1) + 1)
         low = np.sqrt(totals + np.maximum(middles - reach, 0))
         high = np.sqrt(np.minimum(totals + middles + reach, shares + whole.size))
         count = max(1, int(np.ceil(float((high - low).max()) / _STRETCH)))
@@ -64,7 +65,7 @@ class GivenLikelihood:
         sizes = totals[:, None] + steps
         stretches = np.clip((np.sqrt(sizes) - low[:, None]) / lengths[:, None], 0, count - 1).astype(np.int64)
         tilts = 2 * np.log(low + (np.arange(count)[:, None] + 0.5) * lengths)
-        return cls(whole, places, shares, tilts, stretches, np.asarray(gammaln(sizes)))
+        return cls(whole, indices, shares, tilts, stretches, np.asarray(gammaln(sizes)))
 
     @property
     def size(self) -> int:
@@ -79,7 +80,7 @@ class GivenLikelihood:
     @property
     def steps(self) -> float:
         """Return how many products of two numbers one value with its gradient takes."""
-        groups, cells = self.places.shape
+        groups, cells = self.indices.shape
         return float(groups * (cells**3 - cells) / 2 * self.whole.base.shape[1] ** 2)
 
     def __call__(self, log_probabilities: Floats) -> tuple[Floats, Floats]:
@@ -105,7 +106,7 @@ class GivenLikelihood:
         width = min(self.whole.base.shape[1], int(beyond.argmax()) if beyond.any() else len(beyond))
         gone = rows == -inf
         tilts = np.empty(rows.shape[1])
-        tilts[self.places] = self.tilts[stretch][:, None]
+        tilts[self.indices] = self.tilts[stretch][:, None]
         logs = self.whole.base[:, :width] + (np.where(gone, 0.0, rows) + tilts)[..., None] * np.arange(width)
         logs[gone, 1:] = -inf  # impossible cells hold no records
         peaks = logs.max(axis=-1)
@@ -117,15 +118,15 @@ class GivenLikelihood:
         logs, stretched = np.full((len(rows), *self.lifts.shape), -inf), []
         for stretch, tilts in enumerate(self.tilts):
             weights, peaks = self._weights(rows, stretch)
-            series = np.array([[_product(table[own]) for own in self.places] for table in weights])
+            series = np.array([[_product(table[own]) for own in self.indices] for table in weights])
             steps = np.arange(series.shape[2])
             series[:, self.stretches[:, steps] != stretch] = 0.0
             stretched.append((weights, series))
-            scales = peaks[:, self.places].sum(axis=2)[..., None] - tilts[:, None] * steps
+            scales = peaks[:, self.indices].sum(axis=2)[..., None] - tilts[:, None] * steps
             with np.errstate(divide="ignore"):
                 logs[..., steps] = np.maximum(logs[..., steps], np.log(series) + scales)
         logs += self.lifts
-        known = KnownSum(logs, first[self.places].sum(axis=1), TotalLaw.known(self.size), near=_NEAR)
+        known = KnownSum(logs, first[self.indices].sum(axis=1), TotalLaw.known(self.size), near=_NEAR)
         values = self._constant + known.log_mass + np.where(gone, 0.0, rows) @ first
         possible = ~(gone & (first > 0)).any(axis=1)
         return np.where(possible, values, -inf), _Groups(stretched, known)
@@ -138,8 +139,8 @@ class GivenLikelihood:
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
         values, groups = self._told(rows)
         expected, first = np.empty(rows.shape), self.whole.first
-        ratios = groups.ratios(self.places)
-        for cell, own in enumerate(self.places.T):
+        ratios = groups.ratios(self.indices)
+        for cell, own in enumerate(self.indices.T):
             centre = (groups.known.tilted.weights * ratios[:, :, cell]).sum(axis=-1)
             expected[:, own] = first[own] + centre + groups.known.expect(ratios[:, :, cell] - centre[..., None])
         return values, np.where((values > -inf)[:, None], expected, 0.0)
@@ -152,12 +153,12 @@ class _Groups:
     stretched: Sequence[tuple[Floats, Floats]]
     known: KnownSum
 
-    def ratios(self, places: Counts) -> Floats:
+    def ratios(self, indices: Counts) -> Floats:
         """Return the mean step of every cell given the size of its group: (tables, groups, cells, sizes)."""
         tables, groups, width = self.known.tilted.weights.shape
-        found = np.zeros((tables, groups, places.shape[1], width))
+        found = np.zeros((tables, groups, indices.shape[1], width))
         for weights, series in self.stretched:
-            means = np.array([[_means(table[own]) for own in places] for table in weights])
+            means = np.array([[_means(table[own]) for own in indices] for table in weights])
             inside = np.broadcast_to((series > 0)[:, :, None], means.shape)
             np.divide(means, series[:, :, None], out=found[..., : series.shape[2]], where=inside)
         return found

@@ -13,19 +13,19 @@ import numpy as np
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
 from discreet.mathematics import BY_DRAWS, WeightedPoints
-from discreet.programs._inference import ModelReading
+from discreet.programs._inference import ModelSolution
 from discreet.programs._model import ModelledTable
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 CHAINS, TUNE, KEPT = 4, 500, 1_000
 
 
 def is_installed() -> bool:
-    """Tell whether the sampler is installed."""
+    """Return whether the sampler is installed."""
     return find_spec("nutpie") is not None
 
 
-def compiled(target: Target | Populations) -> Any:
+def compiled(target: ProgramTarget | Populations) -> Any:
     """Return a target as nutpie's own model, for those who sample themselves: `nutpie.sample(compiled(target))`."""
     if not is_installed():
         raise DeclarationError("Reading by chains needs nutpie: pip install 'discreet[nutpie]'. Nothing was read.")
@@ -34,21 +34,26 @@ def compiled(target: Target | Populations) -> Any:
     dimension = target.cells.dimension
 
     def make_log_density() -> Any:
-        def log_density(place: Floats) -> tuple[float, Floats]:
-            (value,), (slope,) = target(np.asarray(place, dtype=float)[None])
+        def log_density(point: Floats) -> tuple[float, Floats]:
+            (value,), (slope,) = target(np.asarray(point, dtype=float)[None])
             return float(value), np.ascontiguousarray(slope)
 
         return log_density
 
     def make_expand(*_: object) -> Any:
-        return lambda place: {"theta": np.asarray(place, dtype=np.float64)}
+        return lambda index: {"theta": np.asarray(index, dtype=np.float64)}
 
     return from_pyfunc(dimension, make_log_density, make_expand, [np.dtype("float64")], [(dimension,)], ["theta"])
 
 
-def read_by_chains(
-    model: ModelledTable, target: Target | Populations, how: str, seed: int = 0, kept: int = KEPT, tune: int = TUNE
-) -> ModelReading:
+def sample_by_chains(
+    model: ModelledTable,
+    target: ProgramTarget | Populations,
+    how: str,
+    seed: int = 0,
+    kept: int = KEPT,
+    tune: int = TUNE,
+) -> ModelSolution:
     """Return draws of four chains, each after as many steps of tuning."""
     import nutpie  # type: ignore[import-not-found, unused-ignore]
 
@@ -59,4 +64,4 @@ def read_by_chains(
     logs = target.values(points)
     equal = np.full(len(points), 1 / len(points))
     found = WeightedPoints(points, equal, logs, BY_DRAWS, nan, nan, nan)
-    return ModelReading(model, target, found, how, chains=CHAINS)
+    return ModelSolution(model, target, found, how, chains=CHAINS)

@@ -6,12 +6,12 @@ from typing import Any
 
 from discreet._core.errors import DeclarationError
 from discreet.inference import Problem, in_order, not_read, require
-from discreet.programs._inference import read_target
+from discreet.programs._inference import solve_target
 from discreet.programs._likelihood import refuse_repeated
 from discreet.programs._model import ModelledTable
 from discreet.programs._posterior import ModelPosterior
 from discreet.programs._solver import CellModelsSolver
-from discreet.programs._target import Layout, Populations
+from discreet.programs._target import PopulationLayout, Populations
 from discreet.release import Release
 
 
@@ -57,15 +57,15 @@ def _several(populations: Mapping[str, Any], model: object, patience: float) -> 
     require(solver.work_together(every, layout.cells), patience, "Nothing was read.")
     target = Populations({name: solver.target(problem) for name, problem in problems.items()}, layout.exchangeable)
     how = f"{len(every)} populations, {next(iter(target.parts.values())).likelihood.method}"
-    reading = read_target(every[0].model, target, how, allowed=solver.values_allowed(every))
-    return ModelPosterior(every[0].model, releases, [reading])
+    solution = solve_target(every[0].model, target, how, allowed=solver.values_allowed(every))
+    return ModelPosterior(every[0].model, releases, [solution])
 
 
 def _read_by(problem: Problem, model: object) -> Problem[ModelledTable]:
     return replace(problem, model=ModelledTable.read_by(problem.model, model))
 
 
-def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> Layout:
+def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> PopulationLayout:
     """Return where the parameters of all populations stand; refuse programs that do not have the same ones."""
     first, *others = problems
     table = problems[first].model
@@ -75,6 +75,6 @@ def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> Layout:
                 f"The model has different parameters for {name!r} than for {first!r}; all populations must share them. "
                 "Nothing was read."
             )
-    layout = Layout(table.bound, tuple(problems), table.program.exchangeable)
+    layout = PopulationLayout(table.bound, tuple(problems), table.program.exchangeable)
     layout.check()
     return layout

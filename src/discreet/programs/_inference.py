@@ -13,7 +13,7 @@ from discreet.mathematics import MOST_SHAPE, ON_A_GRID, Grouped, WeightedPoints
 from discreet.mathematics.distributions import WeightedDraws
 from discreet.programs._model import DRAWS, MANY_DRAWS, MOST_DRAWS, ModelledTable, points_of
 from discreet.programs._program import Cells
-from discreet.programs._target import Populations, Target
+from discreet.programs._target import Populations, ProgramTarget
 
 CHAINED = 110_000.0
 """About how many likelihood values the chains of a Hamiltonian sampler take; a derivative counts as two."""
@@ -32,21 +32,21 @@ def _sought(cells: Cells) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelReading:
+class ModelSolution:
     """Weighted points on the unconstrained scale, for one program or several populations.
 
     `chains` is the number of chains, one after another in `found`, if a sampler made them; weights are then equal.
     """
 
     model: ModelledTable
-    target: Target | Populations
+    target: ProgramTarget | Populations
     found: WeightedPoints
     how: str
     chains: int = 0
 
     @property
     def cells(self) -> Cells:
-        """Return names, laws and what is shown."""
+        """Return names, distributions and what is shown."""
         return self.target.cells
 
     @cached_property
@@ -59,9 +59,9 @@ class ModelReading:
         """Return the weights, by independent groups."""
         return Grouped(self.found.weights, self.chains) if self.chains else self.found.grouped
 
-    def law(self, place: int) -> WeightedDraws:
-        """Return the law of one quantity that is shown."""
-        return self._laws[place]
+    def distribution(self, index: int) -> WeightedDraws:
+        """Return the distribution of one quantity that is shown."""
+        return self._laws[index]
 
     @cached_property
     def _laws(self) -> list[WeightedDraws]:
@@ -71,7 +71,7 @@ class ModelReading:
 
     @property
     def is_exact(self) -> bool:
-        """Tell whether a grid was read, without Monte Carlo error."""
+        """Return whether a grid was read, without Monte Carlo error."""
         return self.found.found == ON_A_GRID
 
     @property
@@ -108,16 +108,16 @@ class ModelReading:
         """Return how well chains agree; NaN without chains."""
         return self.grouped.r_hat(self.values) if self.chains > 1 else float("nan")
 
-    def variance_error(self, place: int) -> float:
+    def variance_error(self, index: int) -> float:
         """Return the Monte Carlo error of a row's variance, as a share of it."""
-        centred = self.values[:, place] - float(self.grouped.mean(self.values[:, place]))
+        centred = self.values[:, index] - float(self.grouped.mean(self.values[:, index]))
         squares = np.square(centred)
         return float(self.grouped.error(squares) / max(float(self.grouped.mean(squares)), 1e-300))
 
 
-def read_target(
-    model: ModelledTable, target: Target | Populations, how: str, seed: int = 0, allowed: float = inf
-) -> ModelReading:
+def solve_target(
+    model: ModelledTable, target: ProgramTarget | Populations, how: str, seed: int = 0, allowed: float = inf
+) -> ModelSolution:
     """Return the posterior of a program: on a grid of one or two parameters, else by weighted draws at the mode.
 
     Where these cannot be trusted, a Hamiltonian sampler is used if one is installed; otherwise there is a warning.
@@ -127,11 +127,11 @@ def read_target(
     most = int(min(MOST_DRAWS, max(0.0, allowed - _sought(cells))))
     found = points_of(target, cells, most, seed)
     if found.found == ON_A_GRID or found.shape <= MOST_SHAPE:
-        return ModelReading(model, target, found, how)
+        return ModelSolution(model, target, found, how)
     from discreet.programs import _hamiltonian as chains  # which loads a sampler that may not be installed
 
     if chains.is_installed() and allowed >= CHAINED:
-        return chains.read_by_chains(model, target, how, seed)
+        return chains.sample_by_chains(model, target, how, seed)
     more = f"Chains would take {CHAINED / max(allowed, 1):.0f} times the work that is allowed: give more patience"
     instead = more if chains.is_installed() else "Install discreet[nutpie] for a Hamiltonian sampler"
     warnings.warn(
@@ -140,4 +140,4 @@ def read_target(
         ConvergenceWarning,
         stacklevel=4,
     )
-    return ModelReading(model, target, found, how)
+    return ModelSolution(model, target, found, how)

@@ -153,7 +153,7 @@ class Likelihood(CellFunction):
 
     @property
     def product(self) -> ProductLikelihood | None:
-        """Return the likelihood as a product over cells, or nothing if all tables are listed."""
+        """Return the likelihood as a product over cells, or None if all tables are listed."""
         return self._table.product
 
     def given(self, *columns: str, prior: float | Sequence[float] = 1.0) -> "Given":
@@ -166,7 +166,7 @@ class Given(CellFunction):
 
     def __init__(self, of: Likelihood, columns: Sequence[str], prior: float | Sequence[float]) -> None:
         inner, model = of.product, of.model
-        self.columns, self.places = tuple(columns), group_places(model, columns)
+        self.columns, self.places = tuple(columns), group_indices(model, columns)
         shares = np.broadcast_to(np.asarray(prior, dtype=float), (len(self.places),)).copy()
         if not (np.isfinite(shares).all() and (shares > 0).all()):
             raise DeclarationError(
@@ -228,7 +228,7 @@ class Likelihoods:
         }
 
 
-def group_places(model: Categories, columns: Sequence[str]) -> Counts:
+def group_indices(model: Categories, columns: Sequence[str]) -> Counts:
     """Return the cells of every combination of levels of some columns, one row for each."""
     names = [column.name for column in model.columns]
     if not columns or len(set(columns)) < len(columns) or not set(columns) < set(names):
@@ -253,7 +253,7 @@ def _table_of(problem: Problem) -> Categories:
 
 
 def why_no_likelihood(problem: Problem) -> str | None:
-    """Tell why releases are not a likelihood of cell probabilities, or nothing if they are. Outputs are not used."""
+    """Return why releases are not a likelihood of cell probabilities, or None if they are. Outputs are not used."""
     if not isinstance(problem.model, Categories):
         return (
             f"it is about a {type(problem.model).__name__}, which is not a single table. Publish the cross table of "
@@ -294,8 +294,8 @@ def _drawn(observed: Observed, size: int) -> DrawnCells:
 
 def refuse_repeated(releases: Sequence[Published]) -> None:
     """Refuse a release that was given twice."""
-    for place, one in enumerate(releases):
-        if any(one is two or one == two for two in releases[place + 1 :]):
+    for index, one in enumerate(releases):
+        if any(one is two or one == two for two in releases[index + 1 :]):
             raise DeclarationError(
                 f"{one.label!r} was given twice, and would count as two independent releases. Nothing was computed. "
                 "Simulated releases that happen to be equal need different labels."

@@ -16,7 +16,7 @@ from discreet._core.documents import Document
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Declared, Key
 from discreet.programs._formula import design_of, read_formula
-from discreet.programs._priors import Law, law_of
+from discreet.programs._priors import ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program, chosen
 from discreet.programs._regressions import USUAL
 from discreet.records import Column
@@ -35,7 +35,9 @@ class LogLinear(Program, kind="LogLinear"):
     formula: str
     prior: str = USUAL
 
-    def __init__(self, formula: str, columns: Sequence[Column] | None = None, prior: str | Law = USUAL) -> None:
+    def __init__(
+        self, formula: str, columns: Sequence[Column] | None = None, prior: str | ParameterPrior = USUAL
+    ) -> None:
         read = read_formula(formula)
         if read.outcome or read.varying or not read.terms:
             raise DeclarationError(
@@ -43,7 +45,7 @@ class LogLinear(Program, kind="LogLinear"):
                 f"{formula!r}."
             )
         object.__setattr__(self, "formula", formula)
-        object.__setattr__(self, "prior", repr(law_of(prior, "an effect", "real")))
+        object.__setattr__(self, "prior", repr(prior_of(prior, "an effect", "real")))
         if columns is not None:
             own = chosen(columns, read.covariates)
             object.__setattr__(self, "columns", own)
@@ -83,8 +85,8 @@ class LogLinear(Program, kind="LogLinear"):
             chances = softmax(theta @ matrix.T, axis=1)
             return np.asarray((expected - expected.sum(axis=1, keepdims=True) * chances) @ matrix)
 
-        laws = (law_of(self.prior, "an effect"),) * matrix.shape[1]
-        return Cells(tuple(columns), design.names[1:], laws, log_of, pull, unit="log of a probability")
+        priors = (prior_of(self.prior, "an effect"),) * matrix.shape[1]
+        return Cells(tuple(columns), design.names[1:], priors, log_of, pull, unit="log of a probability")
 
     def in_words(self) -> str:
         return f"Every effect of {self.formula} has the prior {self.prior}."

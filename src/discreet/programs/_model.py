@@ -127,9 +127,12 @@ class ModelledTable(Categories, kind="ModelledTable"):
     def exact(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
         """Return the mean and the width of each row, from exact counts: as a release is read, without noise."""
         found = points_of(_Known(self.bound, np.asarray(statistics, dtype=float)), self.bound)
-        laws = found.distributions(self.bound.natural)
+        distributions = found.distributions(self.bound.natural)
         low, high = tails(level)
-        return [(law.mean, law.quantile(high) - law.quantile(low)) for law in laws]
+        return [
+            (distribution.mean, distribution.quantile(high) - distribution.quantile(low))
+            for distribution in distributions
+        ]
 
 
 @dataclass(frozen=True, eq=False)

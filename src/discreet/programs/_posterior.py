@@ -21,7 +21,7 @@ from discreet.inference import (
 )
 from discreet.mathematics.distributions import WeightedDraws
 from discreet.mechanism import sized
-from discreet.programs._inference import ModelReading
+from discreet.programs._inference import ModelSolution
 from discreet.programs._model import ModelledTable
 from discreet.release import Release
 
@@ -30,14 +30,14 @@ SCALED = (0.8, 1.25)
 _SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
-class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
+class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
     """The posterior of the parameters of a program, with the noise of the release accounted for."""
 
     def __init__(
-        self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], readings: Sequence[ModelReading]
+        self, model: ModelledTable, releases: Sequence[Release[ModelledTable]], solutions: Sequence[ModelSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (self.reading,) = readings
+        (self.solution,) = solutions
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
@@ -46,14 +46,14 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all quantities."""
-        return self.reading.cells.labels
+        return self.solution.cells.labels
 
     def __repr__(self) -> str:
         return f"<posterior of {self.model.program!r} given {self.releases[0].label!r}>"
 
     def quantity(self, name: str) -> WeightedDraws:
         """Return the distribution of one quantity by its name: mean, sd, quantiles, interval."""
-        return self.laws[self.names[self._place(name)]]
+        return self.distributions[self.names[self._index(name)]]
 
     def keys(self) -> tuple[str, ...]:
         """Return the names of all quantities."""
@@ -61,70 +61,70 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     @property
     def mean(self) -> Mapping[str, float]:
-        return self._by_key(law.mean for law in self.laws.values())
+        return self._by_key(distribution.mean for distribution in self.distributions.values())
 
     @property
     def sd(self) -> Mapping[str, float]:
-        return self._by_key(law.sd for law in self.laws.values())
+        return self._by_key(distribution.sd for distribution in self.distributions.values())
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws the posterior's own are worth; no limit where it is computed on a grid."""
-        return inf if self.reading.is_exact else self.reading.effective_size
+        return inf if self.solution.is_exact else self.solution.effective_size
 
     @cached_property
-    def laws(self) -> dict[str, WeightedDraws]:
+    def distributions(self) -> dict[str, WeightedDraws]:
         """Return the distribution of every quantity."""
-        return {name: self.reading.law(place) for place, name in enumerate(self.names)}
+        return {name: self.solution.distribution(index) for index, name in enumerate(self.names)}
 
     def of(self, function: Callable[[Mapping[str, Floats]], Floats]) -> WeightedDraws:
         """Return the distribution of any function of the quantities: it takes arrays by name and returns one array."""
-        found = np.asarray(function(dict(zip(self.names, self.reading.values.T, strict=True))), dtype=float)
-        if found.shape != (len(self.reading.values),):
+        found = np.asarray(function(dict(zip(self.names, self.solution.values.T, strict=True))), dtype=float)
+        if found.shape != (len(self.solution.values),):
             raise DeclarationError("The function must return one number for each point, computed on whole arrays.")
-        return WeightedDraws(found, self.reading.grouped)
+        return WeightedDraws(found, self.solution.grouped)
 
     def rows(self, level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         return self.some_rows(range(len(self.names)), level)
 
-    def some_rows(self, places: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
+    def some_rows(self, indices: Sequence[int], level: float = SHOWN_LEVEL) -> tuple[Row, ...]:
         """Return only the rows at these positions."""
         shares = self._shares(level)
         found = []
-        for place in places:
-            law = self.reading.law(int(place))
-            low, high = law.interval(level)
-            share = None if shares is None else max(0.0, 1 - shares[int(place)] / (high - low)) if high > low else None
-            drawn = None if self.reading.is_exact else law.standard_error
+        for index in indices:
+            distribution = self.solution.distribution(int(index))
+            low, high = distribution.interval(level)
+            share = None if shares is None else max(0.0, 1 - shares[int(index)] / (high - low)) if high > low else None
+            drawn = None if self.solution.is_exact else distribution.standard_error
             found.append(
                 Row(
-                    self.names[place], "", law.mean, law.median, low, high, law.sd, share, self.reading.cells.unit,
-                    drawn, law.numerical_error(level),
+                    self.names[index], "", distribution.mean, distribution.median, low, high, distribution.sd, share,
+                    self.solution.cells.unit, drawn, distribution.numerical_error(level),
                 )
             )  # fmt: skip
         return tuple(found)
 
     def _shares(self, level: float) -> list[float] | None:
         """Return the widths of the intervals that exact counts would give, if they were the expected ones."""
-        middle = self.reading.grouped.mean(self.reading.found.points)
-        expected = self.reading.target.expected(np.asarray(middle))
+        middle = self.solution.grouped.mean(self.solution.found.points)
+        expected = self.solution.target.expected(np.asarray(middle))
         return None if expected is None else [width for _, width in self.model.exact(expected, self.size, level)]
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw the quantities shown, with the unconstrained parameters behind them."""
         number, generator = whole(count, "count", most=10**7), np.random.default_rng(seed)
-        if self.reading.chains:
-            each = max(1, min(number // self.reading.chains, len(self.reading.values) // self.reading.chains))
-            rows = np.arange(len(self.reading.values)).reshape(self.reading.chains, -1)[:, -each:].ravel()
+        if self.solution.chains:
+            each = max(1, min(number // self.solution.chains, len(self.solution.values) // self.solution.chains))
+            rows = np.arange(len(self.solution.values)).reshape(self.solution.chains, -1)[:, -each:].ravel()
         else:
-            rows = self.reading.grouped.chosen(number, generator)
+            rows = self.solution.grouped.chosen(number, generator)
         return self._states(rows)
 
     def _states(self, rows: Counts) -> PosteriorSample:
-        found = self.reading.found
+        found = self.solution.found
         statistics = {"log_density": found.log_densities[rows], "weight": found.weights[rows]}
-        parameters = {"parameters": self.reading.values[rows]}
-        return PosteriorSample(parameters, found.points[rows], max(1, self.reading.chains), statistics)
+        parameters = {"parameters": self.solution.values[rows]}
+        return PosteriorSample(parameters, found.points[rows], max(1, self.solution.chains), statistics)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         return dict(self.sample(count, seed).parameters)
@@ -140,7 +140,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     def further_groups(self, sample: PosteriorSample) -> dict[str, Group]:
         """Return the log prior density of every draw, on the unconstrained scale, for prior sensitivity."""
-        return {"log_prior": {"log_prior": sample.chained(self.reading.cells.log_prior(sample.behind)[0])}}
+        return {"log_prior": {"log_prior": sample.chained(self.solution.cells.log_prior(sample.behind)[0])}}
 
     def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
         """Return log P(release | parameters), all true tables summed out: one number for each release."""
@@ -148,28 +148,28 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
             raise DeclarationError(
                 "several releases were read together, and only the product of their likelihoods is known"
             )
-        return [self.reading.target.told_values(sample.behind)]
+        return [self.solution.target.log_likelihoods(sample.behind)]
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw the table of as many further records."""
-        if self.reading.target.populations:
+        if self.solution.target.populations:
             raise DeclarationError("further records are drawn for one population at a time")
         chances = self.model.chances(sample.behind, generator)
         return generator.multinomial(self.size, chances / chances.sum(axis=1, keepdims=True))
 
     def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Draw the quantities from the prior."""
-        theta = self.reading.cells.prior_draws(count, generator)
-        return PosteriorSample({"parameters": self.reading.cells.natural(theta)}, theta)
+        theta = self.solution.cells.prior_draws(count, generator)
+        return PosteriorSample({"parameters": self.solution.cells.natural(theta)}, theta)
 
     @property
     def method(self) -> str:
-        return self.reading.method
+        return self.solution.method
 
     @property
     def log_evidence(self) -> float | None:
         """Return log P(releases | program) if it is known."""
-        found = self.reading.log_evidence
+        found = self.solution.log_evidence
         return found if isfinite(found) else None
 
     @cached_property
@@ -177,9 +177,9 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         """Return the information in the releases, in nats: the posterior E[log likelihood] minus the log evidence."""
         if self.log_evidence is None:
             return None
-        found = self.reading.found
+        found = self.solution.found
         kept = found.weights > 0
-        told = found.log_densities[kept] - self.reading.cells.log_prior(found.points[kept])[0]
+        told = found.log_densities[kept] - self.solution.cells.log_prior(found.points[kept])[0]
         return float(found.weights[kept] @ told) - self.log_evidence
 
     def prior_sensitivity(self) -> dict[str, float]:
@@ -188,14 +188,14 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
         Draws get the weight w p(theta)^(a - 1). A mean that moves by more than about 0.3 depends on the prior as much
         as on the release.
         """
-        found = self.reading.found
-        logs = self.reading.cells.log_prior(found.points)[0]
+        found = self.solution.found
+        logs = self.solution.cells.log_prior(found.points)[0]
         means = []
         for power in SCALED:
             shift = (power - 1) * logs
             weights = found.weights * np.exp(shift - shift[found.weights > 0].max())
-            means.append(weights @ self.reading.values / weights.sum())
-        sds = np.sqrt(self.reading.grouped.variance(self.reading.values))
+            means.append(weights @ self.solution.values / weights.sum())
+        sds = np.sqrt(self.solution.grouped.variance(self.solution.values))
         moved = np.abs(means[1] - means[0]) / np.where(sds > 0, sds, 1.0)
         return dict(zip(self.names, moved.tolist(), strict=True))
 
@@ -214,16 +214,16 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelReading):
 
     def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
         """Return the program, how far the reading can be trusted, and how much means depend on the prior."""
-        figures = {"pareto_shape": self.reading.found.shape, "r_hat": self.reading.r_hat}
+        figures = {"pareto_shape": self.solution.found.shape, "r_hat": self.solution.r_hat}
         known: dict[str, object] = {name: value for name, value in figures.items() if isfinite(value)}
-        if not self.reading.is_exact:
-            known["effective_size"] = self.reading.effective_size
-            known["variance_errors"] = [self.reading.variance_error(place) for place in range(len(self.names))]
+        if not self.solution.is_exact:
+            known["effective_size"] = self.solution.effective_size
+            known["variance_errors"] = [self.solution.variance_error(index) for index in range(len(self.names))]
         return {"program": repr(self.model.program), "prior_sensitivity": self.prior_sensitivity(), **known}
 
     @property
     def text(self) -> ReportText:
-        names = self.reading.target.populations
+        names = self.solution.target.populations
         sizes = [f"{name} ({sized(r.mechanism).size} records)" for name, r in zip(names, self.releases, strict=False)]
         return ReportText(
             subject=self.model.program.subject,

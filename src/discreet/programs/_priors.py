@@ -1,8 +1,8 @@
-"""Laws of single parameters: what a reader believes before anything is read, on an unconstrained scale.
+"""Prior distributions of single parameters, on an unconstrained scale.
 
 A parameter x that is positive is worked on as u = log x, one between 0 and 1 as u = log(x / (1 - x)), any other as
-itself. `log_density(u)` is the logarithm of the density of u, so the derivative dx/du is in it; `slope(u)` is its own
-derivative. Every law is proper: a flat prior on a coefficient leaves nothing where a group has no events.
+itself. `log_density(u)` is the logarithm of the density of u, so the derivative dx/du is in it; `slope(u)` is its
+derivative. Every prior is proper: a flat prior on a coefficient leaves nothing where a group has no events.
 """
 
 import re
@@ -19,24 +19,29 @@ from discreet._core.errors import DeclarationError
 
 
 @dataclass(frozen=True)
-class Law(ABC):
+class ParameterPrior(ABC):
     """The prior distribution of one parameter.
 
-    >>> Normal(0, 2.5)
+    >>> NormalPrior(0, 2.5)
     Normal(0, 2.5)
     """
 
     support: ClassVar[str]
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name under which studies and documents write this distribution, such as 'Normal'."""
+        return cls.__name__.removesuffix("Prior")
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             if not isinstance(value, int | float) or not isfinite(value) or (value <= 0 and field.name != "mean"):
                 wanted = "a finite number" if field.name == "mean" else "a finite number above 0"
-                raise DeclarationError(f"{field.name} of {type(self).__name__} must be {wanted}; got {value!r}.")
+                raise DeclarationError(f"{field.name} of {self.name()} must be {wanted}; got {value!r}.")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{getattr(self, each.name):g}' for each in fields(self))})"
+        return f"{self.name()}({', '.join(f'{getattr(self, each.name):g}' for each in fields(self))})"
 
     @abstractmethod
     def log_density(self, u: Floats) -> Floats:
@@ -63,8 +68,8 @@ class Law(ABC):
         return float(value)
 
 
-class PositiveLaw(Law):
-    """A law of a positive parameter, worked on as its logarithm."""
+class PositivePrior(ParameterPrior):
+    """The prior of a positive parameter, on the scale of its logarithm."""
 
     support = "positive"
 
@@ -81,8 +86,8 @@ class PositiveLaw(Law):
 
 
 @dataclass(frozen=True, repr=False)
-class Normal(Law):
-    """A normal law: density ~ e^(-(x - mean)^2 / (2 sd^2))."""
+class NormalPrior(ParameterPrior):
+    """A normal prior: density ~ e^(-(x - mean)^2 / (2 sd^2))."""
 
     support = "real"
     mean: float
@@ -99,24 +104,24 @@ class Normal(Law):
 
 
 @dataclass(frozen=True, repr=False)
-class LogNormal(PositiveLaw):
+class LogNormalPrior(PositivePrior):
     """A positive parameter whose logarithm is normal."""
 
     mean: float
     sd: float
 
     def log_density(self, u: Floats) -> Floats:
-        return Normal(self.mean, self.sd).log_density(u)
+        return NormalPrior(self.mean, self.sd).log_density(u)
 
     def slope(self, u: Floats) -> Floats:
-        return Normal(self.mean, self.sd).slope(u)
+        return NormalPrior(self.mean, self.sd).slope(u)
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         return generator.normal(self.mean, self.sd, count)
 
 
 @dataclass(frozen=True, repr=False)
-class HalfNormal(PositiveLaw):
+class HalfNormalPrior(PositivePrior):
     """The absolute value of a normal variable with mean 0: the usual prior for a standard deviation."""
 
     sd: float
@@ -133,8 +138,8 @@ class HalfNormal(PositiveLaw):
 
 
 @dataclass(frozen=True, repr=False)
-class Gamma(PositiveLaw):
-    """A Gamma law: density ~ x^(shape - 1) e^(-rate x)."""
+class GammaPrior(PositivePrior):
+    """A Gamma prior: density ~ x^(shape - 1) e^(-rate x)."""
 
     shape: float
     rate: float
@@ -153,8 +158,8 @@ class Gamma(PositiveLaw):
 
 
 @dataclass(frozen=True, repr=False)
-class Beta(Law):
-    """A Beta law of a parameter between 0 and 1, worked on as its log odds."""
+class BetaPrior(ParameterPrior):
+    """A Beta prior of a parameter between 0 and 1, on the scale of its log odds."""
 
     support = "unit"
     a: float
@@ -183,40 +188,42 @@ class Beta(Law):
         return np.asarray(logit(generator.beta(self.a, self.b, count)))
 
 
-LAWS: dict[str, type[Law]] = {each.__name__: each for each in (Normal, LogNormal, HalfNormal, Gamma, Beta)}
-"""The laws that studies and documents may write, by name."""
+PRIORS: dict[str, type[ParameterPrior]] = {
+    each.name(): each for each in (NormalPrior, LogNormalPrior, HalfNormalPrior, GammaPrior, BetaPrior)
+}
+"""The priors that studies and documents may write, by name."""
 
 
-def law_of(written: "str | Law", what: str, support: str | None = None) -> Law:
+def prior_of(written: "str | ParameterPrior", what: str, support: str | None = None) -> ParameterPrior:
     """Return the distribution that a study or a document writes as text, such as 'Normal(0, 2.5)'.
 
-    >>> law_of("Gamma(4, 3)", "rate")
+    >>> prior_of("Gamma(4, 3)", "rate")
     Gamma(4, 3)
     """
-    found = written if isinstance(written, Law) else _read(written, what)
+    found = written if isinstance(written, ParameterPrior) else _read(written, what)
     if support is not None and found.support != support:
-        kinds = ", ".join(name for name, law in LAWS.items() if law.support == support)
+        names = ", ".join(name for name, prior in PRIORS.items() if prior.support == support)
         raise DeclarationError(
-            f"The prior of {what} must be a distribution for a {support} parameter ({kinds}); got {found!r}."
+            f"The prior of {what} must be a distribution for a {support} parameter ({names}); got {found!r}."
         )
     return found
 
 
-def _read(written: object, what: str) -> Law:
+def _read(written: object, what: str) -> ParameterPrior:
     match = re.fullmatch(r"\s*([A-Za-z]+)\s*\(([^()]*)\)\s*", written) if isinstance(written, str) else None
-    if match is None or match[1] not in LAWS:
+    if match is None or match[1] not in PRIORS:
         raise DeclarationError(
-            f"The prior of {what} must be a distribution such as 'Normal(0, 2.5)', one of {', '.join(LAWS)}; got "
+            f"The prior of {what} must be a distribution such as 'Normal(0, 2.5)', one of {', '.join(PRIORS)}; got "
             f"{written!r}."
         )
-    kind = LAWS[match[1]]
+    prior = PRIORS[match[1]]
     try:
         numbers = [float(each) for each in match[2].split(",")]
     except ValueError:
         numbers = []
-    if len(numbers) != len(fields(kind)):
-        wanted = ", ".join(each.name for each in fields(kind))
+    if len(numbers) != len(fields(prior)):
+        wanted = ", ".join(each.name for each in fields(prior))
         raise DeclarationError(
-            f"The prior of {what} must be written as {kind.__name__}({wanted}) with numbers; got {written!r}."
+            f"The prior of {what} must be written as {prior.name()}({wanted}) with numbers; got {written!r}."
         )
-    return kind(*numbers)
+    return prior(*numbers)

@@ -11,10 +11,10 @@ belong to one smooth function (see `windows`); a tilt e^(lambda k) that cancels 
 Windows of counts that do not depend on prior or parameters: they miss the true counts with a probability of 1e-15.
 
 Let W hold the counts within t of every noisy number. P(z, k in W | p) is a smooth likelihood of its own, and
-conditioning on an event of probability 1 - d moves any law by at most d in total variation. Averaged over releases d is
-P(some |noise| > t), whatever p, the prior and the counts are. With t = 36 reaches it is about e^-36 for each cell. Far
-from the data, the value covers only the windows, not all counts: harmless for a posterior, wrong for a profile plotted
-that far out; `Likelihood` says so.
+conditioning on an event of probability 1 - d moves any distribution by at most d in total variation. Averaged over
+releases d is P(some |noise| > t), whatever p, the prior and the counts are. With t = 36 reaches it is about e^-36 for
+each cell. Far from the data, the value covers only the windows, not all counts: harmless for a posterior, wrong for a
+profile plotted that far out; `Likelihood` says so.
 
 A draw of a posterior has no noise of its own. As a function of the counts its likelihood, once tilted to the known
 size, falls off on both sides of a peak; its window ends where it is e^-80 of that.
@@ -108,12 +108,12 @@ class ProductLikelihood:
         width, slopes = self.base.shape[1], np.where(log_probabilities == -inf, 0.0, log_probabilities)
         gone = log_probabilities == -inf
 
-        def log_kernel(places: Counts, counts: Counts) -> Floats:
-            places, counts = np.broadcast_arrays(places, counts)
-            steps = counts - self.first[places]
+        def log_kernel(indices: Counts, counts: Counts) -> Floats:
+            indices, counts = np.broadcast_arrays(indices, counts)
+            steps = counts - self.first[indices]
             inside = (steps >= 0) & (steps < width)
-            found = self.base[places, np.clip(steps, 0, width - 1)] + slopes[places] * counts
-            return np.where(inside & ~(gone[places] & (counts > 0)), found, -inf)
+            found = self.base[indices, np.clip(steps, 0, width - 1)] + slopes[indices] * counts
+            return np.where(inside & ~(gone[indices] & (counts > 0)), found, -inf)
 
         ones = np.ones(len(self.first))
         last = self.first + np.isfinite(self.base).sum(axis=1) - 1
@@ -144,7 +144,7 @@ class CellKernel(Protocol):
     high: Counts
     reach: float
 
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
+    def __call__(self, indices: Counts, counts: Counts) -> Floats:
         """Return the log factor of given cells at given counts."""
 
 
@@ -159,9 +159,9 @@ def product_of(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: i
             f"numbers, and at most {MOST_NUMBERS:.0e} are allowed. Nothing was read. Use a larger epsilon or fewer "
             "cells."
         )
-    places, counts = np.arange(len(first))[:, None], first[:, None] + np.arange(width)
+    indices, counts = np.arange(len(first))[:, None], first[:, None] + np.arange(width)
     inside = counts <= last[:, None]
-    logs = sum(kernel(places, np.minimum(counts, last[:, None])) for kernel in kernels)
+    logs = sum(kernel(indices, np.minimum(counts, last[:, None])) for kernel in kernels)
     base = np.where(inside, np.asarray(logs) - log_factorials(first, width), -np.inf)
     constant = float(gammaln(size + 1.0)) + sum(kernel.log_constant for kernel in kernels)
     return ProductLikelihood(first, base, size, constant, method)
@@ -191,13 +191,13 @@ def _near(kernel: CellKernel, times: float, size: int) -> tuple[Counts, Counts]:
 
 def _around(kernel: CellKernel, size: int) -> tuple[Counts, Counts]:
     """Return the window of a draw, found by halving on both sides of its peak: its kernel is log-concave."""
-    places = np.arange(len(kernel.low))
+    indices = np.arange(len(kernel.low))
     middle = np.clip(kernel.low, 0, size)
     inner = np.clip(middle, 0, max(0, size - 1))
-    tilt = np.median(kernel(places, inner) - kernel(places, inner + 1))  # so that nothing changes near the middle
+    tilt = np.median(kernel(indices, inner) - kernel(indices, inner + 1))  # so that nothing changes near the middle
 
     def tilted(counts: Counts) -> Floats:
-        return kernel(places, counts) + tilt * counts
+        return kernel(indices, counts) + tilt * counts
 
     peak = tilted(middle)
     ends = []

@@ -21,7 +21,7 @@ from discreet._core.documents import Document, Documented, Kinds, document_of
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact
 from discreet.mechanism import Key
-from discreet.programs._priors import Law
+from discreet.programs._priors import ParameterPrior
 from discreet.records import Column
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Cells:
 
     columns: tuple[Column, ...]
     names: tuple[str, ...]
-    laws: tuple[Law, ...]
+    priors: tuple[ParameterPrior, ...]
     log_of: Callable[[Floats], Floats]
     pull: Callable[[Floats, Floats], Floats] | None = None
     given: tuple[str, ...] = ()
@@ -55,11 +55,11 @@ class Cells:
     @property
     def dimension(self) -> int:
         """Return the number of parameters."""
-        return len(self.laws)
+        return len(self.priors)
 
     def log_prior(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return the log density of rows of parameters, and its derivative."""
-        columns = [(law.log_density(theta[:, i]), law.slope(theta[:, i])) for i, law in enumerate(self.laws)]
+        columns = [(prior.log_density(theta[:, i]), prior.slope(theta[:, i])) for i, prior in enumerate(self.priors)]
         return np.sum([value for value, _ in columns], axis=0), np.stack([slope for _, slope in columns], axis=1)
 
     def pull_back(self, theta: Floats, expected: Floats) -> Floats:
@@ -67,18 +67,18 @@ class Cells:
         if self.pull is not None:
             return self.pull(theta, expected)
         found = np.empty_like(theta)
-        for place in range(self.dimension):
-            step = _STEP * (np.arange(self.dimension) == place)
+        for index in range(self.dimension):
+            step = _STEP * (np.arange(self.dimension) == index)
             with np.errstate(invalid="ignore"):  # -inf less -inf, where nothing is expected
                 change = self.log_of(theta + step) - self.log_of(theta - step)
-                found[:, place] = np.where(expected > 0, expected * change, 0.0).sum(axis=1) / (2 * _STEP)
+                found[:, index] = np.where(expected > 0, expected * change, 0.0).sum(axis=1) / (2 * _STEP)
         return found
 
     def natural(self, theta: Floats) -> Floats:
         """Return what is shown, for rows of parameters: by default every parameter on its own scale."""
         if self.shown is not None:
             return self.shown(theta)
-        return np.stack([law.natural(theta[:, i]) for i, law in enumerate(self.laws)], axis=1)
+        return np.stack([prior.natural(theta[:, i]) for i, prior in enumerate(self.priors)], axis=1)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Cells:
 
     def prior_draws(self, count: int, generator: np.random.Generator) -> Floats:
         """Draw rows of parameters from the prior."""
-        return np.stack([law.draw(count, generator) for law in self.laws], axis=1)
+        return np.stack([prior.draw(count, generator) for prior in self.priors], axis=1)
 
 
 class Program(Documented, ABC):

@@ -22,7 +22,7 @@ from discreet._core.documents import Document
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Declared, Key
 from discreet.programs._formula import Design, Formula, design_of, level_name, read_formula
-from discreet.programs._priors import Law, Normal, law_of
+from discreet.programs._priors import NormalPrior, ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program, chosen
 from discreet.records import Column, text_of
 
@@ -39,14 +39,16 @@ class Regression(Program):
     formula: str
     prior: str = USUAL
 
-    def __init__(self, formula: str, columns: Sequence[Column] | None = None, prior: str | Law = USUAL) -> None:
+    def __init__(
+        self, formula: str, columns: Sequence[Column] | None = None, prior: str | ParameterPrior = USUAL
+    ) -> None:
         read = read_formula(formula)
         if not read.outcome or not read.covariates:
             raise DeclarationError(
                 f"A regression needs an outcome and covariates, as in 'falls ~ age + ward'; got {formula!r}."
             )
         object.__setattr__(self, "formula", formula)
-        object.__setattr__(self, "prior", repr(law_of(prior, "a coefficient", "real")))
+        object.__setattr__(self, "prior", repr(prior_of(prior, "a coefficient", "real")))
         if columns is not None:
             own = chosen(columns, [*read.covariates, read.outcome])
             object.__setattr__(self, "columns", own)
@@ -115,8 +117,8 @@ class Logistic(Regression, kind="Logistic"):
                 "logistic regression needs exactly two. Use a multinomial regression, or name one of two levels "
                 "`outside`."
             )
-        places = _places(columns, self.read.covariates, outcome)
-        yes, no = places[:, event], places[:, 1 - event]
+        indices = _cell_indices(columns, self.read.covariates, outcome)
+        yes, no = indices[:, event], indices[:, 1 - event]
         return _Intercepts(self, columns, design, yes, no).cells
 
 
@@ -140,7 +142,7 @@ class Multinomial(Regression, kind="Multinomial"):
         outcome, design = self.fitted(columns)
         if self.read.varying is not None or self.read.event is not None:
             raise DeclarationError("Varying intercepts, and an outcome such as falls=yes, are only for Logistic.")
-        places, levels = _places(columns, self.read.covariates, outcome), len(outcome.levels)
+        indices, levels = _cell_indices(columns, self.read.covariates, outcome), len(outcome.levels)
         effects = design.matrix.shape[1]
 
         def predictors(theta: Floats) -> Floats:
@@ -148,18 +150,18 @@ class Multinomial(Regression, kind="Multinomial"):
             return np.concatenate([np.zeros((*own.shape[:2], 1)), own], axis=2)
 
         def log_of(theta: Floats) -> Floats:
-            found = np.empty((len(theta), places.size))
-            found[:, places] = log_softmax(predictors(theta), axis=2)
+            found = np.empty((len(theta), indices.size))
+            found[:, indices] = log_softmax(predictors(theta), axis=2)
             return found
 
         def pull(theta: Floats, expected: Floats) -> Floats:
-            counts = expected[:, places]
+            counts = expected[:, indices]
             score = (counts - counts.sum(axis=2, keepdims=True) * softmax(predictors(theta), axis=2))[:, :, 1:]
             return np.asarray(np.einsum("bgc,ge->bce", score, design.matrix).reshape(len(theta), -1))
 
         names = tuple(f"{level_name(outcome, c)}: {name}" for c in range(1, levels) for name in design.names)
-        laws = (law_of(self.prior, "a coefficient"),) * len(names)
-        return Cells(tuple(columns), names, laws, log_of, pull, self.read.covariates, unit=_LOG_ODDS)
+        priors = (prior_of(self.prior, "a coefficient"),) * len(names)
+        return Cells(tuple(columns), names, priors, log_of, pull, self.read.covariates, unit=_LOG_ODDS)
 
 
 class _Intercepts:
@@ -168,19 +170,19 @@ class _Intercepts:
     def __init__(self, program: Logistic, columns: Sequence[Column], design: Design, yes: Counts, no: Counts) -> None:
         self._design, self._yes, self._no = design, yes, no
         self._effects, varying = design.matrix.shape[1], program.read.varying
-        law = law_of(program.prior, "a coefficient")
-        laws, names, shown = (law,) * self._effects, design.names, design.names
+        prior = prior_of(program.prior, "a coefficient")
+        priors, names, shown = (prior,) * self._effects, design.names, design.names
         spreads: tuple[int, ...] = ()
         if varying is not None:
             (column,) = chosen(columns, [varying])
-            levels = tuple(level_name(column, place) for place in range(len(column.levels)))
-            laws += (Normal(0, 1),) * len(levels) + (law_of(USUAL_SPREAD, "a spread"),)
+            levels = tuple(level_name(column, index) for index in range(len(column.levels)))
+            priors += (NormalPrior(0, 1),) * len(levels) + (prior_of(USUAL_SPREAD, "a spread"),)
             names += (*(f"{level} in spreads" for level in levels), f"spread of {varying}")
             spreads = (self._effects + len(levels),)
             shown += (f"spread of {varying}", *(f"{level} from the mean" for level in levels))
         covariates = program.read.covariates
         self.cells = Cells(
-            tuple(columns), names, laws, self._log_of, self._pull, covariates, shown,
+            tuple(columns), names, priors, self._log_of, self._pull, covariates, shown,
             None if varying is None else self._shown, _LOG_ODDS, spreads,
         )  # fmt: skip
 
@@ -216,7 +218,7 @@ class _Intercepts:
         return np.hstack([theta[:, : self._effects], spread[:, None], spread[:, None] * own])
 
 
-def _places(columns: Sequence[Column], covariates: Sequence[str], outcome: Column) -> Counts:
+def _cell_indices(columns: Sequence[Column], covariates: Sequence[str], outcome: Column) -> Counts:
     """Return the cell of every pattern (rows) and level of the outcome (columns)."""
     names = [column.name for column in columns]
     shape = [len(column.levels) for column in columns]

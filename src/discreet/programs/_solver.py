@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from discreet.inference import MOST_OPERATIONS, CostEstimate, Exactness, Feature, Problem, Solver
-from discreet.programs._inference import ModelReading, needed, read_target
+from discreet.programs._inference import ModelSolution, needed, solve_target
 from discreet.programs._likelihood import Likelihood, why_no_likelihood
 from discreet.programs._model import ModelledTable, points_of
 from discreet.programs._program import Cells
-from discreet.programs._target import Target
+from discreet.programs._target import ProgramTarget
 
 _REACHES = 36.0
 
@@ -55,21 +55,21 @@ class CellModelsSolver(Solver):
             inside = cells * others / 2 * width**2
         return 3e5 + 100 * cells * width + inside
 
-    def solve(self, problem: Problem[ModelledTable]) -> ModelReading:
+    def solve(self, problem: Problem[ModelledTable]) -> ModelSolution:
         """Return the posterior of the program's parameters; the same problem is always read alike."""
         target = self.target(problem)
-        return read_target(problem.model, target, target.likelihood.method, allowed=self.values_allowed([problem]))
+        return solve_target(problem.model, target, target.likelihood.method, allowed=self.values_allowed([problem]))
 
-    def solve_many(self, problems: Sequence[Problem[ModelledTable]]) -> list[ModelReading]:
+    def solve_many(self, problems: Sequence[Problem[ModelledTable]]) -> list[ModelSolution]:
         """Return readings by a tenth of the draws, which no chains follow."""
         found = []
         for problem in problems:
             target = self.target(problem)
             points = points_of(target, problem.model.bound, seed=problem.seed, share=SHARE_OF_MANY)
-            found.append(ModelReading(problem.model, target, points, target.likelihood.method))
+            found.append(ModelSolution(problem.model, target, points, target.likelihood.method))
         return found
 
-    def target(self, problem: Problem[ModelledTable]) -> Target:
+    def target(self, problem: Problem[ModelledTable]) -> ProgramTarget:
         """Return prior times likelihood: with the shares of the given columns integrated out, if any are."""
         likelihood, given = Likelihood.of_problem(problem), problem.model.bound.given
-        return Target(problem.model.bound, likelihood.given(*given) if given else likelihood)
+        return ProgramTarget(problem.model.bound, likelihood.given(*given) if given else likelihood)

@@ -14,7 +14,7 @@ import numpy as np
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
 from discreet.programs._likelihood import CellFunction
-from discreet.programs._priors import Normal, law_of
+from discreet.programs._priors import NormalPrior, prior_of
 from discreet.programs._program import Cells
 
 SPREAD = "HalfNormal(1)"
@@ -22,7 +22,7 @@ SPREAD = "HalfNormal(1)"
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class ProgramTarget:
     """One program and one likelihood."""
 
     cells: Cells
@@ -41,7 +41,7 @@ class Target:
 
     @property
     def is_rough(self) -> bool:
-        """Tell whether the derivative is taken by differences."""
+        """Return whether the derivative is taken by differences."""
         return self.cells.pull is None
 
     def expected(self, theta: Floats) -> Floats | None:
@@ -50,9 +50,9 @@ class Target:
 
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
-        return self.cells.log_prior(theta)[0] + self.told_values(theta)
+        return self.cells.log_prior(theta)[0] + self.log_likelihoods(theta)
 
-    def told_values(self, theta: Floats) -> Floats:
+    def log_likelihoods(self, theta: Floats) -> Floats:
         """Return log P(release | parameters) alone."""
         return self.likelihood.values(self.cells.log_of(theta))
 
@@ -64,7 +64,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PopulationLayout:
     """Where the parameters of several populations stand, given those of a program and which of them differ.
 
     First those that are shared; then of each exchangeable one the mean, the log spread, and one step for every
@@ -85,59 +85,59 @@ class Layout:
                 )
 
     @cached_property
-    def _places(self) -> tuple[list[int], list[int]]:
+    def _indices(self) -> tuple[list[int], list[int]]:
         """Return the program's places of shared parameters, and of exchangeable ones."""
         names = self.one.names
         moving = [names.index(name) for name in self.exchangeable]
-        return [place for place in range(len(names)) if place not in moving], moving
+        return [index for index in range(len(names)) if index not in moving], moving
 
     def _starts(self) -> list[tuple[int, int]]:
         """Return every exchangeable parameter's place in the program, and where its mean stands here."""
-        shared, moving = self._places
-        return [(place, len(shared) + k * (len(self.populations) + 2)) for k, place in enumerate(moving)]
+        shared, moving = self._indices
+        return [(index, len(shared) + k * (len(self.populations) + 2)) for k, index in enumerate(moving)]
 
     @cached_property
     def cells(self) -> Cells:
-        """Return names, laws and what is shown, of all populations together."""
-        one, shared = self.one, self._places[0]
-        laws, names = [one.laws[i] for i in shared], [one.names[i] for i in shared]
+        """Return names, distributions and what is shown, of all populations together."""
+        one, shared = self.one, self._indices[0]
+        priors, names = [one.priors[i] for i in shared], [one.names[i] for i in shared]
         shown, spreads = list(names), []
-        for place, start in self._starts():
-            own = one.names[place]
+        for index, start in self._starts():
+            own = one.names[index]
             spreads.append(start + 1)
-            laws += [one.laws[place], law_of(SPREAD, own), *[Normal(0, 1)] * len(self.populations)]
+            priors += [one.priors[index], prior_of(SPREAD, own), *[NormalPrior(0, 1)] * len(self.populations)]
             names += [own, f"spread of {own}", *(f"{own} of {name} in spreads" for name in self.populations)]
             shown += [f"{own} (common)", f"spread of {own}", *(f"{own} of {name}" for name in self.populations)]
-        spreads += [shared.index(place) for place in one.spreads if place in shared]
+        spreads += [shared.index(index) for index in one.spreads if index in shared]
         return Cells(
-            one.columns, tuple(names), tuple(laws), lambda theta: theta, None, (), tuple(shown), self._shown,
+            one.columns, tuple(names), tuple(priors), lambda theta: theta, None, (), tuple(shown), self._shown,
             one.unit, tuple(spreads),
         )  # fmt: skip
 
     def _shown(self, theta: Floats) -> Floats:
-        columns = [self.one.laws[place].natural(theta[:, k]) for k, place in enumerate(self._places[0])]
-        for place, start in self._starts():
-            law, mean, spread = self.one.laws[place], theta[:, start], np.exp(theta[:, start + 1])
+        columns = [self.one.priors[index].natural(theta[:, k]) for k, index in enumerate(self._indices[0])]
+        for index, start in self._starts():
+            prior, mean, spread = self.one.priors[index], theta[:, start], np.exp(theta[:, start + 1])
             steps = theta[:, start + 2 : start + 2 + len(self.populations)]
-            columns += [law.natural(mean), spread, *law.natural(mean[:, None] + spread[:, None] * steps).T]
+            columns += [prior.natural(mean), spread, *prior.natural(mean[:, None] + spread[:, None] * steps).T]
         return np.stack(columns, axis=1)
 
     def own(self, theta: Floats, number: int) -> Floats:
         """Return rows of the parameters of one population."""
-        shared = self._places[0]
+        shared = self._indices[0]
         found = np.empty((len(theta), self.one.dimension))
         found[:, shared] = theta[:, : len(shared)]
-        for place, start in self._starts():
-            found[:, place] = theta[:, start] + np.exp(theta[:, start + 1]) * theta[:, start + 2 + number]
+        for index, start in self._starts():
+            found[:, index] = theta[:, start] + np.exp(theta[:, start + 1]) * theta[:, start + 2 + number]
         return found
 
     def pull_back(self, theta: Floats, slope: Floats, number: int) -> Floats:
         """Return the derivative by all parameters, given that by those of one population."""
-        shared = self._places[0]
+        shared = self._indices[0]
         found = np.zeros_like(theta)
         found[:, : len(shared)] = slope[:, shared]
-        for place, start in self._starts():
-            spread, step, by = np.exp(theta[:, start + 1]), theta[:, start + 2 + number], slope[:, place]
+        for index, start in self._starts():
+            spread, step, by = np.exp(theta[:, start + 1]), theta[:, start + 2 + number], slope[:, index]
             found[:, start], found[:, start + 1], found[:, start + 2 + number] = by, by * spread * step, by * spread
         return found
 
@@ -146,7 +146,7 @@ class Layout:
 class Populations:
     """A program for each of several populations, and which parameters differ between them."""
 
-    parts: Mapping[str, Target]
+    parts: Mapping[str, ProgramTarget]
     exchangeable: tuple[str, ...]
 
     @property
@@ -156,7 +156,7 @@ class Populations:
 
     @property
     def is_rough(self) -> bool:
-        """Tell whether a derivative is taken by differences."""
+        """Return whether a derivative is taken by differences."""
         return any(part.is_rough for part in self.parts.values())
 
     def expected(self, theta: Floats) -> Floats | None:
@@ -164,23 +164,23 @@ class Populations:
         return None
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> PopulationLayout:
         """Return where the parameters stand."""
-        return Layout(next(iter(self.parts.values())).cells, self.populations, self.exchangeable)
+        return PopulationLayout(next(iter(self.parts.values())).cells, self.populations, self.exchangeable)
 
     @property
     def cells(self) -> Cells:
-        """Return names, laws and what is shown, of all populations together."""
+        """Return names, distributions and what is shown, of all populations together."""
         return self.layout.cells
 
     def values(self, theta: Floats) -> Floats:
         """Return log densities alone."""
-        return self.cells.log_prior(theta)[0] + self.told_values(theta)
+        return self.cells.log_prior(theta)[0] + self.log_likelihoods(theta)
 
-    def told_values(self, theta: Floats) -> Floats:
+    def log_likelihoods(self, theta: Floats) -> Floats:
         """Return the sum of all log likelihoods alone."""
         parts = enumerate(self.parts.values())
-        return np.asarray(sum(part.told_values(self.layout.own(theta, number)) for number, part in parts))
+        return np.asarray(sum(part.log_likelihoods(self.layout.own(theta, number)) for number, part in parts))
 
     def told(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return the sum of all log likelihoods, and its derivative."""

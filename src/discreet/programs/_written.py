@@ -25,13 +25,13 @@ def program_written(text: str) -> Family | str:
         )
     keys: dict[str, object] = {}
     for prior in priors:
-        key, equals, law = (part.strip() for part in prior.partition("="))
+        key, equals, value = (part.strip() for part in prior.partition("="))
         if not equals:
             raise DeclarationError(
                 f"A prior must be written with '=', as in 'normal; mean = Normal(0, 1)'; got {prior!r}. Nothing was "
                 "read."
             )
-        keys[key] = law
+        keys[key] = value
     if "trials" in keys:
         try:
             keys["trials"] = int(str(keys["trials"]))

@@ -7,7 +7,7 @@ With A = X'X, b = X'y, r = y'y - b'A^-1 b, l the precision of the prior and f = 
                                - (b'A^-1 b - b'(A + sigma^2 l I)^-1 b) / (2 sigma^2) + const,
 
 the first two terms from sigma^2 ~ InverseGamma(a, c) and r ~ sigma^2 chi-square(n - d), the others from b given A. So a
-coefficient is a mixture of normal laws over a grid of sigma^2; a known sigma is a grid of one point.
+coefficient is a mixture of normal distributions over a grid of sigma^2; a known sigma is a grid of one point.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ _NODES, _REACH = 161, 10.0  # of the grid of log sigma^2, and how many standard 
 
 
 def exact_coefficients(model: LinearRegression, moments: Moments, size: int) -> list[NormalMixture]:
-    """Return the law of every coefficient, in the units of the table."""
+    """Return the distribution of every coefficient, in the units of the table."""
     values, vectors = np.linalg.eigh(moments.squares)
     turned, values = vectors.T @ moments.products, np.maximum(values, 0.0)
     variances, weights = _noise(model, values, turned, float(moments.total), size)

@@ -23,7 +23,7 @@ _PIECE = re.compile(r"`[^`]*`|[~+:*^()]|[^`~+:*^()]+")
 _SIGNS = frozenset("~+:*^()")
 
 
-class Formula(NamedTuple):
+class LinearFormula(NamedTuple):
     """The target, the features and the products of features that a formula names, each once."""
 
     target: str
@@ -31,15 +31,15 @@ class Formula(NamedTuple):
     terms: list[tuple[str, ...]]
 
 
-def read_formula(formula: str, declared: Collection[str] = ()) -> Formula:
+def read_formula(formula: str, declared: Collection[str] = ()) -> LinearFormula:
     """Return what a formula names. Odd names stand between backquotes; `1` is the intercept, which is always there.
 
     A summand that is the name of a declared column is that column, whatever signs are in it.
 
     >>> read_formula("income ~ age*ward + age^2 + `blood + sugar`")
-    Formula(target='income', features=['age', 'ward', 'blood + sugar'], terms=[('age', 'ward'), ('age', 'age')])
+    LinearFormula(target='income', features=['age', 'ward', 'blood + sugar'], terms=[('age', 'ward'), ('age', 'age')])
     >>> read_formula("income ~ 1")
-    Formula(target='income', features=[], terms=[])
+    LinearFormula(target='income', features=[], terms=[])
     """
     pieces = [piece.strip() for piece in _PIECE.findall(formula) if piece.strip()]
     sides = _split(pieces, "~", formula)
@@ -51,7 +51,7 @@ def read_formula(formula: str, declared: Collection[str] = ()) -> Formula:
     features = dict.fromkeys(each[0] for each in products if len(each) == 1)
     order = list(features) + [name for each in products for name in each]
     terms = dict.fromkeys(tuple(sorted(each, key=order.index)) for each in products if len(each) > 1)
-    return Formula(sides[0][0].strip("`"), list(features), list(terms))
+    return LinearFormula(sides[0][0].strip("`"), list(features), list(terms))
 
 
 def _misread(formula: str, wrong: str) -> DeclarationError:

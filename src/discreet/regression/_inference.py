@@ -1,4 +1,4 @@
-"""The true moments of a regression as weighted draws, and the coefficients that they give: a normal law for each."""
+"""The true moments of a regression as weighted draws, and the normal coefficients given each."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ _CHUNK = 4096  # states processed together
 
 
 @dataclass(frozen=True, eq=False)
-class MomentReading:
+class MomentSolution:
     """Draws of the true moments (`released`) and of sigma^2 (`variance`) with their weights, and how they were found.
 
     `pareto_shape` is that of the weights of draws of the noise; it is NaN where particles were tempered.
@@ -69,14 +69,14 @@ class MomentReading:
         """Return E[w | moments] in public units, for every draw."""
         return self._given[0]
 
-    def coefficient(self, place: int) -> NormalMixture:
-        """Return the law of a coefficient, in the units of the table."""
+    def coefficient(self, index: int) -> NormalMixture:
+        """Return the distribution of a coefficient, in the units of the table."""
         _, centres, deviations = self._given
-        return NormalMixture(centres[:, place], deviations[:, place], self.grouped)
+        return NormalMixture(centres[:, index], deviations[:, index], self.grouped)
 
     @cached_property
     def noise(self) -> WeightedDraws:
-        """Return the law of sigma, in the units of the target."""
+        """Return the distribution of sigma, in the units of the target."""
         return WeightedDraws(np.sqrt(self.variance) * self.model.ranges[self.model.target].half, self.grouped)
 
     @cached_property
@@ -105,8 +105,8 @@ class MomentReading:
 
     def states(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Draw moments, then w in public units, and sigma^2."""
-        places = self.grouped.chosen(count, generator)
-        variance, released = self.variance[places], self.released[places]
+        indices = self.grouped.chosen(count, generator)
+        variance, released = self.variance[indices], self.released[indices]
         means, roots = coefficients_given(self.model, self.size, released, variance)
         steps = generator.standard_normal(means.shape)
         return released, means + np.einsum("...ij,...j->...i", roots, steps), variance

@@ -1,6 +1,7 @@
 """The true moments of a regression behind noise: which are possible, and how likely each is under the model.
 
-A reader has z = (A, b) + u with noise u of a public law. So the true moments are z - u, and with a flat prior for A
+A reader has z = (A, b) + u with noise u of a public distribution. So the true moments are z - u, and with a flat prior
+for A
 
     p(u | z) ~ P(u) 1[z - u possible] L(z - u),    L(A, b) = N(b; 0, A A / l + sigma^2 A),
 

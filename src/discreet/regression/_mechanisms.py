@@ -21,7 +21,7 @@ lies in a cube, whose norm is max_j |u_j| / G. The output z = s + u has noise u 
 h the Eulerian numbers of type B. By the triangle inequality no output is more than e^epsilon times likelier under one
 of two neighbours than under the other: pure epsilon-differential privacy. One radius serves all numbers, so their
 standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise. Among other releases it
-costs what one Laplace number costs, whatever D is: that is the law of its privacy loss (`noise.cube`).
+costs what one Laplace number costs, whatever D is: that is the distribution of its privacy loss (`noise.cube`).
 
 LaplaceMoments: independent two-sided geometric noise on every moment, for comparison.
 
@@ -68,7 +68,7 @@ from discreet.tables import gaussian_delta
 
 
 @dataclass(frozen=True)
-class Moments(Quantities):
+class MomentQuantities(Quantities):
     """The moments of a regression: sums of products, each moved by at most the layout's reach G by one record."""
 
     model: LinearRegression
@@ -123,7 +123,7 @@ LEAST_RATE = Fraction(1, 2**44)
 
 @dataclass(frozen=True, init=False, repr=False)
 class NoisyMoments(Additive[LinearRegression]):
-    """Moments of a regression plus integer noise of a law that does not depend on them."""
+    """Moments of a regression plus integer noise of a distribution that does not depend on them."""
 
     model: LinearRegression
     size: int
@@ -144,8 +144,8 @@ class NoisyMoments(Additive[LinearRegression]):
         object.__setattr__(self, "epsilon", number)
 
     @cached_property
-    def quantities(self) -> Moments:
-        return Moments(self.model)
+    def quantities(self) -> MomentQuantities:
+        return MomentQuantities(self.model)
 
     def checked(self, counts: ArrayLike) -> Wholes:
         return self.model.moments(counts)
@@ -313,9 +313,9 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
         check_rate(self.epsilon / self.model.layout.reach)
 
     @property
-    def coding(self) -> "Coding":
+    def coding(self) -> "RecordCoordinates":
         """Return how the released numbers are composed of products of coordinates."""
-        return Coding(self.model)
+        return RecordCoordinates(self.model)
 
     @cached_property
     def noise(self) -> Cone:
@@ -349,8 +349,8 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
     def _probes(self) -> Counts:
         """Return the contributions of records at their bounds and of some between them."""
         columns: dict[str, list[object]] = {}
-        for place, bounds in enumerate(self.model.bounds, 1):
-            shares = np.arange(1, _PROBES + 1) * _GOLDEN * place % 1
+        for index, bounds in enumerate(self.model.bounds, 1):
+            shares = np.arange(1, _PROBES + 1) * _GOLDEN * index % 1
             columns[bounds.name] = (float(bounds.low) + shares * 2 * bounds.half).tolist()
         for column in columns_of_levels(self.model):
             columns[column.name] = [column.levels[k % len(column.levels)] for k in range(_PROBES)]
@@ -360,7 +360,7 @@ class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
 
 
 @dataclass(frozen=True)
-class Coding:
+class RecordCoordinates:
     """The coordinates v of a record, the body of vv', and the released numbers as sums of its entries.
 
     With an intercept v_0 = 1 is the first of them and an indicator I is the coordinate 2 I - 1, so that its square is
@@ -372,7 +372,7 @@ class Coding:
 
     @property
     def is_signed(self) -> bool:
-        """Tell whether there is a constant, by which indicators are coded +1 and -1."""
+        """Return whether there is a constant, by which indicators are coded +1 and -1."""
         return any(coordinate.factor is None for coordinate in self.model.layout.coordinates)
 
     @cached_property
@@ -393,7 +393,7 @@ class Coding:
         return ((0, Fraction(1, 2)), (factor + 1, Fraction(1, 2))) if half else ((factor + 1, Fraction(1)),)
 
     @cached_property
-    def places(self) -> list[int]:
+    def indices(self) -> list[int]:
         """Return the factor of every coordinate: the constant, if there is one, then all in their order."""
         return [*([CONSTANT] if self.is_signed else []), *range(len(self.model.layout.plan.factors))]
 
@@ -405,7 +405,7 @@ class Coding:
         """
         layout = self.model.layout
         alike: dict[tuple[int, int], list[tuple[int, int]]] = {number: [] for number in layout.products}
-        for pair in combinations_with_replacement(self.places, 2):
+        for pair in combinations_with_replacement(self.indices, 2):
             if (number := layout.product(*pair)) in alike:
                 alike[number].append(pair)
         weights = zip(alike.values(), layout.weights.tolist(), strict=True)
@@ -416,8 +416,8 @@ class Coding:
         for first, second in pairs:
             for (i, one), (j, two) in product(self.form(first), self.form(second)):
                 if i != j or not self.body.fixed[i]:
-                    place = max(i, j), min(i, j)
-                    found[place] = found.get(place, Fraction(0)) + one * two * unit
+                    index = max(i, j), min(i, j)
+                    found[index] = found.get(index, Fraction(0)) + one * two * unit
         return tuple((i, j, factor) for (i, j), factor in sorted(found.items()))
 
     def matrix(self, contribution: Counts) -> list[list[Fraction]]:
@@ -425,7 +425,7 @@ class Coding:
         layout = self.model.layout
         rows = zip(layout.products, np.asarray(contribution).tolist(), layout.weights.tolist(), strict=True)
         values = {number: Fraction(value, weight) for number, value, weight in rows}
-        forms = [self._coordinate(place) for place in self.places]
+        forms = [self._coordinate(index) for index in self.indices]
         return [[self._entry(values, one, two) for two in forms] for one in forms]
 
     def _coordinate(self, factor: int) -> Form:

@@ -46,7 +46,7 @@ from discreet.records import (
     measure_of,
     whole_column,
 )
-from discreet.regression._moments import Layout, Moments, sum_moments
+from discreet.regression._moments import MomentLayout, Moments, sum_moments
 from discreet.regression._prior import InverseGamma as InverseGamma
 from discreet.regression._prior import ReaderPrior
 from discreet.regression._terms import Names, checked_terms, coordinates_of, expansion, reach_of
@@ -168,11 +168,11 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return {bounds.name: bounds for bounds in self.bounds}
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> MomentLayout:
         """Return which moments are released, and how they are read."""
         coordinates = coordinates_of(self.features, self.terms, self.ranges, self.intercept)
         target = measure_of(self.ranges[self.target])
-        return Layout(coordinates, target, self.noise_prior is not None, self.grid)
+        return MomentLayout(coordinates, target, self.noise_prior is not None, self.grid)
 
     @property
     def noise_prior(self) -> InverseGamma | None:
@@ -238,7 +238,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return Statistics(self, sums * self.layout.weights, records)
 
     def rehearse(self, made_up: object) -> Wholes:
-        """Return the moments of made-up records as plain numbers, for `simulate`. Never give it real records."""
+        """Return the moments of simulated records as plain numbers, for `simulate`. Never give it real records."""
         sums, _ = sum_moments(made_up, self.layout.plan)
         return sums * self.layout.weights
 
@@ -250,7 +250,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         columns: dict[str, list[object]] = {b.name: [float(b.low), b.middle, float(b.high)] for b in self.bounds}
         columns |= {column.name: list(column.levels) for column in self.features if isinstance(column, Column)}
         records, _ = all_or_some([len(values) for values in columns.values()], most)
-        named = [{n: [columns[n][place]] for n, place in zip(columns, record, strict=True)} for record in records]
+        named = [{n: [columns[n][index]] for n, index in zip(columns, record, strict=True)} for record in records]
         return np.unique(np.stack([self.rehearse(record) for record in named]), axis=0), False
 
     def parts(self) -> Iterator["LinearRegression"]:
@@ -297,7 +297,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return informed_regression(self, own)
 
     @property
-    def counted(self) -> Layout:
+    def counted(self) -> MomentLayout:
         return self.layout
 
     @property
@@ -323,8 +323,8 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         """Return the mean and the width of every coefficient given exact moments, sigma being known or not."""
         from discreet.regression._exact import exact_coefficients
 
-        laws = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
-        return [(law.mean, law.interval(level).width) for law in laws]
+        distributions = exact_coefficients(self, self.layout.unpack(statistics.astype(float), size), size)
+        return [(distribution.mean, distribution.interval(level).width) for distribution in distributions]
 
     def by_name(self, parameters: Parameters) -> dict[str, float]:
         """Return the coefficients in the units of the table."""
@@ -335,7 +335,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return np.zeros(self.dimension)
 
     def moments(self, values: ArrayLike) -> Wholes:
-        """Return made-up moments as an array, after checking their shape. Secret statistics are refused."""
+        """Return simulated moments as an array, after checking their shape. Secret statistics are refused."""
         if isinstance(values, Statistics):
             raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
         rows = np.asarray(values)

@@ -44,7 +44,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Layout:
+class MomentLayout:
     """Which numbers are released for these coordinates, and how X'X, X'y and y'y are made from them."""
 
     coordinates: tuple[Coordinate, ...]
@@ -72,7 +72,7 @@ class Layout:
         return tuple(Shape.of(factor) for factor in (*self._factors, None))
 
     @cached_property
-    def _places(self) -> tuple[int, ...]:
+    def _indices(self) -> tuple[int, ...]:
         numbered = iter(range(len(self._factors)))
         return tuple(CONSTANT if c.factor is None else next(numbered) for c in self.coordinates)
 
@@ -98,11 +98,11 @@ class Layout:
     @cached_property
     def _square_products(self) -> dict[tuple[int, int], tuple[int, int] | None]:
         d = self.dimension
-        return {(i, j): self.product(self._places[i], self._places[j]) for i in range(d) for j in range(i, d)}
+        return {(i, j): self.product(self._indices[i], self._indices[j]) for i in range(d) for j in range(i, d)}
 
     @cached_property
     def _target_products(self) -> list[tuple[int, int] | None]:
-        return [self.product(place, len(self._factors) - 1) for place in self._places]
+        return [self.product(index, len(self._factors) - 1) for index in self._indices]
 
     @cached_property
     def products(self) -> tuple[tuple[int, int], ...]:
@@ -123,7 +123,7 @@ class Layout:
         return np.array([2 if self._is_positive(*product) else 1 for product in self.products], dtype=np.int64)
 
     def _is_positive(self, first: int, second: int) -> bool:
-        """Tell whether a product is never negative: a square, or a product of two indicators."""
+        """Return whether a product is never negative: a square, or a product of two indicators."""
         return first == second or not (second == CONSTANT or self._shapes[first].powers or self._shapes[second].powers)
 
     @cached_property
@@ -151,13 +151,13 @@ class Layout:
     @cached_property
     def _index(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return where each entry of X'X and X'y stands among the released numbers, then a zero, then the size."""
-        place = {product: k for k, product in enumerate(self.products)}
+        index = {product: k for k, product in enumerate(self.products)}
         zero, d = len(self.products), self.dimension
         squares = np.full((d, d), zero)
         for (i, j), product in self._square_products.items():
             known = zero + 1 if i == j else zero
-            squares[i, j] = squares[j, i] = known if product is None else place[product]
-        return squares, np.array([place[product] for product in self._target_products if product is not None])
+            squares[i, j] = squares[j, i] = known if product is None else index[product]
+        return squares, np.array([index[product] for product in self._target_products if product is not None])
 
     def unpack(self, released: NDArray[np.generic], size: int) -> Moments:
         """Return X'X = sum a a' / (d M^2), X'y = sum a a_y / (sqrt(d) M^2) and y'y = sum a_y^2 / M^2."""
@@ -173,8 +173,8 @@ class Layout:
         """Return rows of released numbers with other X'y, and other y'y if that is released; X'X stays."""
         found = np.array(released, dtype=float)
         scale = self.weights * float(self.grid) ** 2
-        places = self._index[1]
-        found[..., places] = products * np.sqrt(self.dimension) * scale[places]
+        indices = self._index[1]
+        found[..., indices] = products * np.sqrt(self.dimension) * scale[indices]
         if self.with_total:
             found[..., -1] = total * scale[-1]
         return found

@@ -26,8 +26,8 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import whole
 from discreet.inference import (
+    IntervalLine,
     Intervals,
-    Line,
     Observed,
     Posterior,
     PosteriorSample,
@@ -41,7 +41,7 @@ from discreet.mechanism import sized
 from discreet.noise import has_density
 from discreet.privacy import percent_text
 from discreet.records import Column
-from discreet.regression._inference import MomentReading
+from discreet.regression._inference import MomentSolution
 from discreet.regression._model import LinearRegression
 from discreet.regression._terms import written
 from discreet.release import Release
@@ -102,18 +102,18 @@ class Prediction(NamedTuple):
     high: float
 
 
-class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
+class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
     """The posterior of the regression coefficients, in the units of the table, with the noise accounted for."""
 
     def __init__(
         self,
         model: LinearRegression,
         releases: Sequence[Release[LinearRegression]],
-        readings: Sequence[MomentReading],
+        solutions: Sequence[MomentSolution],
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (reading,) = readings
-        self.reading = reading
+        (solution,) = solutions
+        self.solution = solution
 
     def __repr__(self) -> str:
         return f"<posterior of {self.model.target!r} given {self.releases[0].label!r}: R-hat {self.r_hat:.3f}>"
@@ -140,25 +140,25 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def method(self) -> str:
-        return self.reading.method
+        return self.solution.method
 
     @property
     def log_evidence(self) -> float | None:
-        """Return log P(X'y and y'y | X'X) in public units, with a flat prior for X'X; nothing if it is not known.
+        """Return log P(X'y and y'y | X'X) in public units, with a flat prior for X'X; None if it is not known.
 
         Differences between priors that read the same releases are log Bayes factors.
         """
-        return None if isnan(self.reading.log_evidence) else self.reading.log_evidence
+        return None if isnan(self.solution.log_evidence) else self.solution.log_evidence
 
     @property
     def log_evidence_error(self) -> float | None:
         """Return the Monte Carlo error of the log evidence."""
-        return None if isnan(self.reading.log_evidence) else self.reading.log_evidence_error
+        return None if isnan(self.solution.log_evidence) else self.solution.log_evidence_error
 
     @cached_property
     def information(self) -> float:
         """Return about how many nats the release tells: KL(closest Gaussian || prior) of the scaled coefficients."""
-        weights = self.reading.draw(_KEPT, np.random.default_rng(0))[0]
+        weights = self.solution.draw(_KEPT, np.random.default_rng(0))[0]
         precision, mean = float(self.model.prior_precision), weights.mean(axis=0)
         spread = precision * np.atleast_2d(np.cov(weights.T))
         far = np.trace(spread) + precision * mean @ mean - len(mean)
@@ -169,18 +169,18 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         low, high = self.noise.interval(level)
         noise = {"mean": self.noise.mean, "low": low, "high": high, "monte_carlo_error": self.noise.standard_error}
         found: dict[str, object] = {"target": self.model.target, "noise_sd": noise, "r_hat": self.r_hat}
-        found |= {"effective_size": self.effective_size, "tail_effective_size": self.reading.tail_size}
-        if not isnan(self.reading.pareto_shape):
-            found["pareto_k"] = self.reading.pareto_shape
+        found |= {"effective_size": self.effective_size, "tail_effective_size": self.solution.tail_size}
+        if not isnan(self.solution.pareto_shape):
+            found["pareto_k"] = self.solution.pareto_shape
         return found | {"log_evidence_error": self.log_evidence_error, "monte_carlo_errors": self.errors(level)}
 
     def errors(self, level: float = 0.9) -> dict[str, dict[str, float]]:
         """Return the Monte Carlo errors of the mean and of both ends of the interval, of every coefficient."""
         found = {}
         for name in self.model.names:
-            law = self.coefficient(name)
-            low, high = law.interval_errors(level)
-            found[name] = {"mean": law.standard_error, "low": low, "high": high}
+            distribution = self.coefficient(name)
+            low, high = distribution.interval_errors(level)
+            found[name] = {"mean": distribution.standard_error, "low": low, "high": high}
         return found
 
     def remarks(self, level: float = 0.9) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
                 name, reach = self._name_with_bounds(row.quantity), reaches[row.quantity]
                 mean, low, high = row.texts
                 text = f"{mean}  ({low} to {high})"
-                lines.append(Line(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
+                lines.append(IntervalLine(name, reach * row.mean, reach * row.low, reach * row.high, text=text))
         return Intervals(
             f"Change in {target} when a column goes from its lower to its upper bound, or from the reference level: "
             f"mean and {percent_text(level)} interval. {self.model.missing_in_words}",
@@ -256,17 +256,17 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     @property
     def r_hat(self) -> float:
         """Return the largest R-hat of all coefficients and of sigma; near 1 if independent groups of draws agree."""
-        return self.reading.r_hat
+        return self.solution.r_hat
 
     @property
     def effective_size(self) -> float:
         """Return how many independent draws the reading is worth, for the worst of all coefficients and sigma."""
-        return self.reading.effective_size
+        return self.solution.effective_size
 
     @cached_property
-    def laws(self) -> dict[str, NormalMixture]:
+    def distributions(self) -> dict[str, NormalMixture]:
         """Return the distribution of every coefficient."""
-        return {name: self.reading.coefficient(place) for place, name in enumerate(self.model.names)}
+        return {name: self.solution.coefficient(index) for index, name in enumerate(self.model.names)}
 
     def keys(self) -> tuple[str, ...]:
         """Return the names of the coefficients."""
@@ -274,15 +274,17 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
 
     @property
     def mean(self) -> Mapping[str, float]:
-        return self._by_key(self.laws[name].mean for name in self.model.names)
+        return self._by_key(self.distributions[name].mean for name in self.model.names)
 
     @property
     def sd(self) -> Mapping[str, float]:
-        return self._by_key(self.laws[name].sd for name in self.model.names)
+        return self._by_key(self.distributions[name].sd for name in self.model.names)
 
     def _intervals(self, level: float) -> dict[str, Interval]:
         if level not in self._known_intervals:
-            self._known_intervals[level] = {name: law.interval(level) for name, law in self.laws.items()}
+            self._known_intervals[level] = {
+                name: distribution.interval(level) for name, distribution in self.distributions.items()
+            }
         return self._known_intervals[level]
 
     @cached_property
@@ -296,22 +298,22 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         """
         widths = {name: interval.width for name, interval in self._intervals(level).items()}
         return {
-            name: max(0.0, 1 - law.known_width(level) / widths[name]) if widths[name] > 0 else 0.0
-            for name, law in self.laws.items()
+            name: max(0.0, 1 - distribution.known_width(level) / widths[name]) if widths[name] > 0 else 0.0
+            for name, distribution in self.distributions.items()
         }
 
     def coefficient(self, name: str) -> NormalMixture:
         """Return the distribution of one coefficient."""
-        return self.laws[self.model.names[self._place(name)]]
+        return self.distributions[self.model.names[self._index(name)]]
 
     @property
     def noise(self) -> WeightedDraws:
         """Return the distribution of the noise's standard deviation, in the units of the target."""
-        return self.reading.noise
+        return self.solution.noise
 
     def _weights(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw w in public units and sigma^2."""
-        return self.reading.draw(whole(count, "count", most=10**7), generator)
+        return self.solution.draw(whole(count, "count", most=10**7), generator)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw rows of `coefficient`, in the order of `model.names`, and `noise_sd`, in the units of the table."""
@@ -320,7 +322,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw coefficients and noise with the moments behind them."""
         generator = np.random.default_rng(seed)
-        moments, weights, variance = self.reading.states(whole(count, "count", most=10**7), generator)
+        moments, weights, variance = self.solution.states(whole(count, "count", most=10**7), generator)
         return PosteriorSample(self._in_units(weights, variance), moments)
 
     def _in_units(self, weights: Floats, variance: Floats) -> dict[str, Floats]:
@@ -386,5 +388,5 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentReading):
         design, half = self.model.design(rows), self.model.ranges[self.model.target].half
         weights, variance = self._weights(_KEPT, np.random.default_rng(0))
         variances = np.einsum("ij,jk,ik->i", design, np.atleast_2d(np.cov(weights.T)), design)
-        means = design @ self.reading.grouped.mean(self.reading.centres) * half
+        means = design @ self.solution.grouped.mean(self.solution.centres) * half
         return means + self.model.ranges[self.model.target].middle, half * np.sqrt(variances + variance.mean())

@@ -1,4 +1,4 @@
-"""Made-up records of a regression: coefficients from the prior, evenly spread features, and noise around the line.
+"""Simulated records of a regression: coefficients from the prior, evenly spread features, and noise around the line.
 
 The deviation sigma of the noise is the declared one, or drawn from its prior given that it is at most .4 (of half the
 target's range): beyond that, bounds would clip what the model takes for normal. Coefficients are shrunk where the line
@@ -14,12 +14,12 @@ from discreet.records import Bounds, Wholes
 from discreet.regression._model import LinearRegression
 
 _BATCH = 50_000
-_ROOM, _LEAST_ROOM = 0.8, 0.2  # the part of the target's range within which made-up lines stay: at most, at least
+_ROOM, _LEAST_ROOM = 0.8, 0.2  # the part of the target's range within which simulated lines stay: at most, at least
 _MOST_NOISE = 0.4  # the largest sigma that is drawn from a prior, in half ranges
 
 
 def simulated_line(model: LinearRegression, size: int, generator: np.random.Generator) -> Simulated:
-    """Return moments of so many made-up records, and their coefficients in the units of the table."""
+    """Return moments of so many simulated records, and their coefficients in the units of the table."""
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     sigma = _noise(model, generator)
     room = min(_ROOM, max(_LEAST_ROOM, 1 - 2 * sigma))

@@ -17,7 +17,7 @@ from discreet._core.errors import ConvergenceWarning, DeclarationError, LittleIn
 from discreet.inference import EACH, ISLANDS, MOST_OPERATIONS, CostEstimate, Exactness, Particles, Problem, Solver
 from discreet.mathematics import MOST_SHAPE, Grouped, Smoothed, smoothed
 from discreet.noise import generator_of, has_density
-from discreet.regression._inference import MomentReading
+from discreet.regression._inference import MomentSolution
 from discreet.regression._likelihood import MomentTarget
 from discreet.regression._model import LinearRegression
 
@@ -48,15 +48,15 @@ class MomentsSolver(Solver):
                 "of the records, which it does not reveal. It comes without an interval; the mechanism's own "
                 "`coefficients` gives it in the units of the table"
             )
-        laws = [measurement.noise for measurement in problem.measurements]
-        if any(generator_of(law.structure) is None for law in laws):
+        distributions = [measurement.noise for measurement in problem.measurements]
+        if any(generator_of(distribution.structure) is None for distribution in distributions):
             return "its noise has no generator"
-        if sum(not has_density(law.structure) for law in laws) > 1:
+        if sum(not has_density(distribution.structure) for distribution in distributions) > 1:
             return "the noise of more than one of these releases has no density, so they cannot be read together"
         return None
 
     def unsuited(self, problem: Problem) -> str | None:
-        """Tell why this solver is not made for a problem: for its model, or for its evidence; nothing if it is."""
+        """Return why this solver is not made for a problem: for its model, or for its evidence; None if it is."""
         if not isinstance(problem.model, self.models):
             return f"it is about a {type(problem.model).__name__}"
         return self.unsupported_reason(problem)
@@ -71,21 +71,21 @@ class MomentsSolver(Solver):
         numbers = 2.0 * MOST_DRAWS * (len(problem.model.cells) + problem.model.dimension**2 / 8)
         return CostEstimate(what, operations, numbers, _SHARE_OF_MANY)
 
-    def solve(self, problem: Problem) -> MomentReading:
+    def solve(self, problem: Problem) -> MomentSolution:
         """Return draws of the true moments; the same problem always gives the same reading."""
         target = MomentTarget(problem.model, problem.size, problem.measurements)
         generator = np.random.default_rng(problem.seed)
-        reading = weighed(target, generator) or tempered(target, generator, problem)
-        if reading.r_hat > BAD_R_HAT:
+        solution = weighed(target, generator) or tempered(target, generator, problem)
+        if solution.r_hat > BAD_R_HAT:
             warnings.warn(
-                f"The particles for {problem.label!r} do not agree (R-hat {reading.r_hat:.2f}): its noise drowns the "
+                f"The particles for {problem.label!r} do not agree (R-hat {solution.r_hat:.2f}): its noise drowns the "
                 "moments. Use more records, fewer features or a larger epsilon.",
                 LittleInformationWarning,
                 stacklevel=2,
             )
-        return reading
+        return solution
 
-    def solve_many(self, problems: Sequence[Problem]) -> list[MomentReading]:
+    def solve_many(self, problems: Sequence[Problem]) -> list[MomentSolution]:
         """Return readings by a quarter of the draws; where too few of them count, as one release is read."""
         found = []
         for problem in problems:
@@ -116,8 +116,8 @@ def expected_stages(target: MomentTarget) -> float:
     return drowned + float(singular)
 
 
-def weighed(target: MomentTarget, generator: np.random.Generator, share: float = 1.0) -> MomentReading | None:
-    """Return draws of the noise with their weights, or nothing if too few of them count.
+def weighed(target: MomentTarget, generator: np.random.Generator, share: float = 1.0) -> MomentSolution | None:
+    """Return draws of the noise with their weights, or None if too few of them count.
 
     `share` is which part of the usual draws is made, and of what they must be worth.
     """
@@ -137,10 +137,10 @@ def weighed(target: MomentTarget, generator: np.random.Generator, share: float =
     rows = np.where(counting, np.arange(len(logs)), np.argmax(counting))  # what is impossible has no weight
     grouped = Grouped(found.weights, len(logs))
     evidence = found.log_mean, found.log_mean_error
-    return MomentReading(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
+    return MomentSolution(target.model, target.size, *target.states(normals[rows]), grouped, *evidence, found.shape)
 
 
-def tempered(target: MomentTarget, generator: np.random.Generator, problem: Problem) -> MomentReading:
+def tempered(target: MomentTarget, generator: np.random.Generator, problem: Problem) -> MomentSolution:
     """Return particles that were tempered on islands, then moved until they are worth enough draws."""
     most = problem.work_limit * MOST_OPERATIONS / (operations_of(target) * ISLANDS * EACH)
     particles = Particles(target, generator, most)
@@ -154,27 +154,27 @@ def tempered(target: MomentTarget, generator: np.random.Generator, problem: Prob
     for normals in particles.walk(max(LOOKS), _MOVES):
         states.append(target.states(normals))
         if len(states) in LOOKS or particles.is_spent:
-            reading = _reading_of(target, particles, states)
-            is_good = min(reading.effective_size, reading.tail_size) >= LEAST_WORTH and reading.r_hat <= GOOD_R_HAT
+            solution = _solution_of(target, particles, states)
+            is_good = min(solution.effective_size, solution.tail_size) >= LEAST_WORTH and solution.r_hat <= GOOD_R_HAT
             if is_good or particles.is_spent:
                 break
     if not is_good:
         warnings.warn(
-            f"{problem.label!r} was read by particles worth {reading.effective_size:.0f} independent draws (R-hat "
-            f"{reading.r_hat:.3f}); the goal is {LEAST_WORTH:.0f}.",
+            f"{problem.label!r} was read by particles worth {solution.effective_size:.0f} independent draws (R-hat "
+            f"{solution.r_hat:.3f}); the goal is {LEAST_WORTH:.0f}.",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return reading
+    return solution
 
 
-def _reading_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentReading:
+def _solution_of(target: MomentTarget, particles: Particles, states: list[tuple[Floats, Floats]]) -> MomentSolution:
     """Return all states of particles, island by island, with the evidence if the islands agree about it."""
     released, variance = (
         np.stack(part).reshape(len(states), ISLANDS, EACH, -1).swapaxes(0, 1) for part in zip(*states, strict=True)
     )
     value, error = particles.log_evidence
-    return MomentReading(
+    return MomentSolution(
         target.model,
         target.size,
         released.reshape(-1, released.shape[-1]),

@@ -134,7 +134,7 @@ def coordinates_of(
 
 def _choices(feature: str | Column, bounds: Mapping[str, Bounds]) -> list[Measure | Indicator]:
     if isinstance(feature, Column):
-        return [Indicator(feature, place) for place in range(1, len(feature.levels))]
+        return [Indicator(feature, index) for index in range(1, len(feature.levels))]
     return [measure_of(bounds[feature])]
 
 
@@ -153,9 +153,9 @@ def expansion(coordinates: Sequence[Coordinate], ranges: Mapping[str, Bounds]) -
 
     T_k((v - m) / h) = sum_p c_p v^p, m the middle and h half the width of the bounds of a column.
     """
-    places = {Shape.of(c.factor): place for place, c in enumerate((c for c in coordinates if c.factor is not None), 1)}
-    places[Shape.of(None)] = 0
-    found = np.zeros((len(coordinates), len(places)))
+    indices = {Shape.of(c.factor): index for index, c in enumerate((c for c in coordinates if c.factor is not None), 1)}
+    indices[Shape.of(None)] = 0
+    found = np.zeros((len(coordinates), len(indices)))
     for row, coordinate in zip(found, coordinates, strict=True):
         shape = Shape.of(coordinate.factor)
         series = [(name, _in_units(power, ranges[name])) for name, power in sorted(shape.powers)]
@@ -164,7 +164,7 @@ def expansion(coordinates: Sequence[Coordinate], ranges: Mapping[str, Bounds]) -
             powers = ((name, degree) for (name, _), degree in zip(series, degrees, strict=True) if degree)
             lower = Shape(frozenset(powers), shape.levels)
             if amount:
-                row[places[lower]] += amount
+                row[indices[lower]] += amount
     return found
 
 

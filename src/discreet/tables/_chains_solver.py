@@ -1,7 +1,7 @@
 """Tables of categories through choices, truncated draws or noise that is not a product, with too many tables to list.
 
 A table of categories is a graph of one variable, so the chains of graphs read it. The evidence comes from draws of a
-normal law around where the chains are, mixed with the prior (importance sampling): coordinates are few.
+normal distribution around where the chains are, mixed with the prior (importance sampling): coordinates are few.
 """
 
 from math import nan
@@ -20,7 +20,7 @@ from discreet.inference import (
     Problem,
     SampledTables,
     Solver,
-    Target,
+    TablesTarget,
     WeightedTables,
     around_draws,
     chains_for,
@@ -33,7 +33,7 @@ from discreet.inference import (
     unreadable,
 )
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 MOST_COORDINATES = 2_000
 """Tables of more cells are not sampled."""
@@ -68,23 +68,27 @@ class SampledTablesSolver(Solver):
         steps = 1.0 + min(cells, 30)
         words = f"running chains through a table of {cells} cells"
         operations = moves * chains * (steps * each + 15 * (2e3 + 100.0 * cells))
-        steps_of_counts = float(cells * (problem.size + 1))  # marginal laws, which hold every count between two draws
+        steps_of_counts = float(
+            cells * (problem.size + 1)
+        )  # marginal distributions, which hold every count between two draws
         return CostEstimate(words, operations, 8.0 * moves * chains * cells + 4.0 * cells**2 + steps_of_counts)
 
-    def solve(self, problem: Problem[Categories]) -> TableReading:
+    def solve(self, problem: Problem[Categories]) -> TableSolution:
         """Return draws of the table."""
         target = target_of(problem)
         read = SampledTables(target, problem.seed, lambda: (nan, nan))
         tables = _pool(read)
         evidence = _evidence(target, read, problem.seed)
         counts = WeightedTables.drawn(tables, np.ones(len(tables)), evidence, read.agreement.bulk)
-        return TableReading(problem.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
+        return TableSolution(problem.model, counts, evidence, read.method, tuple(read.agreement.errors.tolist()))
 
 
-def target_of(problem: Problem[Categories]) -> Target:
+def target_of(problem: Problem[Categories]) -> TablesTarget:
     """Return what chains sample."""
     alpha = np.array(problem.model.concentration, dtype=float)
-    return Target(table_coordinates(problem), fit_of(problem), [0], [alpha], _Near.of(problem) or around_draws(problem))
+    return TablesTarget(
+        table_coordinates(problem), fit_of(problem), [0], [alpha], _Near.of(problem) or around_draws(problem)
+    )
 
 
 def table_coordinates(problem: Problem[Categories]) -> Coordinates:
@@ -103,10 +107,10 @@ class _Near:
     def of(cls, problem: Problem[Categories]) -> "_Near | None":
         """Return where chains may start, if every cell of the table was measured by itself."""
         for measurement in (part for each in problem.observed if not each.is_margin for part in each.measurements):
-            places = measurement.of.single_cells
-            if places is not None and len(places) == len(problem.model.cells):
-                values, deviations = np.empty(len(places), dtype=np.int64), np.empty(len(places))
-                values[places], deviations[places] = measurement.values, np.sqrt(measurement.noise.variance)
+            indices = measurement.of.single_cells
+            if indices is not None and len(indices) == len(problem.model.cells):
+                values, deviations = np.empty(len(indices), dtype=np.int64), np.empty(len(indices))
+                values[indices], deviations[indices] = measurement.values, np.sqrt(measurement.noise.variance)
                 return cls(values, deviations)
         return None
 
@@ -121,13 +125,13 @@ def _pool(read: SampledTables) -> Counts:
     return np.asarray(read.pool[0].reshape(-1, read.pool[0].shape[-1]), dtype=np.int64)
 
 
-def _evidence(target: Target, read: SampledTables, seed: int) -> float:
+def _evidence(target: TablesTarget, read: SampledTables, seed: int) -> float:
     """Return the log evidence by proposals around the chains, half of them, and from the prior."""
     if target.coordinates.length > _FEW_COORDINATES:
         return nan
     generator = np.random.default_rng([seed, 3])
-    places = read.places
-    mean, covariance = places.mean(axis=1), 2 * np.atleast_2d(np.cov(places)) + 1e-6 * np.eye(len(places))
+    indices = read.places
+    mean, covariance = indices.mean(axis=1), 2 * np.atleast_2d(np.cov(indices)) + 1e-6 * np.eye(len(indices))
     root = np.linalg.cholesky(covariance)
     normals = generator.standard_normal((len(mean), _PROPOSED))
     near = np.arange(_PROPOSED) % 2 == 0

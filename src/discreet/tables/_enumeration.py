@@ -8,7 +8,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet.inference import CostEstimate, Observed, Problem, Solver, WeightedTables, most_tables
 from discreet.privacy import all_tables, number_of_tables
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 _PART = 4e6  # numbers that one call of a likelihood may make
 
@@ -36,25 +36,25 @@ class EnumerationSolver(Solver):
         each = sum(cost.operations for observed in problem.observed for cost in observed.costs)
         return CostEstimate(f"computing the likelihood of {tables} tables", tables * each, 20.0 * tables)
 
-    def solve(self, problem: Problem) -> TableReading:
+    def solve(self, problem: Problem) -> TableSolution:
         return self.in_turn()(problem)
 
-    def in_turn(self) -> Callable[[Problem], TableReading]:
+    def in_turn(self) -> Callable[[Problem], TableSolution]:
         """Return what reads problems of the same outputs: no likelihood of a table depends on the reader's prior."""
         known: list[Floats] = []
 
-        def solve(problem: Problem) -> TableReading:
+        def solve(problem: Problem) -> TableSolution:
             tables = all_tables(problem.size, len(problem.model.cells))
             if not known:
                 known.extend(table_likelihoods(observed, tables) for observed in problem.observed)
             counts = WeightedTables.listed(tables, sum(known, problem.model.log_evidence(tables)))
-            return TableReading(problem.model, counts, counts.log_sum)
+            return TableSolution(problem.model, counts, counts.log_sum)
 
         return solve
 
 
 def few_records(problem: Problem) -> bool:
-    """Tell whether all tables can be listed."""
+    """Return whether all tables can be listed."""
     cells = len(problem.model.cells)
     return number_of_tables(problem.size, cells, most_tables(cells)) <= most_tables(cells)
 

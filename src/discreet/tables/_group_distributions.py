@@ -1,7 +1,7 @@
 """Distributions of groups of cells: where the answers about a table come from, each group by itself or all together.
 
-The posterior of a table needs nothing from its laws beyond this interface, so every question is implemented once and
-answered either from its own noisy sums or from one joint reading.
+The posterior of a table needs nothing from its distributions beyond this interface, so every question is implemented
+once and answered either from its own noisy sums or from one joint reading.
 """
 
 from abc import ABC, abstractmethod
@@ -23,40 +23,40 @@ from discreet.mathematics.distributions import (
     batch_of,
     log_dirichlet_rows,
 )
-from discreet.tables._groupwise import OwnSums
-from discreet.tables._solution import TableReading
+from discreet.tables._groupwise import GroupwiseInference
+from discreet.tables._solution import TableSolution
 
 _NATS = 35.0  # strengths whose evidence lies further below the best have no weight
-_OFF = 3.0  # times the share left out of a sum: it moves that reading's law by as much, and its evidence among several
+_OFF = 3.0  # times the mass left out of a sum: it moves the distribution by as much, and the evidence
 
 
 class GroupDistributions(ABC):
     """What is known about groups of cells, each given by the indices of its cells."""
 
     @abstractmethod
-    def share(self, places: Counts) -> BetaMixture:
-        """Return the law of a group's probability."""
+    def share(self, indices: Counts) -> BetaMixture:
+        """Return the distribution of a group's probability."""
 
     are_opened = False
     """Whether intervals of shares, of rates in groups and of counts are extended to what is possible."""
-    are_own_sums = False
+    is_groupwise = False
     """Whether every question is answered from the noisy sums that it names."""
     weight_error: float | None = None
-    """How far laws of cells may be off in total variation, rounding aside; None if they were drawn."""
+    """How far distributions of cells may be off in total variation, rounding aside; None if they were drawn."""
 
-    def cells(self, places: Sequence[int]) -> MixtureBatch:
-        """Return the laws of single cells as rows of one batch: all are counts out of one total."""
-        found = batch_of([self.share(np.array([place])) for place in places])
+    def cells(self, indices: Sequence[int]) -> MixtureBatch:
+        """Return the distributions of single cells as rows of one batch: all are counts out of one total."""
+        found = batch_of([self.share(np.array([index])) for index in indices])
         assert found is not None
         return found
 
     @abstractmethod
     def between(self, one: Counts, two: Counts) -> BetaMixture:
-        """Return the law of theta_one / (theta_one + theta_two) for disjoint groups: Beta given both counts."""
+        """Return the distribution of theta_one / (theta_one + theta_two) for disjoint groups: Beta given the counts."""
 
     @abstractmethod
-    def count(self, places: Counts) -> CountDistribution:
-        """Return the law of how many of the records behind the releases fall into a group."""
+    def count(self, indices: Counts) -> CountDistribution:
+        """Return the distribution of how many of the records behind the releases fall into a group."""
 
     @abstractmethod
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
@@ -70,51 +70,51 @@ class JointPosterior(GroupDistributions):
     any weight, and its reading.
     """
 
-    def __init__(self, readings: Sequence[TableReading], kind: type[BetaMixture] = BetaMixture) -> None:
-        self.log_evidences, self.kind = np.array([reading.log_evidence for reading in readings]), kind
+    def __init__(self, solutions: Sequence[TableSolution], kind: type[BetaMixture] = BetaMixture) -> None:
+        self.log_evidences, self.kind = np.array([solution.log_evidence for solution in solutions]), kind
         self.are_opened = kind is Share
         self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
         believed = self.log_evidences > self.log_evidences.max() - _NATS
-        self.readings = tuple(reading for reading, kept in zip(readings, believed, strict=True) if kept)
+        self.solutions = tuple(solution for solution, kept in zip(solutions, believed, strict=True) if kept)
         self.shares = self.probabilities[believed]
-        self.weighed = [pair for pair in zip(self.shares.tolist(), self.readings, strict=True) if pair[0] > 0]
-        left_out = [reading.counts.lost for reading in self.readings if reading.mean_errors is None]
+        self.weighed = [pair for pair in zip(self.shares.tolist(), self.solutions, strict=True) if pair[0] > 0]
+        left_out = [solution.counts.lost for solution in self.solutions if solution.mean_errors is None]
         known = [share for share in left_out if share is not None]
-        is_summed = len(known) == len(self.readings)  # and not drawn
-        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(readings) if is_summed else None
-        self.draws = min((drawn for each in self.readings if (drawn := each.counts.draws) is not None), default=None)
+        is_summed = len(known) == len(self.solutions)  # and not drawn
+        self.weight_error = _OFF * max(known) + exp(-_NATS) * len(solutions) if is_summed else None
+        self.draws = min((drawn for each in self.solutions if (drawn := each.counts.draws) is not None), default=None)
 
-    def share(self, places: Counts) -> BetaMixture:
+    def share(self, indices: Counts) -> BetaMixture:
         parts = []
-        for share, reading in self.weighed:
-            alpha, (sums, weights) = reading.model.concentration, reading.counts.sum_of(places)
-            inside = alpha[places].sum() + sums
-            parts.append((share * weights, inside, alpha.sum() + reading.counts.total - inside))
+        for share, solution in self.weighed:
+            alpha, (sums, weights) = solution.model.concentration, solution.counts.sum_of(indices)
+            inside = alpha[indices].sum() + sums
+            parts.append((share * weights, inside, alpha.sum() + solution.counts.total - inside))
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
         return self.kind(weights, a, b, weight_error=self.weight_error, draws=self.draws)
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
-        found = np.zeros(len(self.readings[0].model.cells))
-        for share, reading in self.weighed:
-            alpha, laws = reading.model.concentration, reading.counts.marginals
-            a = (alpha + reading.counts.first)[:, None] + np.arange(laws.shape[1], dtype=float)
-            found += share * np.einsum("ij,ij->i", laws, of(a, float(alpha.sum() + reading.counts.total)))
+        found = np.zeros(len(self.solutions[0].model.cells))
+        for share, solution in self.weighed:
+            alpha, distributions = solution.model.concentration, solution.counts.marginals
+            a = (alpha + solution.counts.first)[:, None] + np.arange(distributions.shape[1], dtype=float)
+            found += share * np.einsum("ij,ij->i", distributions, of(a, float(alpha.sum() + solution.counts.total)))
         return found
 
-    def cells(self, places: Sequence[int]) -> MixtureBatch:
-        chosen, parts = np.asarray(places, dtype=np.int64), []
-        for share, reading in self.weighed:
-            first, alpha = reading.counts.first[chosen], reading.model.concentration
-            total = float(alpha.sum() + reading.counts.total)
-            parts.append(BetaRows.of(share * reading.counts.marginals[chosen], alpha[chosen] + first, total))
+    def cells(self, indices: Sequence[int]) -> MixtureBatch:
+        chosen, parts = np.asarray(indices, dtype=np.int64), []
+        for share, solution in self.weighed:
+            first, alpha = solution.counts.first[chosen], solution.model.concentration
+            total = float(alpha.sum() + solution.counts.total)
+            parts.append(BetaRows.of(share * solution.counts.marginals[chosen], alpha[chosen] + first, total))
         return MixtureBatch(parts)
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         parts, found = [], []
-        for share, reading in self.weighed:
-            alpha = reading.model.concentration
-            pairs = reading.counts.pair_of_sums(one, two)
+        for share, solution in self.weighed:
+            alpha = solution.model.concentration
+            pairs = solution.counts.pair_of_sums(one, two)
             parts.append((share * pairs.weights, alpha[one].sum() + pairs.first, alpha[two].sum() + pairs.second))
             found.append(pairs)
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -123,10 +123,10 @@ class JointPosterior(GroupDistributions):
         off = None if self.weight_error is None or len(known) < len(lost) else self.weight_error + max(known)
         return self.kind(weights, a, b, weight_error=off, draws=min(drawn, default=None))
 
-    def count(self, places: Counts) -> CountDistribution:
-        """Return the law of the group's true count."""
-        parts = [(share, *reading.counts.sum_of(places)) for share, reading in self.weighed]
-        return count_law(parts, int(self.weighed[0][1].counts.total) if self.are_opened else None)
+    def count(self, indices: Counts) -> CountDistribution:
+        """Return the distribution of the group's true count."""
+        parts = [(share, *solution.counts.sum_of(indices)) for share, solution in self.weighed]
+        return count_distribution(parts, int(self.weighed[0][1].counts.total) if self.are_opened else None)
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw all cells, and add up groups."""
@@ -143,55 +143,55 @@ class JointPosterior(GroupDistributions):
         shares = np.array([share for share, _ in self.weighed])
         numbers = generator.multinomial(count, shares / shares.sum())
         counts, logs = [], []
-        for number, (_, reading) in zip(numbers, self.weighed, strict=True):
+        for number, (_, solution) in zip(numbers, self.weighed, strict=True):
             if number:
-                counts.append(reading.counts.draw(int(number), generator))
-                logs.append(log_dirichlet_rows(reading.model.concentration + counts[-1], generator))
+                counts.append(solution.counts.draw(int(number), generator))
+                logs.append(log_dirichlet_rows(solution.model.concentration + counts[-1], generator))
         order = generator.permutation(count)
-        places = np.repeat(np.arange(len(numbers)), numbers)
-        return np.concatenate(counts)[order], np.concatenate(logs)[order], places[order]
+        indices = np.repeat(np.arange(len(numbers)), numbers)
+        return np.concatenate(counts)[order], np.concatenate(logs)[order], indices[order]
 
 
 class GroupwiseDistributions(GroupDistributions):
     """Each question is read from its own noisy sums: the groups it names and the rest, with a uniform prior."""
 
     are_opened = True  # since every share has a uniform prior
-    are_own_sums = True
+    is_groupwise = True
     weight_error = LOST
 
-    def __init__(self, sums: OwnSums, size: int) -> None:
+    def __init__(self, sums: GroupwiseInference, size: int) -> None:
         self._sums, self._size = sums, size
 
-    def share(self, places: Counts) -> Share:
-        parts = self._sums.parts(places)
-        counts, weights = parts.counts.sum_of(parts.places[0])
+    def share(self, indices: Counts) -> Share:
+        parts = self._sums.parts(indices)
+        counts, weights = parts.counts.sum_of(parts.indices[0])
         known, draws = parts.counts.lost, parts.counts.draws
         return Share(weights, _one_more(counts), _one_more(self._size - counts), weight_error=known, draws=draws)
 
-    def cells(self, places: Sequence[int]) -> MixtureBatch:
-        """Return the laws of single cells, computed together where cells are alike."""
-        if (found := self._sums.cells(np.asarray(places, dtype=np.int64))) is None:
-            return super().cells(places)
+    def cells(self, indices: Sequence[int]) -> MixtureBatch:
+        """Return the distributions of single cells, computed together where cells are alike."""
+        if (found := self._sums.cells(np.asarray(indices, dtype=np.int64))) is None:
+            return super().cells(indices)
         first, weights, kinds = found
         return MixtureBatch([BetaRows.of(weights, 1.0 + first, self._size + 2.0)], kinds)
 
     def between(self, one: Counts, two: Counts) -> Share:
-        """Return the law of the share that one group has of two, from three sums."""
+        """Return the distribution of the share that one group has of two, from three sums."""
         parts = self._sums.parts(one, two)
-        found = parts.counts.pair_of_sums(*parts.places[:2])
+        found = parts.counts.pair_of_sums(*parts.indices[:2])
         one_more = _one_more(found.first), _one_more(found.second)
         return Share(found.weights, *one_more, weight_error=found.lost, draws=found.draws)
 
-    def count(self, places: Counts) -> CountDistribution:
-        """Return the law of the group's true count."""
-        parts = self._sums.parts(places)
-        return count_law([(1.0, *parts.counts.sum_of(parts.places[0]))], self._size)
+    def count(self, indices: Counts) -> CountDistribution:
+        """Return the distribution of the group's true count."""
+        parts = self._sums.parts(indices)
+        return count_distribution([(1.0, *parts.counts.sum_of(parts.indices[0]))], self._size)
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         """Draw the counts of the groups and of the rest, then their probabilities."""
         generator, parts = np.random.default_rng(seed), self._sums.parts(*groups)
         tables = parts.counts.draw(whole(count, "count"), generator)
-        sums = np.stack([tables[:, own].sum(axis=1) for own in parts.places], axis=1)
+        sums = np.stack([tables[:, own].sum(axis=1) for own in parts.indices], axis=1)
         return log_dirichlet_rows(1.0 + sums, generator)[:, : len(groups)]
 
 
@@ -200,13 +200,15 @@ def _one_more(counts: Counts) -> Floats:
     return np.asarray(1.0 + counts, dtype=float)
 
 
-def count_law(laws: Sequence[tuple[float, Counts, Floats]], most: int | None = None) -> CountDistribution:
-    """Return a mixture of laws of counts, each with its share: the counts and their probabilities.
+def count_distribution(
+    distributions: Sequence[tuple[float, Counts, Floats]], most: int | None = None
+) -> CountDistribution:
+    """Return a mixture of distributions of counts, each with its share: the counts and their probabilities.
 
     If intervals are opened, `most` is the largest count that is possible.
     """
-    first = min(int(counts[0]) for _, counts, _ in laws)
-    table = np.zeros(max(int(counts[-1]) for _, counts, _ in laws) - first + 1)
-    for share, counts, weights in laws:
+    first = min(int(counts[0]) for _, counts, _ in distributions)
+    table = np.zeros(max(int(counts[-1]) for _, counts, _ in distributions) - first + 1)
+    for share, counts, weights in distributions:
         table[counts - first] += share * weights
     return CountDistribution(first, table, most)

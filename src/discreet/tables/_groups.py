@@ -2,7 +2,7 @@
 
 Of the n_g records of group g, y_g show the event. Each of these numbers is a sum of cells, and is read from its own
 noisy sum: A_g and B_g are the kernels of the summed noise (see `own_sums`), whatever further columns there are. Given a
-law of the rates, theta_g ~ Beta(kappa mu, kappa (1 - mu)), or all equal to mu where kappa is infinite,
+distribution of the rates, theta_g ~ Beta(kappa mu, kappa (1 - mu)), or all equal to mu where kappa is infinite,
 
     P(z, y, n | mu, kappa) = prod_g size_g(n_g) BetaBinomial(y_g; n_g, kappa mu, kappa (1 - mu)) A_g(y_g) B_g(n_g - y_g)
 
@@ -63,23 +63,23 @@ class Sizes:
         lengths = np.array([len(group.sizes) for group in groups])
         table = np.full((len(starts), int(lengths.max())), -inf)
         for row, group in zip(table, groups, strict=True):
-            row[: len(group.sizes)] = self._chances.of(group).log_law + group.log_prior
+            row[: len(group.sizes)] = self._chances.of(group).log_prob + group.log_prior
 
-        def log_weight(places: Counts, counts: Counts) -> Floats:
-            steps = counts - starts[places]
-            inside = (steps >= 0) & (steps < lengths[places])
-            return np.where(inside, table[places, np.where(inside, steps, 0)], -inf)
+        def log_weight(indices: Counts, counts: Counts) -> Floats:
+            steps = counts - starts[indices]
+            inside = (steps >= 0) & (steps < lengths[indices])
+            return np.where(inside, table[indices, np.where(inside, steps, 0)], -inf)
 
         weights = CellWeights(np.ones(len(starts)), log_weight)
         self.counts = LatentCounts(weights, starts, starts + lengths - 1, 0.0, size)
 
-    def hits(self, place: int) -> Floats:
+    def hits(self, index: int) -> Floats:
         """Return E[y | n] of one group for every possible n."""
-        return self._chances.of(self.groups[place]).expected
+        return self._chances.of(self.groups[index]).expected
 
-    def shares_of_hits(self, place: int, sizes: Counts) -> Floats:
+    def shares_of_hits(self, index: int, sizes: Counts) -> Floats:
         """Return P(y | n) of one group: a row for each of some sizes, over y = first_y, ..."""
-        return self._chances.of(self.groups[place]).given(sizes)
+        return self._chances.of(self.groups[index]).given(sizes)
 
 
 class BetaBinomials:
@@ -135,7 +135,7 @@ class HitsAndRest:
     log_sizes: Floats
 
     @property
-    def log_law(self) -> Floats:
+    def log_prob(self) -> Floats:
         """Return the log of the sum over all y and w of each size."""
         return np.concatenate([logs for _, logs in self._parts()])
 
@@ -213,17 +213,17 @@ def groups_of(
         raise DeclarationError(f"{by!r} has {len(column.levels)} levels; pooling needs three or more groups.")
     labels = labels_of(model, event, by)
     levels, held = labels // 2, set(labels.tolist())
-    for place, level in enumerate(column.levels):
-        if not {2 * place, 2 * place + 1} <= held:
+    for index, level in enumerate(column.levels):
+        if not {2 * index, 2 * index + 1} <= held:
             raise DeclarationError(f"{event!r} must be neither certain nor impossible in {by}={level}.")
     measurements = measured_parts(releases, labels)
     size, groups = sized(releases[0].mechanism).size, []
     ends = _windows(measurements, size)
     require(_work(ends[:, 1] - ends[:, 0] + 1, points), patience, "Nothing was compared.")
-    for place, level in enumerate(column.levels):
-        first_y, with_event = _likelihood(measurements, 2 * place, ends[2 * place])
-        first_w, without = _likelihood(measurements, 2 * place + 1, ends[2 * place + 1])
-        declared = float(model.concentration[levels == place].sum())
+    for index, level in enumerate(column.levels):
+        first_y, with_event = _likelihood(measurements, 2 * index, ends[2 * index])
+        first_w, without = _likelihood(measurements, 2 * index + 1, ends[2 * index + 1])
+        declared = float(model.concentration[levels == index].sum())
         alpha = declared if model.is_prior_declared else 2 / len(column.levels)
         groups.append(Group(str(level), alpha, first_y, first_w, with_event, without))
     return groups
@@ -232,9 +232,9 @@ def groups_of(
 def labels_of(model: Categories, event: object, by: str) -> Counts:
     """Return, for every cell, twice the index of its group, plus 1 where the event does not hold."""
     outside = np.ones(len(model.cells), dtype=np.int64)
-    outside[model.places(event)] = 0
-    place = [column.name for column in model.columns].index(by)
-    levels = np.unravel_index(np.arange(len(model.cells)), [len(each.levels) for each in model.columns])[place]
+    outside[model.cell_indices(event)] = 0
+    index = [column.name for column in model.columns].index(by)
+    levels = np.unravel_index(np.arange(len(model.cells)), [len(each.levels) for each in model.columns])[index]
     return np.asarray(2 * levels + outside)
 
 

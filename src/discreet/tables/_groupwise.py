@@ -13,7 +13,7 @@ Drawn probabilities add up within parts in the same way: those of Dirichlet(alph
 and k. Other evidence is summed out table by table if there are at most ten cells, every split inside a part being as
 likely as any other.
 
-The own sums of all single cells at once: cells of one block are alike, so one law of noise serves all of them.
+The own sums of all single cells at once: cells of one block are alike, so one distribution of noise serves all of them.
 """
 
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ from discreet.tables._model import Categories
 from discreet.tables._solver import TablesSolver
 
 
-def own_cells(problem: Problem[Categories], places: Counts | None = None) -> tuple[Counts, Floats, Counts] | None:
+def own_cells(problem: Problem[Categories], indices: Counts | None = None) -> tuple[Counts, Floats, Counts] | None:
     """Return the first count of the window of each cell (or of some), the probabilities in it, and the kind of each.
 
-    Each is read from its own noisy count and from the sum of all others, as `OwnSums` reads one group. Cells with the
-    same noisy counts are of one kind, which is read once. Nothing is returned where the noise of cells is not alike,
-    or where nothing but noisy counts of all cells would do.
+    Each is read from its own noisy count and from the sum of all others, as `GroupwiseInference` reads one group. Cells
+    with the same noisy counts are of one kind, which is read once. Nothing is returned where the noise of cells is not
+    alike, or where nothing but noisy counts of all cells would do.
     """
     cells = len(problem.model.cells)
     summed = summed_measurements(problem, np.minimum(np.arange(cells), 1))
@@ -49,7 +49,7 @@ def own_cells(problem: Problem[Categories], places: Counts | None = None) -> tup
         len(m.noise.blocks) != 1 or product_of(m.noise.structure) is None for m in problem.measurements
     ):
         return None
-    wanted = np.arange(cells) if places is None else places
+    wanted = np.arange(cells) if indices is None else indices
     values = np.empty((cells, len(summed)), dtype=np.int64)
     for number, measurement in enumerate(problem.measurements):
         values[measurement.of.single_cells, number] = measurement.values
@@ -62,17 +62,17 @@ def own_cells(problem: Problem[Categories], places: Counts | None = None) -> tup
 
 
 def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts, Floats]:
-    """Return the laws of the first counts of pairs (rows) with one total, seen through one or more laws of noise."""
+    """Return the distributions of the first counts of pairs (rows) with one total, given one or more noisy counts."""
 
     def log_kernel(counts: Counts) -> Floats:
         found = np.zeros(counts.shape)
-        for values, law in noisy:
-            for place, own in enumerate((counts, total - counts)):
-                found += log_terms(law.structure, values[:, place, None] - own, np.array([place]))
+        for values, distribution in noisy:
+            for index, own in enumerate((counts, total - counts)):
+                found += log_terms(distribution.structure, values[:, index, None] - own, np.array([index]))
         return found
 
     centres = np.stack([each for values, _ in noisy for each in (values[:, 0], total - values[:, 1])])
-    reach = min(float(law.decay_length.min()) for _, law in noisy)
+    reach = min(float(distribution.decay_length.min()) for _, distribution in noisy)
     return pair_rows(log_kernel, centres.min(axis=0), centres.max(axis=0), reach, total)
 
 
@@ -86,10 +86,10 @@ class Parts:
     """The true counts behind some parts: part j holds the counts at `places[j]`, and its prior parameter is 1."""
 
     counts: JointCounts
-    places: tuple[Counts, ...]
+    indices: tuple[Counts, ...]
 
 
-class OwnSums:
+class GroupwiseInference:
     """Reads groups of cells of a problem from their own noisy sums; `refusal` says where there are none."""
 
     def __init__(self, problem: Problem[Categories]) -> None:
@@ -97,7 +97,7 @@ class OwnSums:
 
     @cached_property
     def refusal(self) -> str | None:
-        """Tell why groups have no law of their own, or nothing if they have."""
+        """Return why groups have no distribution of their own, or None if they have."""
         if any(each.is_margin for each in self._problem.observed):
             return "releases of different tables can only be read together, not sum by sum"
         cells = len(self._problem.model.cells)
@@ -123,9 +123,9 @@ class OwnSums:
             self._known[key] = self._read(groups)
         return self._known[key]
 
-    def cells(self, places: Counts) -> tuple[Counts, Floats, Counts] | None:
-        """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else nothing."""
-        return own_cells(self._problem, places)
+    def cells(self, indices: Counts) -> tuple[Counts, Floats, Counts] | None:
+        """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else None."""
+        return own_cells(self._problem, indices)
 
     def _read(self, groups: Sequence[Counts]) -> Parts:
         cells = len(self._problem.model.cells)
@@ -140,16 +140,16 @@ class OwnSums:
                     "read. Ask about one event alone, or read all cells together with posterior.table."
                 )
             return self._listed(labels, number)
-        return Parts(TablesSolver().solve(problem).counts, tuple(np.array([place]) for place in range(number)))
+        return Parts(TablesSolver().solve(problem).counts, tuple(np.array([index]) for index in range(number)))
 
     def _listed(self, labels: Counts, number: int) -> Parts:
         """Weight all tables: parts are uniform, and so are the splits inside each part."""
         tables, logs = self._all
-        places = tuple(np.flatnonzero(labels == part) for part in range(number))
-        for own in places:
+        indices = tuple(np.flatnonzero(labels == part) for part in range(number))
+        for own in indices:
             sums = tables[:, own].sum(axis=1)
             logs = logs - (gammaln(sums + len(own)) - gammaln(sums + 1.0) - gammaln(float(len(own))))
-        return Parts(WeightedTables.listed(tables, logs), places)
+        return Parts(WeightedTables.listed(tables, logs), indices)
 
     @cached_property
     def _all(self) -> tuple[Counts, Floats]:
@@ -189,7 +189,7 @@ def _model(parts: int) -> Categories:
 
 
 def collapsed_problem(problem: Problem[Categories], model: Categories, labels: Counts) -> Problem[Categories] | None:
-    """Return a problem about parts of a model's cells; nothing if their likelihood is not a product."""
+    """Return a problem about parts of a model's cells; None if their likelihood is not a product."""
     observed = [_collapsed(each, labels) for each in problem.observed]
     kept = tuple(each for each in observed if each is not None)
     return Problem(model, problem.size, kept, work_limit=inf) if len(kept) == len(observed) else None
@@ -217,16 +217,16 @@ def summed_measurements(problem: Problem, labels: Counts) -> tuple[Measurement, 
 
 def _summed(measurement: Measurement, labels: Counts) -> Measurement | None:
     """Return the noisy sums of the parts; None if a cell was not measured, or if their noise is not a product."""
-    places, noise = measurement.of.single_cells, measurement.noise
-    if places is None or not np.array_equal(np.sort(places), np.arange(len(labels))):
+    indices, noise = measurement.of.single_cells, measurement.noise
+    if indices is None or not np.array_equal(np.sort(indices), np.arange(len(labels))):
         return None
     parts = int(labels.max()) + 1
-    law = noise.marginal(labels[places].tolist())
-    if law is None:
+    distribution = noise.marginal(labels[indices].tolist())
+    if distribution is None:
         return None
     values = np.zeros(parts, dtype=np.int64)
-    np.add.at(values, labels[places], measurement.values)
-    return Measurement(TableCells(_model(parts)), values, law)
+    np.add.at(values, labels[indices], measurement.values)
+    return Measurement(TableCells(_model(parts)), values, distribution)
 
 
 def _summed_rows(rows: DrawnRows, labels: Counts) -> DrawnRows:

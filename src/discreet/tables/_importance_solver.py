@@ -1,9 +1,9 @@
 """Choices among more candidate tables than can be listed, by weighted draws of the true table (importance sampling).
 
 Tables are functions of a few normal coordinates, as for chains. Draws come from a mixture of the prior and of normal
-laws, narrow and wide, around the chosen candidate, so that no weight is large: a choice says either that the truth is
-near, or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept. The mean of
-its weights is an unbiased estimate of the evidence, and their spread gives the error of everything.
+distributions, narrow and wide, around the chosen candidate, so that no weight is large: a choice says either that the
+truth is near, or nothing. The mixture is fitted to the posterior a few times (population Monte Carlo) and then kept.
+The mean of its weights is an unbiased estimate of the evidence, and their spread gives the error of everything.
 """
 
 import warnings
@@ -22,7 +22,7 @@ from discreet.inference import (
     Observed,
     Problem,
     Solver,
-    Target,
+    TablesTarget,
     WeightedTables,
     choice_of,
     fit_of,
@@ -34,7 +34,7 @@ from discreet.mathematics import MOST_SHAPE, Smoothed, smoothed
 from discreet.mechanism import Normalised
 from discreet.tables._chains_solver import table_coordinates
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 MOST_CELLS = 12
 """The most cells for which weighted draws work well."""
@@ -85,10 +85,10 @@ class WeightedTablesSolver(Solver):
         words = f"weighing {draws} draws of {cells} cells"
         return CostEstimate(words, draws * each + refined, 2.0 * draws * (len(_WIDTHS) + cells) + held)
 
-    def solve(self, problem: Problem[Categories]) -> TableReading:
+    def solve(self, problem: Problem[Categories]) -> TableSolution:
         """Return weighted draws of the table."""
         generator = np.random.default_rng([problem.seed, 4])
-        target = Target(
+        target = TablesTarget(
             table_coordinates(problem), fit_of(problem), [0], [np.array(problem.model.concentration, dtype=float)], None
         )
         near = [part.normalised for part in target.fit.parts if part.normalised is not None]
@@ -117,26 +117,26 @@ class WeightedTablesSolver(Solver):
         _warn(problem, found, off)
         counts = WeightedTables.drawn(every, found.weights, found.log_mean)
         errors = _errors(found, every) / (problem.size + float(problem.model.concentration.sum()))
-        return TableReading(problem.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
+        return TableSolution(problem.model, counts, found.log_mean, _method(found, errors, off), tuple(errors.tolist()))
 
 
-def _logs(target: Target, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
-    """Return tables (draws, cells) and the log of prior times likelihood, up to a constant of the normal law."""
+def _logs(target: TablesTarget, q: Floats, generator: np.random.Generator) -> tuple[Counts, Floats]:
+    """Return tables (draws, cells) and the log of prior times likelihood, up to the normal constant."""
     chains = CountChains(target.coordinates, target.fit, target.maximal, q, generator)
     return np.asarray(chains.tables[0][0].T), chains.weights + chains.fits
 
 
 @dataclass(frozen=True, eq=False)
 class _Mixture:
-    """Normal laws with shares, means (parts, coordinates) and roots of covariances; the first is the prior."""
+    """Normal distributions with shares, means (parts, coordinates) and roots of covariances; the first is the prior."""
 
     shares: Floats
     means: Floats
     roots: Floats
 
     @classmethod
-    def around(cls, problem: Problem[Categories], target: Target, generator: np.random.Generator) -> "_Mixture":
-        """Return the prior and laws of several widths around each candidate, or around the prior's middle.
+    def around(cls, problem: Problem[Categories], target: TablesTarget, generator: np.random.Generator) -> "_Mixture":
+        """Return the prior and distributions of several widths around each candidate, or around the prior's middle.
 
         Candidates that are margins say where sums lie, not where the table does.
         """
@@ -154,7 +154,7 @@ class _Mixture:
                 root = np.asarray(np.linalg.cholesky(np.atleast_2d(np.cov(q)) + 1e-9 * np.eye(length)), dtype=float)
                 means += [q.mean(axis=1)] * len(_WIDTHS)
                 roots += [np.sqrt(width) * root for width in _WIDTHS]
-                itself = _place(target, chosen.candidate, q.mean(axis=1), generator)
+                itself = _index(target, chosen.candidate, q.mean(axis=1), generator)
                 narrow = _narrow(target, itself, root, generator)
                 means += [itself] * len(narrow)
                 roots += [np.sqrt(width) * root for width in narrow]
@@ -178,7 +178,7 @@ class _Mixture:
         return np.array(found)
 
     def log_density(self, q: Floats) -> Floats:
-        """Return the log density of the mixture, up to a constant of the normal law."""
+        """Return the log density of the mixture, up to a constant of the normal distribution."""
         return np.asarray(logsumexp(self._log_parts(q), axis=0))
 
     def fitted(self, q: Floats, weights: Floats) -> "_Mixture":
@@ -214,14 +214,14 @@ def _method(found: Smoothed, errors: Floats, off: float) -> str:
     )
 
 
-def _place(target: Target, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
+def _index(target: TablesTarget, candidate: Counts, mean: Floats, generator: np.random.Generator) -> Floats:
     """Return the coordinates of a candidate itself; where a cell is empty, those of draws around it."""
     shares = (candidate / candidate.sum())[None, :, None]
     q = target.coordinates.start([shares], generator)[:, 0]
     return np.asarray(np.where(np.abs(q) < _INSIDE, q, mean))
 
 
-def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Generator) -> tuple[float, ...]:
+def _narrow(target: TablesTarget, mean: Floats, root: Floats, generator: np.random.Generator) -> tuple[float, ...]:
     """Return widths around the one at which likelihoods begin to fall: a sharp choice is far narrower than others."""
     length, least = len(mean), -np.inf
     for power in range(_NARROWEST, 1):
@@ -236,7 +236,7 @@ def _narrow(target: Target, mean: Floats, root: Floats, generator: np.random.Gen
 
 
 def _has_many_candidates(observed: Observed) -> bool:
-    """Tell whether an output is a choice among more tables than can be listed."""
+    """Return whether an output is a choice among more tables than can be listed."""
     choice = choice_of(observed)
     return choice is not None and (choice.is_summed or choice.near_sums() is not None)
 

@@ -29,7 +29,7 @@ from discreet.release import Release
 from discreet.tables._group_distributions import GroupDistributions, JointPosterior
 from discreet.tables._model import Categories
 from discreet.tables._prior_conflict import outweighed_level
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 _FEW = 1  # more cells than this are summed all at once, which takes a fraction of the time
 
@@ -38,22 +38,26 @@ class TablePosterior(EventPosterior[Categories]):
     """What a reader knows about the probabilities of the cells, one by one, with the noise accounted for."""
 
     def __init__(
-        self, model: Categories, releases: Sequence[Release[Categories]], readings: Sequence[TableReading]
+        self, model: Categories, releases: Sequence[Release[Categories]], solutions: Sequence[TableSolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
-        self.joint = JointPosterior(readings)
-        self.readings = self.joint.readings
+        self.joint = JointPosterior(solutions)
+        self.solutions = self.joint.solutions
         self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
         plain = (
-            self.joint if model.is_prior_declared else JointPosterior(readings, Share) if self.is_uniform_pair else None
+            self.joint
+            if model.is_prior_declared
+            else JointPosterior(solutions, Share)
+            if self.is_uniform_pair
+            else None
         )
-        self.laws: GroupDistributions = plain or self.own_laws or self.joint
+        self.distributions: GroupDistributions = plain or self.groupwise_distributions or self.joint
 
     @property
     @abstractmethod
-    def own_laws(self) -> GroupDistributions | None:
-        """Return the distributions from own sums, whatever the prior; nothing where sums have none."""
+    def groupwise_distributions(self) -> GroupDistributions | None:
+        """Return the distributions from own sums, whatever the prior; None where sums have none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row for each cell, named by its event: means add up to 1, and each interval is the cell's own."""
@@ -61,41 +65,41 @@ class TablePosterior(EventPosterior[Categories]):
             self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
         return self._known_rows[outside]
 
-    def some_rows(self, places: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
+    def some_rows(self, indices: Sequence[int], level: float = 0.9) -> tuple[Row, ...]:
         """Return the rows of some cells; no others are computed."""
-        names = [self.event_of(self.model.cells[place]) for place in places]
+        names = [self.event_of(self.model.cells[index]) for index in indices]
         if len(names) > _FEW:
-            batch = self.laws.cells(places)
-            found = summaries_of(batch, level, self.laws.are_opened)
-            off = end_errors(batch, self.laws.weight_error, found)
+            batch = self.distributions.cells(indices)
+            found = summaries_of(batch, level, self.distributions.are_opened)
+            off = end_errors(batch, self.distributions.weight_error, found)
         else:
-            shares = [self.laws.share(np.array([place])) for place in places]
+            shares = [self.distributions.share(np.array([index])) for index in indices]
             found, off = [share.summary(level) for share in shares], [share.numerical_error(level) for share in shares]
-        errors = (len(self.readings) == 1 and self.readings[0].mean_errors) or [None] * len(self.model.cells)
+        errors = (len(self.solutions) == 1 and self.solutions[0].mean_errors) or [None] * len(self.model.cells)
         off = [None if self.joint.weight_error is None or each is None else max(each, self._mean_off) for each in off]
-        means = self.joint_means[list(places)].tolist()
-        figures = zip(names, means, found, [errors[p] for p in places], off, strict=True)
+        means = self.joint_means[list(indices)].tolist()
+        figures = zip(names, means, found, [errors[p] for p in indices], off, strict=True)
         return tuple(Row(name, "", mean, *own[1:], PROBABILITY, drawn, by) for name, mean, own, drawn, by in figures)
 
     @classmethod
     def planned(
-        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float
+        cls, posteriors: Sequence[Posterior], made: Sequence[Simulated], indices: Sequence[int], level: float
     ) -> Floats:
         """Return these figures of some cells; the intervals of all studies are found in one search."""
         tables = [each for each in posteriors if isinstance(each, TablePosterior)]
-        truth = np.clip([each.truth for each in made], 1e-12, 1 - 1e-12)[:, list(places)]
+        truth = np.clip([each.truth for each in made], 1e-12, 1 - 1e-12)[:, list(indices)]
         means, widths, scores = (np.empty(truth.shape) for _ in range(3))
-        laws = [table.laws.cells(places) for table in tables]
-        joined = MixtureBatch.joined(laws)
-        batches = [(slice(number, number + 1), own) for number, own in enumerate(laws)]
+        distributions = [table.distributions.cells(indices) for table in tables]
+        joined = MixtureBatch.joined(distributions)
+        batches = [(slice(number, number + 1), own) for number, own in enumerate(distributions)]
         for own, batch in batches if joined is None else [(slice(None), joined)]:
-            low, high = ends_of(batch, level, tables[0].laws.are_opened)
-            widths[own] = (high - low).reshape(-1, len(places))
-            scores[own] = batch.log_density(truth[own].ravel()).reshape(-1, len(places))
+            low, high = ends_of(batch, level, tables[0].distributions.are_opened)
+            widths[own] = (high - low).reshape(-1, len(indices))
+            scores[own] = batch.log_density(truth[own].ravel()).reshape(-1, len(indices))
         for number, table in enumerate(tables):
-            means[number] = table.joint_means[list(places)]
+            means[number] = table.joint_means[list(indices)]
         shapes = tables[0].model.concentration + np.array([each.statistics for each in made])
-        a, b = shapes[:, list(places)], shapes.sum(axis=1, keepdims=True) - shapes[:, list(places)]
+        a, b = shapes[:, list(indices)], shapes.sum(axis=1, keepdims=True) - shapes[:, list(indices)]
         exact = (a - 1) * np.log(truth) + (b - 1) * np.log1p(-truth) - betaln(a, b)
         return np.stack([means, widths, scores, exact], axis=-1)
 
@@ -123,7 +127,7 @@ class TablePosterior(EventPosterior[Categories]):
     @property
     def mean_prior(self) -> Floats:
         """Return the prior's parameters: of several strengths the mean, weighted by their evidence."""
-        return np.asarray(sum(share * reading.model.concentration for share, reading in self.joint.weighed))
+        return np.asarray(sum(share * solution.model.concentration for share, solution in self.joint.weighed))
 
     @property
     def information(self) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
-from discreet.inference import GroupedCounts, Intervals, Problem, column_named, read_strengths
+from discreet.inference import GroupedCounts, Intervals, Problem, column_named, solve_with_strengths
 from discreet.mathematics.distributions import BetaMixture, CountDistribution
 from discreet.records import Column
 from discreet.tables._differences import Difference
@@ -34,19 +34,19 @@ class MarginPosterior(CategoriesPosterior):
         self._whole, self._groups_of_cells = whole, _groups(whole.model, columns)
         prior = [float(whole.model.concentration[group].sum()) for group in self._groups_of_cells]
         model = Categories(columns, prior=tuple(prior) if whole.model.is_prior_declared else None)
-        super().__init__(model, whole.releases, _readings(whole, model, self._groups_of_cells))
-        if whole.laws is whole.joint and not whole.model.is_prior_declared:
-            self.laws, self.is_uniform_pair = self.joint, False
+        super().__init__(model, whole.releases, _solutions(whole, model, self._groups_of_cells))
+        if whole.distributions is whole.joint and not whole.model.is_prior_declared:
+            self.distributions, self.is_uniform_pair = self.joint, False
 
     @cached_property
-    def own_laws(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
-        """Return the laws of own sums of the groups of cells."""
-        own = self._whole.own_laws
+    def groupwise_distributions(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
+        """Return the distributions of own sums of the groups of cells."""
+        own = self._whole.groupwise_distributions
         return None if own is None else MergedGroups(own, self._groups_of_cells)
 
     @property
     def _has_holders_prior(self) -> bool:
-        """Tell whether the prior is the holder's, summed over the other columns."""
+        """Return whether the prior is the holder's, summed over the other columns."""
         return self._whole._has_holders_prior
 
     @property
@@ -56,9 +56,9 @@ class MarginPosterior(CategoriesPosterior):
 
     def intervals(self, level: float = 0.9) -> Intervals:
         """Return the levels, without a plug-in reading: their counts were not published."""
-        laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
+        distributions = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
-        return Intervals(title, self._lines(laws), ())
+        return Intervals(title, self._lines(distributions), ())
 
     def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
         """Refuse what takes two columns and the released counts."""
@@ -76,21 +76,25 @@ class MarginPosterior(CategoriesPosterior):
 class MergedGroups(GroupDistributions):
     """What is known about sets of groups of cells, each set given by the indices of its groups."""
 
-    def __init__(self, laws: GroupDistributions, groups: Sequence[Counts]) -> None:
-        self._laws, self._groups = laws, tuple(groups)
-        self.are_opened, self.are_own_sums, self.weight_error = laws.are_opened, laws.are_own_sums, laws.weight_error
+    def __init__(self, distributions: GroupDistributions, groups: Sequence[Counts]) -> None:
+        self._laws, self._groups = distributions, tuple(groups)
+        self.are_opened, self.is_groupwise, self.weight_error = (
+            distributions.are_opened,
+            distributions.is_groupwise,
+            distributions.weight_error,
+        )
 
-    def _cells(self, places: Counts) -> Counts:
-        return np.concatenate([self._groups[int(place)] for place in places])
+    def _cells(self, indices: Counts) -> Counts:
+        return np.concatenate([self._groups[int(index)] for index in indices])
 
-    def share(self, places: Counts) -> BetaMixture:
-        return self._laws.share(self._cells(places))
+    def share(self, indices: Counts) -> BetaMixture:
+        return self._laws.share(self._cells(indices))
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
         return self._laws.between(self._cells(one), self._cells(two))
 
-    def count(self, places: Counts) -> CountDistribution:
-        return self._laws.count(self._cells(places))
+    def count(self, indices: Counts) -> CountDistribution:
+        return self._laws.count(self._cells(indices))
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
         return self._laws.log_draws([self._cells(group) for group in groups], count, seed)
@@ -106,20 +110,20 @@ def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:
     return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
 
 
-def _readings(whole: CategoriesPosterior, model: Categories, groups: Sequence[Counts]) -> list[Any]:
+def _solutions(whole: CategoriesPosterior, model: Categories, groups: Sequence[Counts]) -> list[Any]:
     """Return the groups read from their own sums, or what all cells read together say of them."""
-    if whole.laws.are_own_sums:
+    if whole.distributions.is_groupwise:
         labels = np.empty(len(whole.model.cells), dtype=np.int64)
         for number, group in enumerate(groups):
             labels[group] = number
         problem = collapsed_problem(Problem.of(whole.releases), model, labels)
         if problem is not None:
             problems = [replace(problem, model=proposed) for proposed in model.proposals(True)]
-            return read_strengths(problems, by=TablesSolver())
-    priors = [[float(each.model.concentration[group].sum()) for group in groups] for each in whole.readings]
+            return solve_with_strengths(problems, by=TablesSolver())
+    priors = [[float(each.model.concentration[group].sum()) for group in groups] for each in whole.solutions]
     return [
         replace(each, model=model.with_prior(tuple(prior)), counts=GroupedCounts(each.counts, groups))
-        for each, prior in zip(whole.readings, priors, strict=True)
+        for each, prior in zip(whole.solutions, priors, strict=True)
     ]
 
 

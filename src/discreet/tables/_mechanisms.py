@@ -103,7 +103,7 @@ class NoisyCounts(Additive[Categories]):
         return TableCells(self.model)
 
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts as an array; they must add up to the public size."""
+        """Return simulated counts as an array; they must add up to the public size."""
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
@@ -111,7 +111,7 @@ class NoisyCounts(Additive[Categories]):
 
     @property
     def keeps_total(self) -> bool:
-        """Tell whether every output adds up to the public size."""
+        """Return whether every output adds up to the public size."""
         return preserved(self.noise.structure)[0]
 
     def log_kernel(self, noise: ArrayLike) -> Floats:

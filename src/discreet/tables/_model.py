@@ -1,8 +1,8 @@
 """Categorical data: how often each declared level occurs. A proportion is the two-level case.
 
 Counts k of n records over m cells are multinomial with probabilities theta; the prior is theta ~ Dirichlet(alpha), so
-the posterior given the counts is Dirichlet(alpha + k) and the counts themselves follow the Dirichlet-multinomial law.
-Several columns may be crossed: the cells are then all combinations of their levels.
+the posterior given the counts is Dirichlet(alpha + k) and the counts themselves follow the Dirichlet-multinomial
+distribution. Several columns may be crossed: the cells are then all combinations of their levels.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -98,9 +98,9 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     def canonical_document(self) -> Document:
         """Return the table with its columns in the order of their names."""
-        order = sorted(range(len(self.columns)), key=lambda place: self.columns[place].name)
+        order = sorted(range(len(self.columns)), key=lambda index: self.columns[index].name)
         prior = self.concentration.reshape([len(column.levels) for column in self.columns]).transpose(order).ravel()
-        ordered = Categories([self.columns[place] for place in order], prior=tuple(prior.tolist()))
+        ordered = Categories([self.columns[index] for index in order], prior=tuple(prior.tolist()))
         told = {name: value for name, value in document_of(ordered).items() if name in ("columns", "prior")}
         return document_of(self) | (told if self.is_prior_declared else {"columns": told["columns"]})
 
@@ -122,7 +122,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     @property
     def is_prior_open(self) -> bool:
-        """Tell whether the strength of the prior is to be learnt; with two levels it is not: their prior is uniform."""
+        """Return whether the strength of the prior is learnt; with two levels it is not: their prior is uniform."""
         return not self.is_prior_declared and len(self.cells) > 2
 
     def strengthened(self, strength: float) -> "Categories":
@@ -134,7 +134,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
     def counts(self, counts: ArrayLike) -> NDArray[np.int64]:
-        """Return made-up counts as an array, after checking their shape. Secret statistics are refused."""
+        """Return simulated counts as an array, after checking their shape. Secret statistics are refused."""
         if isinstance(counts, Statistics):
             raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
         rows = np.asarray(counts)
@@ -178,7 +178,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         """Return the one table."""
         return (self.columns,)
 
-    def places(self, event: object) -> NDArray[np.int64]:
+    def cell_indices(self, event: object) -> NDArray[np.int64]:
         """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         return places_of(event, self.columns, self.cells)
 
@@ -187,7 +187,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return Dirichlet(self.concentration + self.counts(counts))
 
     def log_evidence(self, counts: ArrayLike) -> NDArray[np.float64]:
-        """Return log P(counts | size), the Dirichlet-multinomial law, for one or many rows of counts.
+        """Return log P(counts | size), the Dirichlet-multinomial distribution, for one or many rows of counts.
 
         P(k) = n! Gamma(a) / Gamma(n + a) prod_i Gamma(a_i + k_i) / (k_i! Gamma(a_i)),  a = sum_i a_i.
         """
@@ -237,7 +237,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return list(zip((shapes / shapes.sum()).tolist(), (high - low).tolist(), strict=True))
 
     def is_decided_by(self, metric: MetricLike) -> bool:
-        """Tell whether the metric is one of this one column, declared alike: levels, bands, and what is outside."""
+        """Return whether the metric is one of this one column, declared alike: levels, bands, and what is outside."""
         return len(self.columns) == 1 and metric.levels == self.columns[0]
 
     def neighbouring_pairs(self, size: int, generator: np.random.Generator) -> list[tuple[Counts, Counts]]:
@@ -245,7 +245,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return neighbouring_tables(self.concentration, size, generator)
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
-        """Tell whether both are tables of so many records, one of which is in another cell."""
+        """Return whether both are tables of so many records, one of which is in another cell."""
         possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
         return bool(possible and np.abs(first - second).sum() == 2)
 
@@ -259,21 +259,21 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
 
     def chance(self, event: object, parameters: Parameters, given: object = None) -> float:
         """Return the sum over the cells of an event, divided by that of another event if one is given."""
-        theta, places = np.asarray(parameters), self.places(event)
+        theta, indices = np.asarray(parameters), self.cell_indices(event)
         if given is None:
-            return float(theta[places].sum())
-        condition = self.places(given)
-        return float(theta[np.intersect1d(places, condition)].sum() / theta[condition].sum())
+            return float(theta[indices].sum())
+        condition = self.cell_indices(given)
+        return float(theta[np.intersect1d(indices, condition)].sum() / theta[condition].sum())
 
     def expectation(self, values: Mapping[object, float], parameters: Parameters, given: object = None) -> float:
         """Return sum_i theta_i values_i, over the cells of an event and divided by its probability if one is given."""
         theta, found, times = np.asarray(parameters), np.zeros(len(self.cells)), np.zeros(len(self.cells), dtype=int)
         for event, value in values.items():
-            places = self.places(event)
-            found[places], times[places] = float(value), times[places] + 1
+            indices = self.cell_indices(event)
+            found[indices], times[indices] = float(value), times[indices] + 1
         if (times != 1).any():
             raise DeclarationError("the values must name events that cover every cell exactly once")
-        inside = np.arange(len(self.cells)) if given is None else self.places(given)
+        inside = np.arange(len(self.cells)) if given is None else self.cell_indices(given)
         return float(theta[inside] @ found[inside] / (1.0 if given is None else theta[inside].sum()))
 
 

@@ -32,7 +32,7 @@ def plug_in(release: Release) -> Dirichlet:
 
 
 def has_plain_counts(mechanism: Mechanism) -> bool:
-    """Tell whether an output about categories holds something that could pass for the count of each cell.
+    """Return whether an output about categories holds something that could pass for the count of each cell.
 
     That is a number for each cell, or a draw of their shares.
     """
@@ -55,6 +55,6 @@ def plain_counts(mechanism: Sized, outputs: Counts) -> Floats:
 
 
 def _drawn(mechanism: Mechanism) -> Drawer | None:
-    """Return what draws the shares of all cells together, as the one row of a table; nothing if that is not drawn."""
+    """Return what draws the shares of all cells together, as the one row of a table; None if that is not drawn."""
     found = mechanism.evidence(np.zeros(mechanism.space.length, dtype=np.int64))
     return found.drawer if isinstance(found, Draw) and [rows.count for rows in found.rows] == [1] else None

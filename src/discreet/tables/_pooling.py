@@ -76,9 +76,9 @@ class PooledRates(Posterior[Categories]):
         """Return one row for the rate of each group."""
         found = []
         for name, size in zip(self.groups, self._group_sizes(level), strict=True):
-            law, given = self.rate(name), f"{self.by}={name}"
-            figures = self.mean[name], law.median, *law.interval(level), law.sd
-            row = Row(str(self.event), given, *figures, None, PROBABILITY, law.monte_carlo_error)
+            distribution, given = self.rate(name), f"{self.by}={name}"
+            figures = self.mean[name], distribution.median, *distribution.interval(level), distribution.sd
+            row = Row(str(self.event), given, *figures, None, PROBABILITY, distribution.monte_carlo_error)
             found.append(replace(row, records_low=size.low, records_high=size.high))
         return tuple(found)
 
@@ -154,7 +154,7 @@ class PooledRates(Posterior[Categories]):
 
     def rate(self, group: object) -> Sampled:
         """Return the distribution of one group's rate, by exact draws."""
-        return Sampled(self._sampled[:, self._place(str(group))])
+        return Sampled(self._sampled[:, self._index(str(group))])
 
     @cached_property
     def _sampled(self) -> Floats:
@@ -180,14 +180,14 @@ class PooledRates(Posterior[Categories]):
     def _draw(self, point: _Point, count: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
         sizes = point.sizes.counts.draw(count, generator)
         rates, hidden = np.empty(sizes.shape), np.empty((count, 2 * sizes.shape[1]), dtype=np.int64)
-        for place, group in enumerate(self._groups):
-            known, inverse = np.unique(sizes[:, place], return_inverse=True)
-            tables = np.cumsum(point.sizes.shares_of_hits(place, known), axis=1)
+        for index, group in enumerate(self._groups):
+            known, inverse = np.unique(sizes[:, index], return_inverse=True)
+            tables = np.cumsum(point.sizes.shares_of_hits(index, known), axis=1)
             marks = generator.random(count) * tables[inverse, -1]
             drawn = group.first_y + (tables[inverse] <= marks[:, None]).sum(axis=1)
-            shape = point.kappa * point.mu + drawn, point.kappa * (1 - point.mu) + sizes[:, place] - drawn
-            rates[:, place] = generator.beta(*shape)
-            hidden[:, 2 * place], hidden[:, 2 * place + 1] = drawn, sizes[:, place] - drawn
+            shape = point.kappa * point.mu + drawn, point.kappa * (1 - point.mu) + sizes[:, index] - drawn
+            rates[:, index] = generator.beta(*shape)
+            hidden[:, 2 * index], hidden[:, 2 * index + 1] = drawn, sizes[:, index] - drawn
         return rates, hidden
 
     def log_likelihoods(self, sample: PosteriorSample) -> list[Floats]:
@@ -223,9 +223,9 @@ class PooledRates(Posterior[Categories]):
     def _means(self, point: _Point) -> Floats:
         """Return E[theta_g | mu, kappa, z] of every group."""
         means = []
-        for place, group in enumerate(self._groups):
-            rates = (point.kappa * point.mu + point.sizes.hits(place)) / (point.kappa + group.sizes)
-            sizes, weights = point.sizes.counts.sum_of(np.array([place]))
+        for index, group in enumerate(self._groups):
+            rates = (point.kappa * point.mu + point.sizes.hits(index)) / (point.kappa + group.sizes)
+            sizes, weights = point.sizes.counts.sum_of(np.array([index]))
             means.append(float(weights @ rates[sizes - group.sizes[0]]))
         return np.array(means)
 

@@ -20,8 +20,8 @@ from discreet.inference import (
     PROBABILITY,
     SHOWN_LEVEL,
     Comparison,
+    IntervalLine,
     Intervals,
-    Line,
     PosteriorProbability,
     PosteriorSample,
     Problem,
@@ -51,13 +51,13 @@ from discreet.mechanism import Cell, probability_name
 from discreet.records import Column, Level, level_text
 from discreet.tables._differences import Difference, difference_between_groups
 from discreet.tables._group_distributions import GroupwiseDistributions
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 from discreet.tables._joint_posterior import TablePosterior, levels_of
 from discreet.tables._plug_in import has_plain_counts, plug_in
 from discreet.tables._pooling import PooledRates
 from discreet.tables._prior_conflict import watch_rates, watch_share
 from discreet.tables._remap import bayes_remap, weighted_tables
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 T = TypeVar("T")
 _DRAWS = 20_000
@@ -66,7 +66,7 @@ _DRAWS = 20_000
 _WIDE = 0.75  # a wider interval for a share mostly reflects the prior, whose own is 0.9 wide
 
 
-class CategoriesPosterior(TablePosterior, shows=TableReading):
+class CategoriesPosterior(TablePosterior, shows=TableSolution):
     """The posterior of the cell probabilities, with the noise accounted for.
 
     Cells are named as in the model; an event is a cell, a list of cells, or text such as 'ward=A, fall=yes'.
@@ -76,8 +76,10 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         names = ", ".join(column.name for column in self.model.columns)
         return f"<posterior of {names} given {self.releases[0].label!r}: {len(self.model.cells)} cells>"
 
-    def _rate(self, event: object, column: Column, place: int) -> BetaMixture:
-        return self.laws.between(*self._split(event, [self.model.cells[cell] for cell in self._groups(column)[place]]))
+    def _rate(self, event: object, column: Column, index: int) -> BetaMixture:
+        return self.distributions.between(
+            *self._split(event, [self.model.cells[cell] for cell in self._groups(column)[index]])
+        )
 
     def rates(self, event: str, by: str, level: float = 0.9) -> tuple[Row, ...]:
         rows, groups = super().rates(event, by, level), self._groups(column_named(self.columns, by))
@@ -91,11 +93,11 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
         Where no prior was declared, its strength was learnt, and intervals for sums of many cells are then too narrow.
         """
-        if self.laws is self.joint:
+        if self.distributions is self.joint:
             return self
         found = copy(self)
-        found.laws, found._known_rows = found.joint, {}
-        found.__dict__.pop("cell_laws", None)
+        found.distributions, found._known_rows = found.joint, {}
+        found.__dict__.pop("cell_distributions", None)
         return found
 
     def margin(self, *columns: str) -> "CategoriesPosterior":
@@ -115,9 +117,9 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         together = "from all cells together, " + (
             f"under {whose}" if self.model.is_prior_declared else f"with a learnt prior strength ({self._learnt})"
         )
-        if self.laws.are_own_sums:
+        if self.distributions.is_groupwise:
             return f"Means: {together}. Intervals: for each share from its own noisy sum."
-        if self.laws is not self.joint:
+        if self.distributions is not self.joint:
             return "Means and intervals: from both shares together, with a uniform prior."
         return f"Means and intervals: {together}."
 
@@ -141,7 +143,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return how many exactly known records would tell as much, and what is left open by sampling and by noise."""
-        within, between = np.sqrt(self.cell_laws.variances)
+        within, between = np.sqrt(self.cell_distributions.variances)
         names = [self.event_of(cell) for cell in self.model.cells]
         return {
             "equivalent_records": self.equivalent_records,
@@ -189,7 +191,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
             "under a Dirichlet prior whose strength was learnt, between 2 records in all and one for each "
             f"({float(self.mean_prior.sum()):.3g} were found)"
         )
-        if self.laws.are_own_sums:
+        if self.distributions.is_groupwise:
             return (
                 "Each interval was read from the noisy sum of its own share, under a uniform prior for that share "
                 f"alone; it begins at 0 where the data cannot exclude 0. Estimates were read together, {learnt}, so "
@@ -202,21 +204,21 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         *outer, inner = self.model.columns
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"
-        careless: tuple[Line, ...] = ()
+        careless: tuple[IntervalLine, ...] = ()
         if len(self.releases) == 1 and has_plain_counts(self.releases[0].mechanism):
             naive = plug_in(self.releases[0].with_prior(self.model.prior))
-            taken = [naive.marginal(place) for place in range(len(naive.concentration))]
-            careless = self._lines([(law.mean, law.interval(level)) for law in taken])
-        laws = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
-        return Intervals(title, self._lines(laws), careless)
+            taken = [naive.marginal(index) for index in range(len(naive.concentration))]
+            careless = self._lines([(distribution.mean, distribution.interval(level)) for distribution in taken])
+        distributions = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
+        return Intervals(title, self._lines(distributions), careless)
 
-    def _lines(self, laws: Sequence[tuple[float, Interval]]) -> tuple[Line, ...]:
+    def _lines(self, distributions: Sequence[tuple[float, Interval]]) -> tuple[IntervalLine, ...]:
         names = [column.name for column in self.model.columns]
         found = []
-        for cell, (mean, interval) in zip(self.model.cells, laws, strict=True):
+        for cell, (mean, interval) in zip(self.model.cells, distributions, strict=True):
             *group, own = [level_text(level) for level in levels_of(cell)]
             words = ", ".join(f"{name} {known}" for name, known in zip(names, group, strict=False))
-            found.append(Line(own, mean, *interval, words))
+            found.append(IntervalLine(own, mean, *interval, words))
         return tuple(found)
 
     def _by_cell(self, values: Iterable[T]) -> dict[Cell, T]:
@@ -243,16 +245,16 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     @property
     def sd(self) -> Mapping[Cell, float]:
-        return self._by_key(self.cell_laws.sd.tolist())
+        return self._by_key(self.cell_distributions.sd.tolist())
 
     @property
     def median(self) -> dict[Cell, float]:
         """Return the median of every cell's probability."""
-        return self._by_cell(self.cell_laws.median.tolist())
+        return self._by_cell(self.cell_distributions.median.tolist())
 
     def _intervals(self, level: float) -> list[Interval]:
         """Return the interval of every cell."""
-        low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
+        low, high = ends_of(self.cell_distributions, level, self.distributions.are_opened)
         return list(map(Interval, low.tolist(), high.tolist()))
 
     @property
@@ -262,31 +264,33 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def highest_density(self, level: float = 0.9) -> dict[Cell, Interval]:
         """Return the shortest interval of every cell's probability."""
-        return self._by_cell(self.cell_laws.row(place).highest_density(level) for place in range(len(self.model.cells)))
+        return self._by_cell(
+            self.cell_distributions.row(index).highest_density(level) for index in range(len(self.model.cells))
+        )
 
     def privacy_share(self, level: float = 0.9) -> dict[Cell, float]:
         """Return the share of each interval's width that is due to privacy, which exact counts would save."""
-        low, high = ends_of(self.cell_laws, level, self.laws.are_opened)
-        shares = np.maximum(0.0, 1 - self.cell_laws.known_widths(level) / np.maximum(high - low, 1e-300))
+        low, high = ends_of(self.cell_distributions, level, self.distributions.are_opened)
+        shares = np.maximum(0.0, 1 - self.cell_distributions.known_widths(level) / np.maximum(high - low, 1e-300))
         return self._by_cell(shares.tolist())
 
     def probability(self, event: object) -> BetaMixture:
-        places = self.model.places(event)
-        if len(places) == len(self.model.cells):
+        indices = self.model.cell_indices(event)
+        if len(indices) == len(self.model.cells):
             raise DeclarationError(f"{event!r} includes every cell, so its probability is 1.")
-        watch_share(self, str(event), places)
-        return self.laws.share(places)
+        watch_share(self, str(event), indices)
+        return self.distributions.share(indices)
 
     def conditional(self, event: object, given: object) -> BetaMixture:
         """Return the distribution of P(event | given), such as that of 'fall=yes' given 'ward=A'."""
         inside, rest = self._split(event, given)
         watch_rates(self, {f"{event} | {given}": (inside, rest)})
-        return self.laws.between(inside, rest)
+        return self.distributions.between(inside, rest)
 
     def _split(self, event: object, given: object) -> tuple[Counts, Counts]:
         """Return the cells of a group in which an event occurs, and those in which it does not."""
-        among = self.model.places(given)
-        inside = np.intersect1d(among, self.model.places(event))
+        among = self.model.cell_indices(given)
+        inside = np.intersect1d(among, self.model.cell_indices(event))
         rest = np.setdiff1d(among, inside)
         if not inside.size or not rest.size:
             raise DeclarationError(f"Given {given!r}, {event!r} is either impossible or certain.")
@@ -301,11 +305,11 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def ratio(self, first: object, second: object) -> Odds:
         """Return the distribution of P(first) / P(second) for two mutually exclusive events."""
-        one, two = self.model.places(first), self.model.places(second)
+        one, two = self.model.cell_indices(first), self.model.cell_indices(second)
         if np.intersect1d(one, two).size:
             raise DeclarationError(f"{first!r} and {second!r} must be mutually exclusive.")
         watch_rates(self, {f"{first} | {first} or {second}": (one, two)})
-        return Odds(self.laws.between(one, two))
+        return Odds(self.distributions.between(one, two))
 
     def probability_that(
         self,
@@ -337,7 +341,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return self._probability(asked)
 
     def _named(self, event: object) -> tuple[str, Counts]:
-        return str(event), self.model.places(event)
+        return str(event), self.model.cell_indices(event)
 
     def _event(self, text: str) -> tuple[str, Counts] | None:
         try:
@@ -349,16 +353,16 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return self._event(text) is not None
 
     def _probability(self, asked: "Statement[tuple[str, Counts]]") -> PosteriorProbability:
-        """Return P(a x > b y): x alone has a law, and a x > b y if and only if x / (x + y) > b / (a + b)."""
+        """Return P(a x > b y): x alone has a distribution, and a x > b y if and only if x / (x + y) > b / (a + b)."""
         larger, smaller = asked.larger, asked.smaller
         if larger.what is None and smaller.what is None:
             return PosteriorProbability(float(larger.factor > smaller.factor))
         if smaller.what is None and larger.what is not None:
-            law = self.laws.share(larger.what[1])
-            return PosteriorProbability(1 - float(law.cdf(smaller.factor / larger.factor)), law.draws)
+            distribution = self.distributions.share(larger.what[1])
+            return PosteriorProbability(1 - float(distribution.cdf(smaller.factor / larger.factor)), distribution.draws)
         if larger.what is None and smaller.what is not None:
-            law = self.laws.share(smaller.what[1])
-            return PosteriorProbability(float(law.cdf(larger.factor / smaller.factor)), law.draws)
+            distribution = self.distributions.share(smaller.what[1])
+            return PosteriorProbability(float(distribution.cdf(larger.factor / smaller.factor)), distribution.draws)
         assert larger.what is not None
         assert smaller.what is not None
         one, two = larger.what[1], smaller.what[1]
@@ -367,8 +371,10 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         only_one, only_two = np.setdiff1d(one, two), np.setdiff1d(two, one)
         if not only_one.size or not only_two.size:
             return PosteriorProbability(float(only_one.size > 0))
-        law = self.laws.between(only_one, only_two)
-        return PosteriorProbability(1 - float(law.cdf(smaller.factor / (larger.factor + smaller.factor))), law.draws)
+        distribution = self.distributions.between(only_one, only_two)
+        return PosteriorProbability(
+            1 - float(distribution.cdf(smaller.factor / (larger.factor + smaller.factor))), distribution.draws
+        )
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw independent vectors of probabilities (rows of `theta`), exactly: counts first, then these."""
@@ -403,11 +409,11 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         self, first: tuple[str, Counts], second: tuple[str, Counts], draws: int, seed: int, calls: int
     ) -> SampledDifference:
         (_, here), (_, there) = first, second
-        for name, places in (first, second):
-            watch_share(self, name, places, calls)
+        for name, indices in (first, second):
+            watch_share(self, name, indices, calls)
         one, two = self._log_sums((here, there), draws, seed)
         drawn, only = np.exp(one) - np.exp(two), [np.setdiff1d(here, there), np.setdiff1d(there, here)]
-        return SampledDifference(drawn, *(self.laws.share(own) if own.size else None for own in only))
+        return SampledDifference(drawn, *(self.distributions.share(own) if own.size else None for own in only))
 
     def risk_difference(
         self, event: object, first: object, second: object, draws: int = _DRAWS, seed: int = 0
@@ -429,7 +435,9 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         return SampledRatio.of_logs(logs, *self._two_rates(event, first, second), of_odds=True)
 
     def _two_rates(self, event: object, first: object, second: object) -> tuple[BetaMixture, BetaMixture]:
-        return self.laws.between(*self._split(event, first)), self.laws.between(*self._split(event, second))
+        return self.distributions.between(*self._split(event, first)), self.distributions.between(
+            *self._split(event, second)
+        )
 
     def _log_risks(
         self, event: object, first: object, second: object, draws: int, seed: int
@@ -447,28 +455,28 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         codes = np.array([np.isin(cells, group) for group in groups]) * 2 ** np.arange(len(groups))[:, None]
         kinds = [kind for kind in np.unique(codes.sum(axis=0)) if kind]
         parts = [np.flatnonzero(codes.sum(axis=0) == kind) for kind in kinds]
-        logs = self.laws.log_draws(parts, whole(draws, "draws"), seed)
+        logs = self.distributions.log_draws(parts, whole(draws, "draws"), seed)
         return [logsumexp(logs[:, [bool(kind & 2**number) for kind in kinds]], axis=1) for number in range(len(groups))]
 
     def true_count(self, event: object) -> CountDistribution:
         """Return the distribution of how many of the records behind the release fall into an event."""
-        places = self.model.places(event)
-        watch_share(self, str(event), places)
-        return self.laws.count(places)
+        indices = self.model.cell_indices(event)
+        watch_share(self, str(event), indices)
+        return self.distributions.count(indices)
 
     def predictive(self, event: object, records: int) -> CountDistribution:
         """Return how many of `records` further records fall into an event: a mixture of Beta-binomials.
 
         Its intervals are opened to 0 and to all of them where those of shares are.
         """
-        future, law = whole(records, "records", most=10**7), self.probability(event)
+        future, distribution = whole(records, "records", most=10**7), self.probability(event)
         hits = np.arange(future + 1)
         ways = gammaln(future + 1.0) - gammaln(hits + 1.0) - gammaln(future - hits + 1.0)
-        keep = law.weights > 1e-15
+        keep = distribution.weights > 1e-15
         table = np.zeros(future + 1)
-        for weight, a, b in zip(law.weights[keep], law.a[keep], law.b[keep], strict=True):
+        for weight, a, b in zip(distribution.weights[keep], distribution.a[keep], distribution.b[keep], strict=True):
             table += weight * np.exp(ways + betaln(a + hits, b + future - hits) - betaln(a, b))
-        return CountDistribution(0, table / table.sum(), future if isinstance(law, Share) else None)
+        return CountDistribution(0, table / table.sum(), future if isinstance(distribution, Share) else None)
 
     def bayes_remap(self) -> Dirichlet:
         """Return one Dirichlet(alpha + r), with r whole counts of this size, at a small expected Hellinger distance.
@@ -476,47 +484,49 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
         Use it when a single conjugate posterior is wanted. It is optimal for two levels and for small tables, otherwise
         the best found by a local search (see `remap`).
         """
-        parts = [weighted_tables(reading.counts, len(self.model.cells)) for _, reading in self.joint.weighed]
+        parts = [weighted_tables(solution.counts, len(self.model.cells)) for _, solution in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
         weights = np.concatenate([pair[0] * part[1] for pair, part in zip(self.joint.weighed, parts, strict=True)])
-        tables, places = np.unique(tables, axis=0, return_inverse=True)
-        summed = np.asarray(np.bincount(places.ravel(), weights), dtype=float)
+        tables, indices = np.unique(tables, axis=0, return_inverse=True)
+        summed = np.asarray(np.bincount(indices.ravel(), weights), dtype=float)
         return bayes_remap(tables, summed, self.mean_prior, summed @ tables)
 
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:
-        """Return made-up records, as lists by column: probabilities drawn once, then records from them.
+        """Return synthetic records, as lists by column: probabilities drawn once, then records from them.
 
         Analyse several sets and combine the results; a single set shows only one of the plausible worlds.
         """
         generator = np.random.default_rng(seed)
         theta = self.draws(1, int(generator.integers(2**32)))["theta"][0]
         cells = generator.choice(len(theta), size=whole(rows, "rows"), p=theta)
-        places = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
-        return {c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, places, strict=True)}
+        indices = np.unravel_index(cells, tuple(len(column.levels) for column in self.model.columns))
+        return {
+            c.name: [c.levels[code] for code in codes] for c, codes in zip(self.model.columns, indices, strict=True)
+        }
 
     @cached_property
-    def own_laws(self) -> GroupwiseDistributions | None:
-        sums = OwnSums(Problem.of(self.releases))
+    def groupwise_distributions(self) -> GroupwiseDistributions | None:
+        sums = GroupwiseInference(Problem.of(self.releases))
         return GroupwiseDistributions(sums, self.size) if sums.refusal is None else None
 
     @cached_property
-    def cell_laws(self) -> MixtureBatch:
-        """Return the laws of all cells."""
-        return self.laws.cells(range(len(self.model.cells)))
+    def cell_distributions(self) -> MixtureBatch:
+        """Return the distributions of all cells."""
+        return self.distributions.cells(range(len(self.model.cells)))
 
     def _groups(self, column: Column) -> list[Counts]:
         """Return the indices of the cells of each level of a column."""
         shape = [len(each.levels) for each in self.model.columns]
         codes = np.unravel_index(np.arange(len(self.model.cells)), shape)[self.model.columns.index(column)]
-        return [np.flatnonzero(codes == place) for place in range(len(column.levels))]
+        return [np.flatnonzero(codes == index) for index in range(len(column.levels))]
 
-    def _group_share(self, column: Column, place: int) -> BetaMixture:
-        return self.laws.share(self._groups(column)[place])
+    def _group_share(self, column: Column, index: int) -> BetaMixture:
+        return self.distributions.share(self._groups(column)[index])
 
     def asked(self, event: str, rows: Sequence[Row]) -> None:
         """Warn where its own sums leave a share almost unknown: the noise has then drowned its cells."""
         wide = [row for row in rows if row.high - row.low > _WIDE]
-        if wide and self.laws.are_own_sums:
+        if wide and self.distributions.is_groupwise:
             first = probability_name(event, wide[0].given)
             which = f"{first} and {len(wide) - 1} more" if len(wide) > 1 else first
             warnings.warn(
@@ -528,8 +538,8 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def sample(self, count: int, seed: int | None = None) -> PosteriorSample:
         """Draw counts and probabilities given them, independently."""
-        counts, logs, places = self.joint.drawn(whole(count, "count"), seed)
-        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": places})
+        counts, logs, indices = self.joint.drawn(whole(count, "count"), seed)
+        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": indices})
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw counts of as many further records."""
@@ -538,7 +548,7 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
     def prior_sample(self, count: int, generator: np.random.Generator) -> PosteriorSample:
         """Draw probabilities from the prior; if its strength was learnt, all candidate strengths are equally likely."""
-        models = [reading.model for reading in self.joint.readings]
+        models = [solution.model for solution in self.joint.solutions]
         if len(models) < len(self.joint.log_evidences):  # some strengths were dropped
             models = list(self.model.proposals(True))
         if len(models) != len(self.joint.log_evidences):
@@ -551,10 +561,10 @@ class CategoriesPosterior(TablePosterior, shows=TableReading):
 
         Anything that takes more than `patience` times the usual work is refused before it begins.
         """
-        groups, inside = self._groups(column_named(self.columns, by)), self.model.places(event)
+        groups, inside = self._groups(column_named(self.columns, by)), self.model.cell_indices(event)
 
         def rates() -> Floats:
-            return np.array([_rate(self.joint_means, places, inside) for places in groups])
+            return np.array([_rate(self.joint_means, indices, inside) for indices in groups])
 
         return difference_between_groups(self.model, self.releases, event, by, rates, patience)
 
@@ -563,6 +573,6 @@ def _event_text(event: object) -> str:
     return event if isinstance(event, str) else ", ".join(map(level_text, levels_of(event)))  # type: ignore[arg-type]
 
 
-def _rate(means: Floats, places: Counts, inside: Counts) -> float:
+def _rate(means: Floats, indices: Counts, inside: Counts) -> float:
     """Return the expected share of an event in a group, from the means of all cells."""
-    return float(means[np.intersect1d(places, inside)].sum() / means[places].sum())
+    return float(means[np.intersect1d(indices, inside)].sum() / means[indices].sum())

@@ -37,14 +37,14 @@ def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> Prio
     )
 
 
-def watch_share(posterior: "TablePosterior", name: str, places: Counts, calls: int = 4) -> None:
+def watch_share(posterior: "TablePosterior", name: str, indices: Counts, calls: int = 4) -> None:
     """Warn if what all cells read together say about an event is far from its own noisy sum.
 
     The question was asked `calls` levels up the stack.
     """
-    if (own := _watched(posterior)) is not None and 0 < len(places) < len(posterior.model.cells):
-        mean = float(posterior.joint_means[places].sum())
-        _tell(outweighed(name, mean, own.share(places), float(posterior.mean_prior.sum())), calls)
+    if (own := _watched(posterior)) is not None and 0 < len(indices) < len(posterior.model.cells):
+        mean = float(posterior.joint_means[indices].sum())
+        _tell(outweighed(name, mean, own.share(indices), float(posterior.mean_prior.sum())), calls)
 
 
 def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, Counts]], calls: int = 4) -> None:
@@ -56,16 +56,16 @@ def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, C
         return
     found = []
     for name, (one, two) in rates.items():
-        law, mean = own.between(one, two), posterior.joint.between(one, two).mean
-        found.append((abs(mean - law.mean) / law.sd, name, mean, law))
-    _, name, mean, law = max(found, key=lambda each: each[0])
-    _tell(outweighed(name, mean, law, float(posterior.mean_prior.sum())), calls)
+        distribution, mean = own.between(one, two), posterior.joint.between(one, two).mean
+        found.append((abs(mean - distribution.mean) / distribution.sd, name, mean, distribution))
+    _, name, mean, distribution = max(found, key=lambda each: each[0])
+    _tell(outweighed(name, mean, distribution, float(posterior.mean_prior.sum())), calls)
 
 
 def _watched(posterior: "TablePosterior") -> GroupDistributions | None:
-    """Return the laws of own sums if answers come from a joint reading; nothing if they are own sums themselves."""
-    is_joint = posterior.laws is posterior.joint and not posterior.is_uniform_pair
-    return posterior.own_laws if is_joint else None
+    """Return the groupwise distributions if answers are from the joint posterior; None if they are groupwise."""
+    is_joint = posterior.distributions is posterior.joint and not posterior.is_uniform_pair
+    return posterior.groupwise_distributions if is_joint else None
 
 
 def _tell(doubt: Warning | None, calls: int = 4) -> None:
@@ -76,27 +76,27 @@ def _tell(doubt: Warning | None, calls: int = 4) -> None:
 
 def outweighed_level(posterior: "TablePosterior") -> tuple[Warning, ...]:
     """Return a warning about the level of a column that the prior outweighs most, if it outweighs any."""
-    if posterior.own_laws is None or not (noisy := _noisy_cells(posterior)):
+    if posterior.groupwise_distributions is None or not (noisy := _noisy_cells(posterior)):
         return ()
     values, variances = noisy
     suspects = []
-    for name, places in _levels(posterior):
-        mean, size = float(posterior.joint_means[places].sum()), posterior.size
-        count = float(np.clip(values[places].sum(), 0, size))
-        spread = variances[places].sum() * (1 - len(places) / len(values)) + count * (1 - count / size) + 1
-        suspects.append((abs(size * mean - count) / np.sqrt(spread), name, mean, places))
-    score, name, mean, places = max(suspects, key=lambda each: each[0])
+    for name, indices in _levels(posterior):
+        mean, size = float(posterior.joint_means[indices].sum()), posterior.size
+        count = float(np.clip(values[indices].sum(), 0, size))
+        spread = variances[indices].sum() * (1 - len(indices) / len(values)) + count * (1 - count / size) + 1
+        suspects.append((abs(size * mean - count) / np.sqrt(spread), name, mean, indices))
+    score, name, mean, indices = max(suspects, key=lambda each: each[0])
     if score < _SUSPECT:
         return ()
-    found = outweighed(name, mean, posterior.own_laws.share(places), float(posterior.mean_prior.sum()))
+    found = outweighed(name, mean, posterior.groupwise_distributions.share(indices), float(posterior.mean_prior.sum()))
     return () if found is None else (found,)
 
 
 def _noisy_cells(posterior: "TablePosterior") -> tuple[Counts, Floats] | None:
     """Return the noisy counts of all cells and the variances of their noise, if they were measured."""
     for measurement in Problem.of(posterior.releases).measurements:
-        places = measurement.of.single_cells
-        if places is not None and np.array_equal(places, np.arange(len(posterior.model.cells))):
+        indices = measurement.of.single_cells
+        if indices is not None and np.array_equal(indices, np.arange(len(posterior.model.cells))):
             return measurement.values, measurement.noise.variance
     return None
 
@@ -107,5 +107,5 @@ def _levels(posterior: "TablePosterior") -> Iterator[tuple[str, Counts]]:
     codes = np.unravel_index(np.arange(len(posterior.model.cells)), [len(column.levels) for column in columns])
     for column, own in zip(columns, codes, strict=True):
         order, starts = np.argsort(own, kind="stable"), np.searchsorted(np.sort(own), np.arange(len(column.levels)))
-        for level, places in zip(column.levels, np.split(order, starts[1:]), strict=True):
-            yield event_name(column.name, level), places
+        for level, indices in zip(column.levels, np.split(order, starts[1:]), strict=True):
+            yield event_name(column.name, level), indices

@@ -13,7 +13,7 @@ EXACTLY = "read exactly"
 
 
 @dataclass(frozen=True, eq=False)
-class TableReading:
+class TableSolution:
     """The true counts of a table of categories under one prior, and the evidence for that prior."""
 
     model: Categories

@@ -38,7 +38,7 @@ from discreet.mechanism import Measurement
 from discreet.noise import MARGIN, log_terms, preserved, product_of
 from discreet.tables._enumeration import EnumerationSolver, few_records
 from discreet.tables._model import Categories
-from discreet.tables._solution import EXACTLY, TableReading
+from discreet.tables._solution import EXACTLY, TableSolution
 
 _MARGIN = 20.0  # windows reach this many nats beyond the noisy counts; what lies outside is added
 _STEEPEST = 0.9  # share of the noise's decay by which weights may be tilted
@@ -100,7 +100,7 @@ class _Bounds:
         return pairs.real.astype(np.int64), pairs.imag, times
 
     def _setting(self, noisy: Counts, times: Counts, margin: int) -> _Setting | None:
-        """Return windows that reach so far beyond the noisy counts; nothing where they do not hold the total."""
+        """Return windows that reach so far beyond the noisy counts; None where they do not hold the total."""
         centres = np.clip(noisy, 0, self._size)
         first = np.maximum(centres.min(axis=1) - margin, 0)
         last = np.minimum(centres.max(axis=1) + margin, self._size)
@@ -108,11 +108,11 @@ class _Bounds:
         if not 0 < rest < int(times @ (last - first)):
             return None
 
-        def log_kernel(places: Counts, counts: Counts) -> Floats:
-            found = np.zeros(np.broadcast(places, counts).shape)
+        def log_kernel(indices: Counts, counts: Counts) -> Floats:
+            found = np.zeros(np.broadcast(indices, counts).shape)
             for number, measurement in enumerate(self._measurements):
                 found += log_terms(
-                    measurement.noise.structure, noisy[places, number] - counts, np.zeros(1, dtype=np.int64)
+                    measurement.noise.structure, noisy[indices, number] - counts, np.zeros(1, dtype=np.int64)
                 )
             return found
 
@@ -167,7 +167,7 @@ class TablesSolver(Solver):
         widest = min(problem.size + 1.0, width * max(_widening(each, cells) for each in problem.observed) / SPARE)
         return CostEstimate(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
 
-    def solve(self, problem: Problem) -> TableReading:
+    def solve(self, problem: Problem) -> TableSolution:
         """Return the exact joint posterior of all counts."""
         kernels = _kernels(problem, None)
         if not any(kernel.is_linear for kernel in kernels):
@@ -175,7 +175,7 @@ class TablesSolver(Solver):
         if (enumeration := EnumerationSolver()).rejection(problem) is None:
             return enumeration.solve(problem)
 
-        def read(expected: Floats | None) -> tuple[TableReading, Floats]:
+        def read(expected: Floats | None) -> tuple[TableSolution, Floats]:
             found = _read(problem, _kernels(problem, expected), LINEAR)
             return found, found.mean_counts
 
@@ -196,14 +196,14 @@ class _Kernel(Protocol):
     high: Counts
     reach: float
 
-    def __call__(self, places: Counts, counts: Counts) -> Floats: ...
+    def __call__(self, indices: Counts, counts: Counts) -> Floats: ...
 
 
-def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableReading:
+def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableSolution:
     alpha, size = problem.model.concentration, problem.size
 
-    def log_kernel(places: Counts, counts: Counts) -> Floats:
-        return np.asarray(sum(kernel(places, counts) for kernel in kernels))
+    def log_kernel(indices: Counts, counts: Counts) -> Floats:
+        return np.asarray(sum(kernel(indices, counts) for kernel in kernels))
 
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     reach = min(kernel.reach for kernel in kernels)
@@ -215,7 +215,7 @@ def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableRea
             CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.kinds for kernel in kernels])
         )
     constant = float(log_prior_constant(alpha.sum(), size)) + sum(kernel.log_constant for kernel in kernels)
-    return TableReading(problem.model, latent, latent.log_sum + constant, method)
+    return TableSolution(problem.model, latent, latent.log_sum + constant, method)
 
 
 class MeasuredCells:
@@ -224,19 +224,19 @@ class MeasuredCells:
     is_linear = False
 
     def __init__(self, measurement: Measurement, cells: int, size: int) -> None:
-        self._measurement, places = measurement, measurement.of.single_cells
-        assert places is not None
+        self._measurement, indices = measurement, measurement.of.single_cells
+        assert indices is not None
         self._numbers = np.full(cells, -1)
-        self._numbers[places] = np.arange(len(places))
+        self._numbers[indices] = np.arange(len(indices))
         self.low, self.high = np.zeros(cells, dtype=np.int64), np.full(cells, size)
-        self.low[places] = self.high[places] = measurement.values
+        self.low[indices] = self.high[indices] = measurement.values
         self.reach = float(measurement.noise.decay_length.max())
         self.log_constant = -measurement.noise.log_normaliser
-        self.kinds = self.low if len(measurement.noise.blocks) == 1 and len(places) == cells else None
+        self.kinds = self.low if len(measurement.noise.blocks) == 1 and len(indices) == cells else None
 
-    def __call__(self, places: Counts, counts: Counts) -> Floats:
+    def __call__(self, indices: Counts, counts: Counts) -> Floats:
         """Return the log kernel of given cells at given counts."""
-        numbers, counts = np.broadcast_arrays(self._numbers[places], counts)
+        numbers, counts = np.broadcast_arrays(self._numbers[indices], counts)
         if (numbers >= 0).all():
             return self._measurement.log_terms(counts, numbers)
         return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
@@ -249,7 +249,7 @@ def _kernels(problem: Problem, expected: Floats | None) -> list[_Kernel]:
 
 
 def no_product(observed: Observed) -> str | None:
-    """Tell why the likelihood of an output is not a product over cells, or nothing if it is."""
+    """Return why the likelihood of an output is not a product over cells, or None if it is."""
     if (draw := observed.draw) is not None:
         return coarse(draw.rows)
     if not observed.measurements:

@@ -55,11 +55,11 @@ class TreeCells(TableCells):
                 found.setdefault(tuple(sorted(self.rates[edge] for edge in edges)), change)
         return tuple(found.values())
 
-    def _way(self, place: int) -> list[int]:
+    def _way(self, index: int) -> list[int]:
         way = []
-        while place < len(self.parents):
-            way.append(place)
-            place = self.parents[place]
+        while index < len(self.parents):
+            way.append(index)
+            index = self.parents[index]
         return way
 
 

@@ -23,14 +23,14 @@ from discreet.mathematics import log_prior, log_prior_constant
 from discreet.mechanism import Measurement
 from discreet.noise import MARGIN, TreeStructure, product_of, tree_of
 from discreet.tables._model import Categories
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 
 _DRAWS = 4000
 _BLOCK = 4_000_000  # weights held at a time while drawing
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class _ScaledWeights:
     """Weights of `first`, `first` + 1, ..., the largest of which is 1, and the log of what they were divided by."""
 
     first: int
@@ -38,7 +38,7 @@ class _Line:
     log_scale: float
 
     @classmethod
-    def of(cls, first: int, weights: Floats, log_scale: float = 0.0) -> "_Line":
+    def of(cls, first: int, weights: Floats, log_scale: float = 0.0) -> "_ScaledWeights":
         top = float(weights.max())
         if not top > 0:
             raise FloatingPointError("no counts fit this output")
@@ -50,19 +50,21 @@ class _Line:
 
     def at(self, counts: Counts) -> Floats:
         """Return weights of any counts, 0 beyond the line."""
-        places = counts - self.first
-        inside = (places >= 0) & (places < len(self.weights))
-        return np.where(inside, self.weights[np.clip(places, 0, len(self.weights) - 1)], 0.0)
+        indices = counts - self.first
+        inside = (indices >= 0) & (indices < len(self.weights))
+        return np.where(inside, self.weights[np.clip(indices, 0, len(self.weights) - 1)], 0.0)
 
-    def added(self, other: "_Line", most: int) -> "_Line":
+    def added(self, other: "_ScaledWeights", most: int) -> "_ScaledWeights":
         """Return the line of sums, up to this size."""
         found = np.convolve(self.weights, other.weights)[: most - self.first - other.first + 1]
-        return _Line.of(self.first + other.first, found, self.log_scale + other.log_scale)
+        return _ScaledWeights.of(self.first + other.first, found, self.log_scale + other.log_scale)
 
-    def within(self, low: int, high: int) -> "_Line":
+    def within(self, low: int, high: int) -> "_ScaledWeights":
         """Return the part between two counts."""
         start, end = max(low, self.first), min(high, self.last)
-        return _Line.of(start, self.weights[start - self.first : max(start, end) - self.first + 1], self.log_scale)
+        return _ScaledWeights.of(
+            start, self.weights[start - self.first : max(start, end) - self.first + 1], self.log_scale
+        )
 
 
 class TreeTablesSolver(Solver):
@@ -97,7 +99,7 @@ class TreeTablesSolver(Solver):
         reach = float(measured.noise.decay_length.max()) if tree_of(measured.noise.structure) is not None else np.inf
         return min(problem.size + 1.0, 2 * MARGIN * reach + 60)
 
-    def solve(self, problem: Problem) -> TableReading:
+    def solve(self, problem: Problem) -> TableSolution:
         """Return exact evidence and independent draws of the whole table."""
         messages = _Messages(problem)
         generator = np.random.default_rng([problem.seed, 26])
@@ -110,7 +112,7 @@ class TreeTablesSolver(Solver):
             f"read exactly by messages along the tree, and by {_DRAWS:,} independent draws (Monte Carlo errors of "
             f"means at most {errors.max():.2g})"
         )
-        return TableReading(problem.model, counts, messages.log_evidence, method, tuple(errors.tolist()))
+        return TableSolution(problem.model, counts, messages.log_evidence, method, tuple(errors.tolist()))
 
 
 class _Messages:
@@ -127,72 +129,72 @@ class _Messages:
                 self._trees.append((tree, tree.carried(each.values)))
         self.parents: Sequence[int] = self._trees[0][0].parents
         self.children: list[list[int]] = [[] for _ in self._alpha]
-        for place, parent in enumerate(self.parents):
-            self.children[parent].append(place)
-        self.behind: dict[int, _Line] = {}  # M_c g_c of every cell that hangs on another
-        self.steps: dict[int, list[_Line]] = {}  # of every cell: f, then f with one more of what hangs on it
-        for place in range(len(self._alpha)):
-            self._gather(place)
+        for index, parent in enumerate(self.parents):
+            self.children[parent].append(index)
+        self.behind: dict[int, _ScaledWeights] = {}  # M_c g_c of every cell that hangs on another
+        self.steps: dict[int, list[_ScaledWeights]] = {}  # of every cell: f, then f with one more of what hangs on it
+        for index in range(len(self._alpha)):
+            self._gather(index)
         size, last = problem.size, self.steps[len(self._alpha) - 1][-1]
         constant = float(log_prior_constant(self._alpha.sum(), size)) - sum(
             each.noise.log_normaliser for each in problem.measurements
         )
         self.log_evidence = log(float(last.at(np.array([size]))[0])) + last.log_scale + constant
 
-    def _gather(self, place: int) -> None:
+    def _gather(self, index: int) -> None:
         """CostEstimate out the messages of one cell, whose own are all there."""
-        size, hanging = self._problem.size, [self.behind[child] for child in self.children[place]]
-        low, high = self._window(place) if place < len(self.parents) else (size, size)
+        size, hanging = self._problem.size, [self.behind[child] for child in self.children[index]]
+        low, high = self._window(index) if index < len(self.parents) else (size, size)
         least, most = sum(each.first for each in hanging), sum(each.last for each in hanging)
-        own = self._own(place, max(0, low - most), max(0, high - least))
+        own = self._own(index, max(0, low - most), max(0, high - least))
         steps = [own]
         for each in hanging:
             steps.append(steps[-1].added(each, high))
-        self.steps[place] = steps
-        if place < len(self.parents):
+        self.steps[index] = steps
+        if index < len(self.parents):
             inside = steps[-1].within(low, high)
             counts = np.arange(inside.first, inside.last + 1)
             logs = np.zeros(len(counts))
             for tree, flows in self._trees:
-                logs -= tree.rates[place] * np.abs(flows[place] - counts)
-            self.behind[place] = _Line.of(
+                logs -= tree.rates[index] * np.abs(flows[index] - counts)
+            self.behind[index] = _ScaledWeights.of(
                 inside.first, inside.weights * np.exp(logs - logs.max()), inside.log_scale + logs.max()
             )
 
-    def _window(self, place: int) -> tuple[int, int]:
+    def _window(self, index: int) -> tuple[int, int]:
         """Return the counts behind an edge that are worth considering, given all outputs."""
         ends = []
         for tree, flows in self._trees:
-            reach = int(MARGIN / tree.rates[place]) + 30
-            middle = int(np.clip(flows[place], 0, self._problem.size))
+            reach = int(MARGIN / tree.rates[index]) + 30
+            middle = int(np.clip(flows[index], 0, self._problem.size))
             ends.append((middle - reach, middle + reach))
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return max(0, low), min(self._problem.size, high)
 
-    def _own(self, place: int, low: int, high: int) -> _Line:
+    def _own(self, index: int, low: int, high: int) -> _ScaledWeights:
         """Return f of one cell between two counts, with the noise of that cell where it was published."""
         counts = np.arange(low, high + 1)
-        alpha = self._alpha[place]
+        alpha = self._alpha[index]
         logs = log_prior(alpha, counts)
         for measured in self._cells:
-            logs = logs + measured.log_terms(counts, np.full(len(counts), place))
-        return _Line.of(low, np.exp(logs - logs.max()), float(logs.max()))
+            logs = logs + measured.log_terms(counts, np.full(len(counts), index))
+        return _ScaledWeights.of(low, np.exp(logs - logs.max()), float(logs.max()))
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw tables from the root downwards."""
         left = {len(self._alpha) - 1: np.full(count, self._problem.size, dtype=np.int64)}
         tables = np.zeros((count, len(self._alpha)), dtype=np.int64)
-        for place in range(len(self._alpha) - 1, -1, -1):
-            rest = left[place]
-            for number in range(len(self.children[place]), 0, -1):
-                child = self.children[place][number - 1]
-                left[child] = self._split(self.behind[child], self.steps[place][number - 1], rest, generator)
+        for index in range(len(self._alpha) - 1, -1, -1):
+            rest = left[index]
+            for number in range(len(self.children[index]), 0, -1):
+                child = self.children[index][number - 1]
+                left[child] = self._split(self.behind[child], self.steps[index][number - 1], rest, generator)
                 rest = rest - left[child]
-            tables[:, place] = rest
+            tables[:, index] = rest
         return tables
 
     @staticmethod
-    def _split(child: _Line, others: _Line, rest: Counts, generator: np.random.Generator) -> Counts:
+    def _split(child: _ScaledWeights, others: _ScaledWeights, rest: Counts, generator: np.random.Generator) -> Counts:
         """Draw how many of the rest lie behind one edge, given the weights of it and of all that is left."""
         values, where = np.unique(rest, return_inverse=True)
         ranks, found = generator.random(len(rest)), np.zeros(len(rest), dtype=np.int64)
@@ -203,6 +205,6 @@ class _Messages:
             sums = np.cumsum(child.weights * others.at(some[:, None] - counts), axis=1)
             for row, own in enumerate(range(start, start + len(some))):
                 drawn = where == own
-                places = np.searchsorted(sums[row], ranks[drawn] * sums[row, -1], side="right")
-                found[drawn] = counts[np.minimum(places, len(counts) - 1)]
+                indices = np.searchsorted(sums[row], ranks[drawn] * sums[row, -1], side="right")
+                found[drawn] = counts[np.minimum(indices, len(counts) - 1)]
         return found

@@ -46,7 +46,7 @@ def test_equal_noisy_counts_are_read_once_and_say_the_same() -> None:
     posterior = dc.infer(dc.Release(mechanism, (20, 3, 3, 3, -2, -2, 5, 5, 5), "tied", simulated=True))
     low, high = zip(*((row.low, row.high) for row in posterior.rows(0.9)), strict=True)
     for place in range(9):
-        alone = posterior.laws.share(np.array([place])).interval(0.9)
+        alone = posterior.distributions.share(np.array([place])).interval(0.9)
         assert (low[place], high[place]) == pytest.approx((alone.low, alone.high), rel=1e-10, abs=1e-12)
     assert low[1] == low[2] == low[3] != low[0]
 

@@ -21,7 +21,7 @@ from discreet._core.exact import Exact
 from discreet.mechanism import within_bounds
 from discreet.networks import Network, NetworkCounts
 from discreet.networks._fourier_counts import unit_moves_rho
-from discreet.networks._measured_tables import FamilyTables
+from discreet.networks._measured_tables import FamilyCounts
 from discreet.noise import Laplace
 
 
@@ -48,8 +48,8 @@ class LaplaceUpdates(NetworkCounts, kind="LaplaceUpdates", version=2):
         return f"discrete Laplace noise on {len(self.model.variables)} family tables, l1 sensitivity 2 for each"
 
     @cached_property
-    def quantities(self) -> FamilyTables:
-        return FamilyTables(self.model, self.model.families)
+    def quantities(self) -> FamilyCounts:
+        return FamilyCounts(self.model, self.model.families)
 
     @cached_property
     def noise(self) -> Laplace:

@@ -61,7 +61,7 @@ def theorem_2() -> Finding:
     coefficients = basis.contrasts(np.concatenate([counted(family).ravel() for family in network.maximal_families]))
     right = []
     for family in network.families:
-        used = [basis.places[block] for block in basis.within(family)]
+        used = [basis.indices[block] for block in basis.within(family)]
         only = np.zeros_like(coefficients)
         only[used] = coefficients[used]
         right.append(bool(np.array_equal(basis.table(family, only, 40), counted(family))))

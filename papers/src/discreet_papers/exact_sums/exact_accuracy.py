@@ -143,7 +143,7 @@ class WrittenOut:
     def plain_distances(self) -> Floats:
         """Return H(k, r) for all tables k (rows) and readings r (columns)."""
         if (self.readings == np.rint(self.readings)).all():
-            return np.asarray(self.distances[:, self._all.places(np.rint(self.readings).astype(np.int64))])
+            return np.asarray(self.distances[:, self._all.indices(np.rint(self.readings).astype(np.int64))])
         logs = self._summed(log_affinities)
         return np.asarray(np.sqrt(np.maximum(0.0, -np.expm1(logs))))
 

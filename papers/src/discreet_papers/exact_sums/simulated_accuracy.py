@@ -15,9 +15,9 @@ from discreet.mechanism import Sized
 from discreet.noise.randomness._seeded import SeededBits
 from discreet.tables import Categories
 from discreet.tables._group_distributions import GroupwiseDistributions
-from discreet.tables._groupwise import OwnSums
+from discreet.tables._groupwise import GroupwiseInference
 from discreet.tables._plug_in import plain_counts
-from discreet.tables._solution import TableReading
+from discreet.tables._solution import TableSolution
 from discreet_papers.exact_sums.exact_accuracy import ExactAccuracy
 
 _TRUTH = 1e9  # the prior of a reader who knows the truth
@@ -82,7 +82,7 @@ def _reader_interval(mechanism: Sized, output: Counts, together: BetaMixture, ce
     """Return the default interval of `infer` for a cell: from its own sum, extended, if no prior was declared."""
     if mechanism.model.is_prior_declared:
         return together.interval(level)
-    sums = OwnSums(Problem(mechanism.model, mechanism.size, (_observed(mechanism, output),)))
+    sums = GroupwiseInference(Problem(mechanism.model, mechanism.size, (_observed(mechanism, output),)))
     if sums.refusal is not None:
         return together.interval(level)
     return GroupwiseDistributions(sums, mechanism.size).share(np.array([cell])).interval(level)
@@ -120,10 +120,10 @@ def _beta(parameters: Floats, cell: int) -> BetaMixture:
     return BetaMixture(np.ones(1), parameters[[cell]], parameters.sum(keepdims=True) - parameters[[cell]])
 
 
-def reading_of(mechanism: Sized, output: Counts, model: Categories) -> TableReading:
+def reading_of(mechanism: Sized, output: Counts, model: Categories) -> TableSolution:
     """Return the true counts behind an output, as seen by a reader with the prior of `model`."""
     problem = Problem(model, mechanism.size, (_observed(mechanism, output),))
-    return cast(TableReading, solve(problem))  # what solvers for Categories give
+    return cast(TableSolution, solve(problem))  # what solvers for Categories give
 
 
 def _observed(mechanism: Sized, output: Counts) -> Observed:

@@ -22,8 +22,8 @@ def probabilities(cells: int, size: int) -> tuple[dict[str, DistanceLaw], list[R
     steps = np.arange(size // cells // (cells - 1))
     line = np.array(counts) + steps[:, None] * np.array([cells - 1] + [-1] * (cells - 1))
     tables = Tables(np.ones(cells), size)
-    distances = tables.distances(np.array([counts]))[0][tables.places(line)]
-    chances = {"exponential mechanism": law.chances[tables.places(line)]}
+    distances = tables.distances(np.array([counts]))[0][tables.indices(line)]
+    chances = {"exponential mechanism": law.chances[tables.indices(line)]}
     for sensitivity in (min(cells, 3) - 1, cells):
         noise = as_published.RoundedLaplace(model_of(prior), size, 1, sensitivity, cells - 1)
         name = f"Laplace, scale {sensitivity}/epsilon"

@@ -18,7 +18,7 @@ WIDE = {"naive Bayes, 16 features": naive_bayes(16)}
 def of_published_fourier(network: dc.Network) -> dict[str, float]:
     """Return the variance of a cell of algorithm 2 as published, where the first coefficient is noisy too."""
     mechanism = as_published.FourierUpdates(network, SIZE, EPSILON)
-    places = mechanism.basis.places
+    places = mechanism.basis.indices
     first = float(mechanism.block_variances()[places[network.variables[0].name,]]) * 2  # all coefficients are alike
     found = cell_variances(mechanism)
     return {family[-1]: found[family[-1]] + first * 4.0 ** -len(family) for family in network.families}

@@ -49,8 +49,8 @@ def _both(inner: ProductLikelihood) -> Callable[[Any], Any]:
     """Return value and expected counts, for one row."""
     cells, width = inner.base.shape
     noisy = np.clip(inner.first + np.argmax(inner.base, axis=1), 0.5, None)
-    law = inner.known(np.log(noisy / noisy.sum())[None])[0].tilted
-    spread = _WIDER * float(np.sqrt(law.variance[0]))
+    distribution = inner.known(np.log(noisy / noisy.sum())[None])[0].tilted
+    spread = _WIDER * float(np.sqrt(distribution.variance[0]))
     length = int(next_fast_len(min(cells * (width - 1) + 1, int(width + 24 * spread) + 1), real=True)) | 1
     first, base, steps = jnp.asarray(inner.first), jnp.asarray(inner.base), jnp.arange(width)
     rest, start = inner.size - int(inner.first.sum()), log(inner.size)

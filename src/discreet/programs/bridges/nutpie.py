@@ -3,19 +3,19 @@
 from typing import Any
 
 from discreet._core.errors import DeclarationError
-from discreet.programs._hamiltonian import compiled, read_by_chains
+from discreet.programs._hamiltonian import compiled, sample_by_chains
 from discreet.programs._posterior import ModelPosterior
 
 
 def nutpie_model(posterior: ModelPosterior) -> Any:
     """Return the target of a reading as nutpie's own model, for `nutpie.sample`; its one variable is `theta`."""
-    return compiled(_checked(posterior).reading.target)
+    return compiled(_checked(posterior).solution.target)
 
 
 def by_chains(posterior: ModelPosterior, draws: int = 1_000, tune: int = 500, seed: int = 0) -> ModelPosterior:
     """Return the same posterior, read again by four chains."""
-    reading = _checked(posterior).reading
-    again = read_by_chains(reading.model, reading.target, reading.how, seed, draws, tune)
+    solution = _checked(posterior).solution
+    again = sample_by_chains(solution.model, solution.target, solution.how, seed, draws, tune)
     return ModelPosterior(posterior.model, posterior.releases, [again])
 
 

@@ -1,4 +1,4 @@
-"""Bounded families: one parameter, records that are clipped to declared levels, a posterior whose law is known.
+"""Bounded families: one parameter, records that are clipped to declared levels, a conjugate posterior.
 
 A draw from a posterior is private because one bounded record can move the posterior only so far. All that the draw,
 its certificate and its reading need to know about a family is said here:
@@ -8,8 +8,8 @@ its certificate and its reading need to know about a family is said here:
 - pairs of posteriors that dominate all neighbouring ones (`neighbours`).
 
 `Poisson`, `Exponential` and `NormalMean` are such families; a user may add others, as subclasses of `BoundedFamily`.
-The parameters of laws are exact numbers, and probabilities are balls that enclose the true ones, so that draws and
-guarantees need not trust any floating-point function.
+The parameters of distributions are exact numbers, and probabilities are balls that enclose the true ones, so that draws
+and guarantees need not trust any floating-point function.
 """
 
 from abc import abstractmethod
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 class BoundedFamily(Model["FamilyPosterior"]):
     """A family of distributions with one parameter and bounded records; the module explains each part.
 
-    `posterior(counts, power)` is the law of the parameter given one row of counts, with the likelihood raised to
-    `power`. `neighbours(size, power)` gives pairs of posteriors (P, Q) such that every pair of neighbouring posteriors
-    is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the parameter.
+    `posterior(counts, power)` is the distribution of the parameter given one row of counts, with the likelihood raised
+    to `power`. `neighbours(size, power)` gives pairs of posteriors (P, Q) such that every pair of neighbouring
+    posteriors is one of them or a coarser version of one, in one of both directions; ln P/Q must be monotone in the
+    parameter.
     """
 
     @classmethod
@@ -68,7 +69,7 @@ class BoundedFamily(Model["FamilyPosterior"]):
 
     @property
     def unreadable(self) -> str | None:
-        """Tell why nobody can read a draw of this family; None of one that says how records come about."""
+        """Return why nobody can read a draw of this family; None of one that says how records come about."""
         return (
             f"a {type(self).__name__} does not define how likely its levels are (level_probabilities) and what is "
             "drawn given a total (posterior_given_total, draw_log_mass), so it is not a ReadableFamily"
@@ -98,7 +99,7 @@ class BoundedFamily(Model["FamilyPosterior"]):
         return Statistics(self, table, records=int(table.sum()))
 
     def counts(self, counts: ArrayLike) -> Counts:
-        """Return made-up counts of the levels, after checking their shape. Secret statistics are refused."""
+        """Return simulated counts of the levels, after checking their shape. Secret statistics are refused."""
         if isinstance(counts, Statistics):
             raise SecretError("These are secret statistics of real records; only discreet.publish may use them.")
         rows = np.asarray(counts)

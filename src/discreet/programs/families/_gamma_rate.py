@@ -62,12 +62,12 @@ class GammaRate(BandedFamily):
 
 def band_edges(low: Fraction, high: Fraction, bands: int) -> list[Fraction]:
     """Return the edges of equal bands."""
-    return [low + (high - low) * place / bands for place in range(bands + 1)]
+    return [low + (high - low) * index / bands for index in range(bands + 1)]
 
 
 def band_middles(low: Fraction, high: Fraction, bands: int) -> tuple[Fraction, ...]:
     """Return the middles of equal bands."""
-    return tuple(low + (high - low) * (2 * place + 1) / (2 * bands) for place in range(bands))
+    return tuple(low + (high - low) * (2 * index + 1) / (2 * bands) for index in range(bands))
 
 
 def on_both_sides(nearest_first: Floats) -> Floats:

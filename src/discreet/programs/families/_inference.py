@@ -32,7 +32,7 @@ _CONTRADICTION = 7.0  # standard deviations of the total from what the family ex
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyReading:
+class FamilySolution:
     """The parameter on a grid: `weights` of cells between `edges`, the prior's `log_masses`, and the mean total."""
 
     model: ReadableFamily
@@ -62,9 +62,9 @@ class FamilyReading:
         return edges, np.exp(logs - logsumexp(logs))
 
 
-def read_parameter(
+def solve_parameter(
     model: ReadableFamily, size: int, draws: Sequence[Draw], prior: CertifiedDistribution, label: str
-) -> FamilyReading:
+) -> FamilySolution:
     """Return what draws say about the parameter of a family under a prior.
 
     Records that the family cannot explain are still read, as far as possible, with a warning: what was charged can be
@@ -87,7 +87,7 @@ def read_parameter(
             stacklevel=2,
         )
     off = float(weights @ totals.expansion_errors(middles))
-    return FamilyReading(model, prior, edges, weights, masses, float(weights @ told.totals), log_evidence, off)
+    return FamilySolution(model, prior, edges, weights, masses, float(weights @ told.totals), log_evidence, off)
 
 
 class DrawKernel:

@@ -15,25 +15,25 @@ from discreet._core.exact import exact_text, whole
 from discreet.inference import Posterior, PosteriorSample, ReportText, Row, levels_in_words, little_information
 from discreet.mathematics.distributions import Interval, tails
 from discreet.mechanism import sized
-from discreet.programs.families._inference import FamilyReading
+from discreet.programs.families._inference import FamilySolution
 from discreet.programs.families._readable_family import ReadableFamily
 from discreet.release import Release
 
 Several = Sequence[float] | Floats
 
 
-class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
+class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
     """The posterior of a family's parameter, with the noise of the draws accounted for."""
 
     def __init__(
-        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], readings: Sequence[FamilyReading]
+        self, model: ReadableFamily, releases: Sequence[Release[ReadableFamily]], solutions: Sequence[FamilySolution]
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
-        (reading,) = readings
-        self.reading, self.prior = reading, reading.prior
-        self._edges, self._middles, self._weights = reading.edges, reading.middles, reading.weights
-        self._masses, self._mean_total = reading.log_masses, reading.mean_total
-        self._log_evidence = reading.log_evidence
+        (solution,) = solutions
+        self.solution, self.prior = solution, solution.prior
+        self._edges, self._middles, self._weights = solution.edges, solution.middles, solution.weights
+        self._masses, self._mean_total = solution.log_masses, solution.mean_total
+        self._log_evidence = solution.log_evidence
 
     def __repr__(self) -> str:
         return f"<posterior of the parameter of {self.model!r} given {self.releases[0].label!r}>"
@@ -58,9 +58,9 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
         expansion, its error is added to all probabilities. Rounding is added at 1e-9 of the standard deviation, as sums
         over totals keep about so many digits.
         """
-        edges, weights = self.reading.thirds
+        edges, weights = self.solution.thirds
         rough, heights = np.append(0.0, np.cumsum(weights)), np.log(np.maximum(self._heights, 1e-300))
-        off = self.reading.weight_error
+        off = self.solution.weight_error
         errors = [abs(float(weights @ (edges[:-1] + edges[1:])) / 2 - self._mean) / 4 + off * self._sd]
         for tail in tails(level):
             cell = int(np.clip(np.searchsorted(self._cumulative, tail) - 1, 1, len(heights) - 2))
@@ -174,8 +174,8 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
 
     def density(self, values: float | Several) -> float | Floats:
         """Return the density of the parameter, 0 where it is negligible."""
-        places = np.asarray(values, dtype=float)
-        return _one_or_several(np.interp(places, self._middles, self._heights, left=0.0, right=0.0))
+        points = np.asarray(values, dtype=float)
+        return _one_or_several(np.interp(points, self._middles, self._heights, left=0.0, right=0.0))
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Return independent draws of the `parameter` from the reader's posterior."""
@@ -188,8 +188,8 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilyReading):
             raise DeclarationError("several draws of a family were read together, and only their product is known")
         with np.errstate(divide="ignore"):
             logs = np.log(self._weights) + self._log_evidence - self._masses
-        places = np.searchsorted(self._edges, sample.parameters["parameter"], side="right") - 1
-        return [logs[np.clip(places, 0, len(logs) - 1)]]
+        indices = np.searchsorted(self._edges, sample.parameters["parameter"], side="right") - 1
+        return [logs[np.clip(indices, 0, len(logs) - 1)]]
 
     def replicate(self, sample: PosteriorSample, generator: np.random.Generator) -> Counts:
         """Draw counts of levels of as many further records."""
@@ -227,9 +227,13 @@ def _one_or_several(found: Floats) -> float | Floats:
     return float(found) if found.ndim == 0 else found
 
 
-def _in_words(law: object) -> str:
+def _in_words(distribution: object) -> str:
     """Return a distribution with its parameters, such as 'Gamma with shape 2 and rate 1/2'; your own by name only."""
-    name = type(law).__name__.removesuffix("Law")
-    declared = {each.name: getattr(law, each.name) for each in fields(law)} if is_dataclass(law) else {}
+    name = type(distribution).__name__.removesuffix("Law")
+    declared = (
+        {each.name: getattr(distribution, each.name) for each in fields(distribution)}
+        if is_dataclass(distribution)
+        else {}
+    )
     known = [f"{name} {exact_text(value)}" for name, value in declared.items() if value is not None]
     return f"{name} with {' and '.join(known)}" if known else name

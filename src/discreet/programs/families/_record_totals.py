@@ -1,9 +1,9 @@
 """The total of n bounded records, given the parameter of their family: what a draw from a posterior tells about.
 
-The records stand for numbers on a lattice (whole numbers, middles of bands), so their total does too, and its law is
-the n-fold convolution of the law of one record: exactly, by a Fourier transform of its n-th power, folded to a window
-of 24 standard deviations and more. If that window is long and the skewness of the total at most a tenth, Edgeworth's
-expansion to the order 1/n is used, whose error is of the order of the cubed skewness.
+The records stand for numbers on a lattice (whole numbers, middles of bands), so their total does too, and its
+distribution is the n-fold convolution of the distribution of one record: exactly, by a Fourier transform of its n-th
+power, folded to a window of 24 standard deviations and more. If that window is long and the skewness of the total at
+most a tenth, Edgeworth's expansion to the order 1/n is used, whose error is of the order of the cubed skewness.
 """
 
 from collections.abc import Callable
@@ -41,17 +41,17 @@ class Expectations:
 
 
 class RecordTotals:
-    """The law of the total of `size` records of a family, as a function of the family's parameter."""
+    """The distribution of the total of `size` records of a family, as a function of the family's parameter."""
 
     def __init__(self, model: ReadableFamily, size: int) -> None:
         self._model, self._size = model, size
-        self._places, unit = _lattice(model)
+        self._lattice_points, unit = _lattice(model)
         self._start, self._unit = float(min(model.values)) * size, float(unit)
-        self._last = int(self._places.max()) * size
+        self._last = int(self._lattice_points.max()) * size
 
     @staticmethod
     def refusal(model: ReadableFamily) -> str | None:
-        """Tell why totals of a family's records cannot be listed, or nothing if they can."""
+        """Return why totals of a family's records cannot be listed, or None if they can."""
         if _lattice(model)[0].max() <= _LARGEST_LATTICE:
             return None
         return "the numbers that the levels represent have no common unit of a usable size"
@@ -71,7 +71,7 @@ class RecordTotals:
 
     @property
     def _widest(self) -> float:
-        return float(self._places.max()) / _MOST_SKEWED
+        return float(self._lattice_points.max()) / _MOST_SKEWED
 
     def about(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the total; the latter at least half a unit."""
@@ -88,11 +88,11 @@ class RecordTotals:
     def log_expectations(self, parameters: Floats, log_kernel: LogKernel, slope: Slope | None = None) -> "Expectations":
         """Return what is expected of a function g of the total, given log g, at each parameter.
 
-        With the slope of log g, which must fall, the law of the total is tilted to the saddle point, where its mean m
-        has (log g)'(m) = lambda. As g e^(-lambda total) is largest there, sums keep their digits however far that is
-        from where the total would be: E g = M^n E_tilted[g e^(-lambda total)].
+        With the slope of log g, which must fall, the distribution of the total is tilted to the saddle point, where its
+        mean m has (log g)'(m) = lambda. As g e^(-lambda total) is largest there, sums keep their digits however far
+        that is from where the total would be: E g = M^n E_tilted[g e^(-lambda total)].
         """
-        pieces = min(len(parameters), 1 + len(parameters) * len(self._places) // _AT_ONCE)
+        pieces = min(len(parameters), 1 + len(parameters) * len(self._lattice_points) // _AT_ONCE)
         parts = [self._all_expected(part, log_kernel, slope) for part in np.array_split(parameters, pieces)]
         found = np.concatenate(parts)
         return Expectations(found[:, 0], found[:, 1])
@@ -106,8 +106,8 @@ class RecordTotals:
 
     def _cumulants(self, chances: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the first four cumulants of the total, in units of the lattice: n times those of one record."""
-        mean = chances @ self._places
-        gaps = self._places - mean[..., None]
+        mean = chances @ self._lattice_points
+        gaps = self._lattice_points - mean[..., None]
         second, third, fourth = (np.sum(chances * gaps**order, axis=-1) for order in (2, 3, 4))
         return self._size * mean, self._size * second, self._size * third, self._size * (fourth - 3 * second**2)
 
@@ -116,13 +116,13 @@ class RecordTotals:
         spread = np.sqrt(max(variance, 0.25))
         length = 1 << ceil(log2(min(self._last + 1, _DEVIATIONS * spread + 64)))
         if length <= _LONGEST or abs(third) > _MOST_SKEWED * spread**3:
-            places, weights = self._transformed(tilted, mean, length)
+            indices, weights = self._transformed(tilted, mean, length)
         else:
-            places, weights = _edgeworth(mean, spread, third / spread**3, fourth / spread**4)
-        inside = (places >= 0) & (places <= self._last) & (weights > _NOTHING * weights.max())
-        places, weights = places[inside], weights[inside]
-        totals = self._start + self._unit * places
-        logs = log_kernel(totals) - tilt * (places - mean)
+            indices, weights = _edgeworth(mean, spread, third / spread**3, fourth / spread**4)
+        inside = (indices >= 0) & (indices <= self._last) & (weights > _NOTHING * weights.max())
+        indices, weights = indices[inside], weights[inside]
+        totals = self._start + self._unit * indices
+        logs = log_kernel(totals) - tilt * (indices - mean)
         top = float(logs.max(initial=-inf))
         if top == -inf:
             return -inf, 0.0
@@ -131,23 +131,23 @@ class RecordTotals:
         return top + log_scale - tilt * mean + float(np.log(expected)), float(products @ totals) / expected
 
     def _saddle_points(self, chances: Floats, slope: Slope) -> Floats:
-        """Return for each law of a record (rows) the tilt lambda, per place, with (log g)'(mean total) = lambda.
+        """Return for each distribution of a record (rows) the tilt lambda with (log g)'(mean total) = lambda.
 
         The mean rises with lambda and the slope falls with the mean, so halving finds the one place where they meet.
         """
-        low = np.full(len(chances), -_STEEPEST / max(1.0, float(self._places.max())))
+        low = np.full(len(chances), -_STEEPEST / max(1.0, float(self._lattice_points.max())))
         high = -low
         for _ in range(ceil(log2(_STEEPEST * sqrt(self._size) / _TILT))):
             middle = (low + high) / 2
-            means = self._size * (self._tilted(chances, middle)[0] @ self._places)
+            means = self._size * (self._tilted(chances, middle)[0] @ self._lattice_points)
             is_low = self._unit * slope(self._start + self._unit * means) > middle
             low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
         return np.asarray((low + high) / 2)
 
     def _tilted(self, chances: Floats, tilts: Floats) -> tuple[Floats, Floats]:
-        """Return laws of a record (rows), each multiplied by e^(lambda place) / M, and n log M."""
+        """Return distributions of a record (rows), each multiplied by e^(lambda place) / M, and n log M."""
         with np.errstate(divide="ignore"):
-            terms = np.log(chances) + tilts[:, None] * self._places
+            terms = np.log(chances) + tilts[:, None] * self._lattice_points
         tops = terms.max(axis=1, keepdims=True)
         weights = np.exp(terms - tops)
         sums = weights.sum(axis=1, keepdims=True)
@@ -155,10 +155,10 @@ class RecordTotals:
 
     def _transformed(self, chances: Floats, mean: float, length: int) -> tuple[Floats, Floats]:
         """Return places of the lattice and their probabilities; what lies outside the window is folded into it."""
-        folded = np.bincount(self._places % length, chances, length)
-        law = np.maximum(0.0, np.fft.irfft(_power(np.fft.rfft(folded), self._size), length))
+        folded = np.bincount(self._lattice_points % length, chances, length)
+        distribution = np.maximum(0.0, np.fft.irfft(_power(np.fft.rfft(folded), self._size), length))
         start = 0 if length > self._last else round(mean) - length // 2
-        return start + np.arange(float(length)), np.roll(law, -(start % length))
+        return start + np.arange(float(length)), np.roll(distribution, -(start % length))
 
 
 def _lattice(model: ReadableFamily) -> tuple[NDArray[np.int64], Fraction]:

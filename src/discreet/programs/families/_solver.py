@@ -7,7 +7,7 @@ from typing import Any
 from discreet._core.errors import DeclarationError
 from discreet.inference import CostEstimate, Problem, Solver
 from discreet.programs.families._bounded_family import BoundedFamily
-from discreet.programs.families._inference import CELLS, FamilyReading, read_parameter
+from discreet.programs.families._inference import CELLS, FamilySolution, solve_parameter
 from discreet.programs.families._readable_family import ReadableFamily
 from discreet.programs.families._record_totals import RecordTotals
 
@@ -34,12 +34,12 @@ class FamiliesSolver(Solver):
         words = f"summing over the total of {problem.size} records (declare fewer levels or bands)"
         return CostEstimate(words, CELLS * _EACH * length * log2(length + 1), 20.0 * length)
 
-    def solve(self, problem: Problem[ReadableFamily]) -> FamilyReading:
-        """Return the law of the parameter under the declared prior or the reader's own."""
+    def solve(self, problem: Problem[ReadableFamily]) -> FamilySolution:
+        """Return the distribution of the parameter under the declared prior or the reader's own."""
         model = problem.model
-        law: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
-        if not all(hasattr(law, name) for name in _LAWS):
+        distribution: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
+        if not all(hasattr(distribution, name) for name in _LAWS):
             raise DeclarationError(
                 "The prior of a family's parameter must be a distribution, such as CertifiedGamma or CertifiedNormal."
             )
-        return read_parameter(model, problem.size, problem.draws, law, problem.label)
+        return solve_parameter(model, problem.size, problem.draws, distribution, problem.label)

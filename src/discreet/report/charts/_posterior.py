@@ -13,8 +13,8 @@ from discreet.inference import (
     HasEvents,
     HasGraph,
     HasIntervalPicture,
+    IntervalLine,
     Intervals,
-    Line,
     Posterior,
     Row,
     intervals_of,
@@ -86,7 +86,9 @@ def comparison_chart(posterior: Posterior, event: str, by: str, level: float = 0
         known = f"{100 * row.mean:.1f} %  ({100 * row.low:.1f} to {100 * row.high:.1f})"
         text = f"{NOTHING_KNOWN if row.is_unknown else known}  ·  {row.records_text}"
         lines.append(
-            Line(row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text, drawn=not row.is_unknown)
+            IntervalLine(
+                row.given.removeprefix(f"{by}="), row.mean, row.low, row.high, text=text, drawn=not row.is_unknown
+            )
         )
     mean = posterior.chance(event).mean
     overall = (mean, f"overall {100 * mean:.1f} %")
@@ -138,7 +140,7 @@ def _readable(picture: Intervals) -> tuple[Intervals, str]:
     return replace(picture, lines=lines, careless=()), note
 
 
-def _in_full(line: Line, unit: str | None) -> Line:
+def _in_full(line: IntervalLine, unit: str | None) -> IntervalLine:
     """Return a line that says of which group it is, as its neighbours may be of others, and how large it is."""
     text = f"{100 * line.mean:.3g} %  ({100 * line.low:.3g} to {100 * line.high:.3g})" if unit == PROBABILITY else ""
     name = line.name if unit is None else ", ".join(filter(None, [line.group, line.name]))
@@ -166,7 +168,7 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
     return {"vconcat": panels, "spacing": 14, "resolve": {"scale": {"x": scale}}}
 
 
-def _rows(lines: Sequence[Line], reading: str, groups: Sequence[str]) -> list[Spec]:
+def _rows(lines: Sequence[IntervalLine], reading: str, groups: Sequence[str]) -> list[Spec]:
     """Return one row for each line; its index within its group gives the order."""
     seen = dict.fromkeys(groups, 0)
     rows = []

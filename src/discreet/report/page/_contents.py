@@ -127,7 +127,7 @@ def _groups(posterior: Posterior, asked: Sequence[Question]) -> list[dict[str, A
 
 def _rates_of(posterior: HasEvents, event: str, by: str) -> dict[str, Any]:
     (column,) = [each for each in posterior.columns if each.name == by]
-    rates, sizes = posterior.rate_laws(event, by), posterior.group_sizes(by)
+    rates, sizes = posterior.rate_distributions(event, by), posterior.group_sizes(by)
     drawn = np.array([rate.sample(_QUANTILE_DRAWS, np.random.default_rng(index)) for index, rate in enumerate(rates)])
     ends = {
         f"{level:g}": [rate.interval_of_draws(own, level) for rate, own in zip(rates, drawn, strict=True)]
