@@ -3,6 +3,7 @@
 The twins are what a reader would write down first: one law after the other, one study after the other, one strength
 after the other, rows that are drawn until their sum fits. Of 1,000 laws every 20th is timed. The study has the three
 questions of examples/hospital.py; its plans are whole commands, starting Python and loading the library included.
+Names of parts (`pairs rows_of_totals`) run these alone.
 """
 
 import os
@@ -25,13 +26,17 @@ from demo import STUDY
 from figures import record
 
 import discreet as dc
+from discreet._core.arrays import Floats
 from discreet.inference import Problem, solve, solve_with_strengths
 from discreet.inference._prior_strengths import strengthened
+from discreet.networks._approximate_rows import ApproximateRow
+from discreet.networks._naive_bayes import whole
 from discreet.noise._zero_sum_gaussian import halved_noise
 from discreet.noise._zero_sum_laplace import balanced
 from discreet.noise.randomness._samplers import bernoulli_exponential
 from discreet.noise.randomness._wide import discrete_gaussian
 from discreet.privacy import compose
+from discreet.tables._groupwise import own_cells
 from discreet.tables._solution import TableSolution
 
 Value = TypeVar("Value")
@@ -140,6 +145,46 @@ def known_sums() -> None:
     line(f"{words}: nine priors", min(cpu(partial(strength_marginals, near)) for _ in range(3)))
 
 
+def pairs() -> None:
+    """Two cells of a known total, and every cell of a table beside all others."""
+    for epsilon in ("1", "0.01"):
+        problems = [Problem.of([release(2, 100_000, epsilon, 1.0)])] * 100
+        line(f"100 shares, epsilon {epsilon}", least(partial(each, read_marginals, problems)))
+    for cells, epsilon in ((1000, "1"), (1000, "0.1"), (10_000, "1")):
+        problem = Problem.of([release(cells, 100 * cells, epsilon, None)])
+        line(f"own counts of {cells:,} cells, epsilon {epsilon}", least(partial(own_cells, problem)))
+
+
+def rows_of_totals() -> None:
+    """Rows of counts for every total at once: drawn rows of a large graph, and classes that weigh every count."""
+    fitted = [np.array([20.0, 3.0, 11.0, 0.5]), np.array([400.0, 90.0]), np.array([3.0, 5.0])]
+    for deviation in (2.0, 9.0):
+        words = f"1,000 draws of each of 300 rows, noise {deviation:g}"
+        line(words, least(partial(each, partial(draw_row, deviation), 100 * fitted)))
+    for size, levels, features in ((100, 2, 10), (1000, 5, 5)):
+        names = [f"x{place}" for place in range(features)]
+        domains = {"y": (0, 1)} | {name: tuple(range(levels)) for name in names}
+        mechanism = dc.FamilyHistograms(dc.Network.naive_bayes("y", names, domains, outside=0), size, 4)
+        tables = mechanism.model.simulate(size, np.random.default_rng(1)).statistics
+        problem = Problem.of([dc.simulate(mechanism, tables, dc.SeededBits(1))])
+        words = f"means of {features} features of {levels} levels, {size} records, all counts"
+        line(words, least(partial(whole_means, problem)))
+
+
+def whole_means(problem: Problem) -> object:
+    return whole(problem).means()
+
+
+def draw_row(deviation: float, fitted: Floats) -> object:
+    row = ApproximateRow(fitted, deviation, np.ones(len(fitted)), 1000)
+    return row.draw(1000, np.random.default_rng(1))
+
+
+def least(work: Callable[[], object]) -> float:
+    """Return the least of several runs: what else the machine does adds to each."""
+    return min(cpu(work) for _ in range(5))
+
+
 def sums() -> None:
     model = dc.Categories("x", levels=tuple("abcd"), outside="a")
     compose([dc.GeometricHistogram(model, size=9, epsilon="0.1")], "1e-6")  # loads what composes
@@ -164,5 +209,7 @@ def noise() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for part in (intervals, large_tables, planning, strengths, known_sums, sums, noise):
-        part()
+    parts = (intervals, large_tables, planning, strengths, known_sums, pairs, rows_of_totals, sums, noise)
+    for part in parts:
+        if len(sys.argv) == 1 or part.__name__ in sys.argv[1:]:
+            part()

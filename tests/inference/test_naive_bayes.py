@@ -9,7 +9,7 @@ from scipy.stats import betabinom
 
 import discreet as dc
 from discreet._core.errors import DiscreetError
-from discreet.inference import NoisyRow, RowCounts, Windowed
+from discreet.inference import NoisyRow, Windowed, whole_row
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.mathematics.distributions._dirichlet import BetaMixture
 from discreet.networks import _splits as splits
@@ -28,6 +28,7 @@ from discreet.networks._measured import own_factors
 from discreet.networks._naive_bayes import NaiveBayesCounts
 from discreet.networks._shared_radius import DistanceRow
 from discreet.privacy import compositions
+from known_sum_twin import ConvolvedRow
 
 
 def enumerated(factors: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:
@@ -39,13 +40,16 @@ def enumerated(factors: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize(("levels", "centre"), [(1, 6.0), (2, 0.0), (2, 3.0), (3, 6.0), (4, 2.0)])
 def test_a_row_of_counts_is_what_summing_over_all_counts_gives(levels: int, centre: float) -> None:
     factors = np.random.default_rng(levels).normal(scale=3, size=(levels, 7))
-    row = RowCounts(factors, centre)
+    row, twin = whole_row(factors, centre), ConvolvedRow(factors, centre)
+    assert (row.errors < 1e-14).all()
     for total in range(7):
         counts, logs = enumerated(factors, total)
         assert row.log_sums[total] == pytest.approx(logsumexp(logs), abs=1e-12)
+        assert twin.log_sums[total] == pytest.approx(logsumexp(logs), abs=1e-12)
         weights = np.exp(logs - logsumexp(logs))
-        np.testing.assert_allclose(row.means[:, total], weights @ counts, atol=1e-12)
-        marginals = row.marginals(total)
+        np.testing.assert_allclose(row.means_given[:, total], weights @ counts, atol=1e-12)
+        np.testing.assert_allclose(twin.means[:, total], weights @ counts, atol=1e-12)
+        marginals = twin.marginals(total)
         for level in range(levels):
             np.testing.assert_allclose(marginals[level], np.bincount(counts[:, level], weights, 7), atol=1e-12)
 
@@ -53,21 +57,24 @@ def test_a_row_of_counts_is_what_summing_over_all_counts_gives(levels: int, cent
 def test_rows_keep_their_digits_far_from_where_the_factors_peak() -> None:
     steps = np.arange(2001)
     factors = np.stack([-2.0 * np.abs(steps - 1500), -2.0 * np.abs(steps - 1400)])
-    row = RowCounts(factors, centre=700.0)
-    assert row.log_sums[700] == pytest.approx(logsumexp(factors[0, :701] + factors[1, 700::-1]), rel=1e-13)
+    row = whole_row(factors, centre=700.0)
+    for total in (400, 700, 1000):
+        assert row.log_sums[total] == pytest.approx(
+            logsumexp(factors[0, : total + 1] + factors[1, total::-1]), rel=1e-13
+        )
 
 
 def test_drawn_rows_follow_the_exact_law() -> None:
     factors = np.random.default_rng(5).normal(size=(3, 5))
     counts, logs = enumerated(factors, 4)
-    drawn = RowCounts(factors, 4.0).draw(np.full(60_000, 4), np.random.default_rng(6))
+    drawn = whole_row(factors, 4.0).draw(np.full(60_000, 4), np.random.default_rng(6))
     seen = np.array([(drawn == row).all(axis=1).mean() for row in counts])
     np.testing.assert_allclose(seen, np.exp(logs - logsumexp(logs)), atol=4 * 0.5 / np.sqrt(60_000))
 
 
 def test_prior_factors_are_the_dirichlet_multinomial_law() -> None:
     alpha = np.array([0.4, 1.0, 2.5])
-    row = RowCounts(log_prior(alpha[:, None], np.arange(30 + 1)), 15.0)
+    row = whole_row(log_prior(alpha[:, None], np.arange(30 + 1)), 15.0)
     np.testing.assert_allclose(
         row.log_sums + log_prior_constant(float(alpha.sum()), np.arange(30 + 1)), 0.0, atol=1e-12
     )
@@ -243,7 +250,7 @@ def test_class_counts_that_are_left_out_are_negligible() -> None:
     classes = [(generator.integers(-90, 90, 5), rate, np.ones((5, 2))) for _ in range(3)]
     kernel = -0.1 * np.abs(np.array([[90], [250], [60]]) - np.arange(size + 1.0))
     weights = np.stack([cube_class(*each, size).log_weights.values for each in classes])
-    full = RowCounts(kernel + log_prior(np.ones((3, 1)), np.arange(size + 1)) + weights, float(size))
+    full = ConvolvedRow(kernel + log_prior(np.ones((3, 1)), np.arange(size + 1)) + weights, float(size))
     counts = cube_counts(classes, [90, 250, 60], 0.1, size)
     constant = log_prior_constant(float(np.ones(3).sum()), np.arange(size + 1))[size]
     assert counts.log_evidence == pytest.approx(full.log_sums[size] + constant, abs=1e-12)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 import discreet as dc
-from discreet.inference import CellWindows, NoisyRow, Problem, RowCounts, RowWindows
+from discreet.inference import CellWindows, NoisyRow, Problem, RowWindows
 from discreet.inference import _known_sum as known_sum
 from discreet.inference._row_windows import known_row
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows
@@ -16,6 +16,7 @@ from discreet.networks._class import ClassFactor, RowMemory, WindowedClass
 from discreet.networks._naive_bayes import NaiveBayesCounts, NaiveBayesSolver, whole, windowed
 from discreet.networks._simulate import counts_of, simulated_records, simulated_tables
 from discreet_papers import as_published
+from known_sum_twin import ConvolvedRow
 
 
 def laplace(noisy: list[int], rate: float) -> NoisyRow:
@@ -32,10 +33,10 @@ def gaussian(noisy: list[int], variance: float) -> NoisyRow:
     )
 
 
-def whole_row(alpha: np.ndarray, seen: list[NoisyRow], size: int, centre: float) -> RowCounts:
+def whole_row(alpha: np.ndarray, seen: list[NoisyRow], size: int, centre: float) -> ConvolvedRow:
     """Return the slow twin: every count of every cell, convolved directly."""
     counts = np.broadcast_to(np.arange(size + 1), (len(alpha), size + 1))
-    return RowCounts(
+    return ConvolvedRow(
         log_prior(alpha[:, None], np.arange(size + 1)) + sum(each.log_kernel(counts) for each in seen), centre
     )
 
@@ -80,7 +81,7 @@ def test_the_law_inside_and_the_draws_of_a_row_are_those_of_direct_sums(name: st
     row, twin = RowWindows(alpha, seen, size, 180, 229, parts=3), whole_row(alpha, seen, size, 205.0)
     counts = np.broadcast_to(np.arange(size + 1), (levels, size + 1))
     factors = log_prior(alpha[:, None], np.arange(size + 1)) + sum(each.log_kernel(counts) for each in seen)
-    parts = [RowCounts(factors[where], 100.0).log_sums for where in (inside, ~inside)]
+    parts = [ConvolvedRow(factors[where], 100.0).log_sums for where in (inside, ~inside)]
     logs = parts[0][:211] + parts[1][210::-1]
     wanted = np.exp(logs - logsumexp(logs))
     law = row.law_inside(inside, 210)

@@ -91,6 +91,23 @@ def test_every_total_of_a_range_has_its_sum_its_means_and_its_error() -> None:
             np.testing.assert_allclose(found.means_given[:, place], means, atol=100 * found.errors[place])
 
 
+@pytest.mark.parametrize(("low", "high"), [(-3, 5), (4, 9), (2, 40)])
+def test_totals_that_no_counts_have_weigh_nothing_and_the_others_keep_their_digits(low: int, high: int) -> None:
+    """Sums 10^-80 beside the largest: direct sums have them too, and their error says so."""
+    logs, first = weights(tables=1)
+    logs *= 20
+    found = KnownSum(logs, first, TotalLaw.any_of(low, high), centre=float(np.clip(8, first.sum() + 1, high)))
+    for place, total in enumerate(range(low, high + 1)):
+        tables, weigh = every_table(logs[0], first[0], SINGLE, TotalLaw.known(total))
+        if not len(tables):
+            assert np.isneginf(found.log_sums[place])
+            assert found.errors[place] == 1
+            continue
+        assert found.errors[place] < 1e-14
+        assert found.log_sums[place] == pytest.approx(np.log(weigh.sum()), rel=1e-13, abs=1e-12)
+        np.testing.assert_allclose(found.means_given[:, place], weigh @ tables / weigh.sum(), atol=1e-12)
+
+
 def test_a_group_never_holds_more_than_the_total_it_is_asked_for() -> None:
     """Of a range of totals the first: rounding may not put records where there are none."""
     logs = -0.2 * np.abs(np.arange(80) - np.array([[[20], [30]]]))

@@ -10,3 +10,11 @@ Floats = NDArray[np.float64]
 
 NumbersT = TypeVar("NumbersT", Counts, Floats)
 """Whole numbers, or real ones where a solver uses continuous coordinates."""
+
+
+def groups(values: Counts) -> list[tuple[int, Counts]]:
+    """Return each value that occurs with the places where it does."""
+    order = np.argsort(values, kind="stable")
+    found, starts = np.unique(values[order], return_index=True)
+    parts = np.split(order, starts[1:])
+    return [(int(value), part) for value, part in zip(found, parts, strict=True)]

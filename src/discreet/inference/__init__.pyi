@@ -109,11 +109,10 @@ from discreet.inference._row import PROBABILITY, Row
 from discreet.inference._row import SHOWN_LEVEL as SHOWN_LEVEL
 from discreet.inference._row import STAR as STAR
 from discreet.inference._row import shown_fields as shown_fields
-from discreet.inference._row_counts import RowCounts as RowCounts
-from discreet.inference._row_counts import groups as groups
 from discreet.inference._row_windows import TOO_FAR as TOO_FAR
 from discreet.inference._row_windows import LogBound as LogBound
 from discreet.inference._row_windows import RowWindows as RowWindows
+from discreet.inference._row_windows import whole_row as whole_row
 from discreet.inference._sampled_tables import BLOCK as BLOCK
 from discreet.inference._sampled_tables import WARM as WARM
 from discreet.inference._sampled_tables import SampledTables as SampledTables

@@ -15,6 +15,8 @@ of a function a of its count is a sum over frequencies of prod phi, once with th
 Dividing by a small phi_i does no harm, as the same number is a factor of the product.
 
 - Cells with the same weights are one row, taken to the power of how many there are.
+- Where nothing lies outside and each of several totals is asked for, rows are convolved one after the other instead:
+  all terms are positive, and totals far below the largest keep their digits (`_Sums`).
 - |prod phi| is at most the product over any cells. So of more than 64 rows the widest are transformed whole, J is the
   first frequency beyond which the product of their moduli, without the largest, sums to nothing, and all others are
   asked at J frequencies alone, by products of matrices; blocks of rows bound the memory.
@@ -58,6 +60,9 @@ _HELD = 128  # cells of which draws hold the laws of what is before them
 _HIDDEN = 1e-3  # a total of a probability this far below the largest is too far from the mean to be read
 _TINY = 1e-150  # stands for a transform that is zero: products with it vanish, and may be divided by it
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from the ends of laws
+_LEAST = 1e-290  # weights below are zero where sums are direct: products of two of them would be anyway
+_STEEPEST = 50.0  # tilts of direct sums
+_UNIT = 1.2e-16  # rounding error of one sum or product
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +141,14 @@ class KnownSum:
         """Return all laws tilted to the total, or to the centre."""
         logs, centre, near = self._given
         del self._given  # the weights take their place
-        limits, totals = self._limits, self.total.totals
+        limits, totals, absolute = self._limits, self.total.totals, 1e-9
+        if self._is_direct:
+            absolute, near = 0.5, 0.1  # any tilt will do that keeps what matters from underflow
         wanted = np.asarray(self._rest if centre is None else centre - self._base)
         if centre is None and len(totals) > 1:
             wanted = self._rest + int(self.total.log_weights.argmax())
         for _ in range(30):
-            found = stack_tilted_to(logs, wanted, absolute=1e-9, relative=near, times=self._powers, limits=limits)
+            found = stack_tilted_to(logs, wanted, absolute=absolute, relative=near, times=self._powers, limits=limits)
             if centre is not None or len(totals) == 1:
                 break
             spreads, steps = np.sqrt(found.variance), self._rest[:, None] + np.arange(len(totals))
@@ -150,13 +157,26 @@ class KnownSum:
             if (np.abs(self._rest + peaks - wanted) <= 0.5 * spreads + 1).all():
                 break
             wanted = self._rest + peaks
+        if self._is_direct:  # formed anew: factors of the last steps would lose what is small
+            weights = np.add(logs, found.tilt[0] * np.arange(self.width), out=found.weights)
+            weights -= found.log_sums[..., None]
+            np.exp(weights, out=weights)
         return found
+
+    @cached_property
+    def _is_direct(self) -> bool:
+        """Return whether each of several totals is asked for, and nothing lies outside: then every digit is kept.
+
+        Windows leave out a share of the largest sum; so may transforms, which are quicker where windows are wide.
+        """
+        alone = len(self._rest) == 1 and self._powers is None
+        return self._outside is None and len(self.total.log_weights) > 1 and alone
 
     @property
     def _limits(self) -> tuple[Floats, Floats] | None:
         """Return tilts between which what lies outside is finite; all are allowed where there are none."""
         if self._outside is None:
-            return None
+            return (np.array([-_STEEPEST]), np.array([_STEEPEST])) if self._is_direct else None
         low, high = (np.broadcast_to(np.asarray(tilts, dtype=float), self._rest.shape) for tilts in self._outside.tilts)
         low = low + _EDGE * np.where(np.isfinite(low), np.abs(low), 0.0)
         high = high - _EDGE * np.where(np.isfinite(high), np.abs(high), 0.0)
@@ -375,6 +395,13 @@ class KnownSum:
     # What is asked of one table: its totals one by one, groups of cells, pairs of groups, draws
 
     @cached_property
+    def _sums(self) -> "_Sums | None":
+        """Return direct sums for every total."""
+        if not self._is_direct:
+            return None
+        return _Sums(self.tilted.weights[0], int(self._rest[0]), len(self.total.log_weights))
+
+    @cached_property
     def _chances(self) -> tuple[Floats, Floats]:
         """Return p(t) of every total, nowhere below what rounding hides, and a bound on its relative error."""
         steps = self._rest[0] + np.arange(len(self.total.log_weights))
@@ -388,17 +415,26 @@ class KnownSum:
     @property
     def errors(self) -> Floats:
         """Return for every total a bound on the relative error of S(t), 1 where it is not known at all."""
-        return self._chances[1]
+        return self._chances[1] if self._sums is None else self._sums.errors
 
     @property
     def log_sums(self) -> Floats:
-        """Return log S(t) for every total."""
+        """Return log S(t) for every total, -inf where direct sums underflow."""
         steps = self._rest[0] + np.arange(len(self.total.log_weights))
-        return np.asarray(np.log(self._chances[0]) + self.tilted.log_sums[0] @ self.times - self.tilted.tilt[0] * steps)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._chances[0] if self._sums is None else self._sums.law)
+        own = self.tilted.log_sums[0]
+        logs += own.sum() if self._powers is None else own @ self._powers
+        logs -= self.tilted.tilt[0] * steps
+        return np.asarray(logs)
 
     @cached_property
     def means_given(self) -> Floats:
         """Return E[k_i | t] for each row and total (columns)."""
+        if self._sums is not None:
+            found = self._sums.means
+            found += self.first[0][:, None]
+            return found
         circle, found = self._circle, np.empty((len(self.times), len(self.total.log_weights)))
         steps, positions = np.arange(self.width), self._rest[0] + np.arange(found.shape[1])
         means = self.means[0][:, None]
@@ -467,7 +503,7 @@ class KnownSum:
         return counts[inner], weights[inner] / weights[inner].sum()
 
     def draw(self, totals: Counts, generator: np.random.Generator, order: Counts | None = None) -> Counts:
-        """Draw a table of counts for each total: the last cell first, P(s) ~ f(s) (law of those before)(left - s).
+        """Draw a table of counts for every total: the last cell first, P(s) ~ f(s) (law of those before)(left - s).
 
         `order` says which row every cell (columns) belongs to.
         """
@@ -477,10 +513,14 @@ class KnownSum:
         for cell, before in self._laws_before(rows):
             drawn[:, cell] = drawn_steps(self.tilted.weights[0, rows[cell]], before, left, generator) if cell else left
             left = left - drawn[:, cell]
-        return np.asarray(drawn + self.first[0][rows])
+        drawn += self.first[0][rows]
+        return drawn
 
     def _laws_before(self, rows: Counts) -> Iterator[tuple[int, Floats]]:
         """Yield every cell, the last one first, and the law of the sum of all before it; a block of them is held."""
+        if self._sums is not None and np.array_equal(rows, np.arange(self.cells)):
+            yield from reversed(list(enumerate([np.ones(1), *self._sums.before[:-1]])))
+            return
         circle, starts = self._wide, [np.ones(self._wide.length // 2 + 1, dtype=np.complex128)]
         for start in range(0, len(rows) - _HELD, _HELD):
             starts.append(starts[-1] * circle.whole(rows[start : start + _HELD]).prod(axis=0))
@@ -680,6 +720,69 @@ class _Circle:
             shares += np.einsum("r,brf->bf", self._times[part].astype(float), 1 / sizes)
         sizes = np.abs(self.product) * self.doubled * (_ROUNDING / self.length)
         return (sizes * shares).sum(axis=1), (sizes / least * (shares - 1 / least)).sum(axis=1)
+
+
+class _Sums:
+    """Sums of single rows of steps for totals low, low + 1, ...: (f_1 * ... * f_K)(t), convolved one after the other.
+
+    All terms are positive, so every value keeps its digits, however small it is beside the largest.
+    """
+
+    def __init__(self, weights: Floats, low: int, totals: int) -> None:
+        weights[weights < _LEAST] = 0.0
+        self._weights, self._low, self._totals = weights, low, totals
+        self._length = max(1, low + totals)
+
+    @property
+    def errors(self) -> Floats:
+        """Return a bound on the relative error at every total: rounding of as many terms as a row has, for each row."""
+        rows, width = self._weights.shape
+        return np.where(self.law > 0, rows * (width + 2) * _UNIT, 1.0)
+
+    @cached_property
+    def before(self) -> list[Floats]:
+        """Return the laws of the sums of the first 1, 2, ..., K rows, as far as there are totals."""
+        sums = [np.zeros(self._length)]
+        sums[0][: self._weights.shape[1]] = self._weights[0, : self._length]
+        for weights in self._weights[1:]:
+            sums.append(self._convolved(sums[-1], weights))
+        return sums
+
+    @cached_property
+    def law(self) -> Floats:
+        """Return the law of the sum of all rows at every total."""
+        return self._at_totals(self.before[-1])
+
+    @property
+    def means(self) -> Floats:
+        """Return E[s_i | t] for each row and total (columns); the first row has what the others leave."""
+        found, after = np.empty((len(self._weights), self._totals)), np.ones(1)
+        steps = np.arange(self._weights.shape[1])
+        found[0] = self._low + np.arange(self._totals)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for row in range(len(found) - 1, 0, -1):
+                weights, others = self._weights[row], self._convolved(self.before[row - 1], after)
+                np.divide(self._at_totals(self._convolved(steps * weights, others)), self.law, out=found[row])
+                found[row, self.law == 0] = 0.0
+                found[0] -= found[row]
+                after = self._convolved(after, weights)
+        return found
+
+    def _at_totals(self, sums: Floats) -> Floats:
+        inside = sums[max(0, self._low) : max(0, self._low + self._totals)]
+        below = min(max(0, -self._low), self._totals)
+        return inside if len(inside) == self._totals else np.pad(inside, (below, self._totals - below - len(inside)))
+
+    def _convolved(self, first: Floats, second: Floats) -> Floats:
+        """Return the convolution up to the largest total, from the parts of both that are not zero."""
+        result = np.zeros(self._length)
+        one, two = np.flatnonzero(first), np.flatnonzero(second)
+        if one.size and two.size:
+            start = int(one[0] + two[0])
+            part = np.convolve(first[one[0] : one[-1] + 1], second[two[0] : two[-1] + 1])
+            part = part[: max(0, self._length - start)]
+            result[start : start + len(part)] = part
+        return result
 
 
 @lru_cache(maxsize=64)

@@ -147,3 +147,12 @@ def known_row(windows: CellWindows, alpha: Floats, low: int, high: int) -> Known
         outside=windows.beyond(alpha),
         centre=(low + high) / 2,
     )
+
+
+def whole_row(log_weights: Floats, centre: float) -> KnownSum:
+    """Return the counts of one row for every total 0, ..., n, from the log weights of every count of each level (rows).
+
+    `centre` is a total near which all that matters happens: what lies 10^-290 below that underflows to zero.
+    """
+    first, totals = np.zeros((1, len(log_weights)), dtype=np.int64), TotalLaw.any_of(0, log_weights.shape[1] - 1)
+    return KnownSum(log_weights[None], first, totals, centre=centre)

@@ -151,7 +151,7 @@ def stack_tilted_to(
     tilt, origin, farthest = np.zeros(len(logs)), np.zeros(len(logs)), 1.0
     low, high = (np.full(len(logs), -np.inf), np.full(len(logs), np.inf)) if limits is None else limits
     if limits is not None:
-        tilt = np.clip(tilt, low, high)
+        tilt = np.minimum(np.maximum(tilt, low), high)
     cells = logs.shape[1] if times is None else float(times.sum())
     weights, peaks = _formed_stack(logs, origin, centred)
     for _ in range(_MOST_STEPS):

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import CostEstimate, Exactness, Feature, Problem, RowCounts, Solver, TableCounts
+from discreet.inference import CostEstimate, Exactness, Feature, KnownSum, Problem, Solver, TableCounts, whole_row
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._consistent_tables import ConsistentTables, fit, noisy_parts
 from discreet.networks._model import Network
@@ -51,19 +51,19 @@ class ApproximateRow:
         return np.asarray(self._low + self._rows.draw(totals, generator) * self._step + within)
 
     @cached_property
-    def _rows(self) -> RowCounts:
+    def _rows(self) -> KnownSum:
         tops = np.clip(self._fitted + _REACH * self._deviation, self._low + self._step, None)
         most = int((tops - self._low).sum() // self._step) + 1
         counts = self._low[:, None] + np.arange(most + 1.0) * self._step + (self._step - 1) / 2
         logs = log_prior(self._alpha[:, None], counts) - ((counts - self._fitted[:, None]) / self._deviation) ** 2 / 2
         centre = float((np.clip(self._fitted, 0, None) - self._low).sum() / self._step)
-        return RowCounts(np.where(counts <= tops[:, None], logs, -np.inf), float(np.clip(centre, 0, most)))
+        return whole_row(np.where(counts <= tops[:, None], logs, -np.inf), float(np.clip(centre, 0, most)))
 
     @cached_property
     def _law(self) -> Floats:
         """Return the distribution of the total: uniform beforehand, then weighted by what the row says."""
         middle = len(self._fitted) * (self._step - 1) / 2
-        totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step + middle
+        totals = self._low.sum() + self._rows.total.totals * self._step + middle
         logs = self._rows.log_sums + log_prior_constant(float(self._alpha.sum()), totals)
         within = np.where(totals <= self._size, logs, -np.inf)
         logs = within if np.isfinite(within).any() else logs  # noise may leave no possible total within reach

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import LogBound, NoisyRow, RowCounts, RowWindows, Windowed, require_agreement, require_total
+from discreet.inference import LogBound, NoisyRow, RowWindows, Windowed, require_agreement, require_total, whole_row
 from discreet.mathematics import log_prior_constant, log_prior_windows
 from discreet.networks._class_states import ClassStates, represented
 from discreet.noise import MARGIN
@@ -112,7 +112,7 @@ class WholeClass(ClassSolution):
         self, log_factors: Sequence[Floats], alpha: Sequence[Floats], centre: float, log_totals: Floats | float = 0.0
     ) -> None:
         self.alpha, self.size, self._log_factors = alpha, log_factors[0].shape[1] - 1, log_factors
-        self._rows, self._log_totals = [RowCounts(factors, centre) for factors in log_factors], log_totals
+        self._rows, self._log_totals = [whole_row(factors, centre) for factors in log_factors], log_totals
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -130,14 +130,16 @@ class WholeClass(ClassSolution):
     def states(self, chances: Windowed) -> ClassStates:
         counts, shares = represented(chances, len(chances.values))
         features = [
-            (alpha[:, None] + row.means[:, counts]).T / (alpha.sum() + counts)[:, None]
+            (alpha[:, None] + row.means_given[:, counts]).T / (alpha.sum() + counts)[:, None]
             for row, alpha in zip(self._rows, self.alpha, strict=True)
         ]
         return ClassStates(shares, counts.astype(float), features)
 
     def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         middle = int(counts[len(counts) // 2])
-        return distributions_inside(self._log_factors[feature], inside, counts, self._rows[feature].means[:, middle])
+        return distributions_inside(
+            self._log_factors[feature], inside, counts, self._rows[feature].means_given[:, middle]
+        )
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         return [row.draw(totals, generator) for row in self._rows]
@@ -148,7 +150,7 @@ def distributions_inside(log_factors: Floats, inside: Bools, totals: Counts, cen
 
     `centres` says around which counts of the levels all that matters happens.
     """
-    parts = [RowCounts(log_factors[where], float(centres[where].sum())).log_sums for where in (inside, ~inside)]
+    parts = [whole_row(log_factors[where], float(centres[where].sum())).log_sums for where in (inside, ~inside)]
     logs = [parts[0][: total + 1] + parts[1][total::-1] for total in totals.tolist()]
     return [Windowed(0, np.exp(each - each.max())) for each in logs]
 

@@ -31,9 +31,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from discreet._core.arrays import Counts, Floats
+from discreet._core.arrays import Counts, Floats, groups
 from discreet._core.errors import DiscreetError
-from discreet.inference import CostEstimate, NoisyRow, Problem, Solver, Windowed, groups
+from discreet.inference import CostEstimate, NoisyRow, Problem, Solver, Windowed
 from discreet.mathematics import log_prior, log_prior_constant, log_prior_windows, tilted_to
 from discreet.mechanism import Measurement
 from discreet.networks._class import Bools, ClassFactor, ClassSolution

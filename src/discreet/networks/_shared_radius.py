@@ -14,8 +14,8 @@ from math import comb, prod
 
 import numpy as np
 
-from discreet._core.arrays import Counts, Floats
-from discreet.inference import CostEstimate, Problem, Solver, TableCounts, groups
+from discreet._core.arrays import Counts, Floats, groups
+from discreet.inference import CostEstimate, Problem, Solver, TableCounts
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._approximate_rows import BY_ROWS, RowsSolver
 from discreet.networks._model import Network

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-from discreet._core.arrays import Counts, Floats
+from discreet._core.arrays import Counts, Floats, groups
 from discreet._core.errors import DiscreetError
-from discreet.inference import MOST_OPERATIONS, TOO_FAR, NoisyRow, Windowed, groups
+from discreet.inference import MOST_OPERATIONS, TOO_FAR, NoisyRow, Windowed
 from discreet.mathematics import log_prior_constant, log_prior_windows, tilted_to
 
 BLOCK = 2_000_000

@@ -22,7 +22,7 @@ import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference import CostEstimate, Problem, RowCounts, Solver, TableCounts
+from discreet.inference import CostEstimate, KnownSum, Problem, Solver, TableCounts, whole_row
 from discreet.mathematics import log_prior, log_prior_constant
 from discreet.networks._measured import log_constant, log_noise, measured_tables, rough_margins
 from discreet.networks._model import Network
@@ -62,7 +62,7 @@ class TreeCounts(TableCounts):
     def __init__(self, nodes: Sequence[TreeNode], size: int, centres: Sequence[Floats], log_constant: float = 0.0):
         self.nodes, self.size = tuple(nodes), size
         self._children = [[c for c, n in enumerate(nodes) if n.parent == index] for index in range(len(nodes))]
-        self._rows: dict[int, list[RowCounts]] = {}
+        self._rows: dict[int, list[KnownSum]] = {}
         self._wide: dict[int, Floats] = {}  # log messages of the children, for variables that need the whole vector
         self._centres = centres
         self._constants = [log_prior_constant(float(node.alpha.sum()), np.arange(size + 1)) for node in nodes]
@@ -81,7 +81,7 @@ class TreeCounts(TableCounts):
         node = self.nodes[root]
         apart, together = self._from_children(root)
         if together is None:  # all children are leaves: a row whose factors hold their messages too
-            row = RowCounts(node.log_factors[0] + apart, float(self.size))
+            row = whole_row(node.log_factors[0] + apart, float(self.size))
             self._rows[root] = [row]
             return float(row.log_sums[self.size] + self._constants[root][self.size])
         self._wide[root] = together + self._spread(apart)
@@ -103,7 +103,7 @@ class TreeCounts(TableCounts):
         node, parent = self.nodes[index], self.nodes[index].parent
         assert parent is not None
         centres = self._centres[parent]
-        self._rows[index] = [RowCounts(f, float(c)) for f, c in zip(node.log_factors, centres, strict=True)]
+        self._rows[index] = [whole_row(f, float(c)) for f, c in zip(node.log_factors, centres, strict=True)]
         return np.stack([row.log_sums + self._constants[index] for row in self._rows[index]])
 
     def _full_message(self, index: int) -> Floats:
