@@ -115,7 +115,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     question = _question(Study(study), name)
     if (why := question.only_claimed or question.refusal or question.no_posterior) is not None:
         raise DeclarationError(
-            f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
+            f"Cannot rehearse {question.name!r}: no inference method supports it: {why}. Nothing was drawn."
         )
     with working("reading a simulated study", as_json), warnings.catch_warnings():
         for kind in (LittleInformationWarning, ConvergenceWarning):

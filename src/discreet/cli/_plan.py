@@ -223,7 +223,7 @@ def _plan_one(
     mechanism, named = question.mechanism, Epsilons(question)
     if question.refusal is not None:
         raise DeclarationError(
-            f"{question.name!r} cannot be published as it is, because nobody could read it: {question.refusal}. "
+            f"{question.name!r} cannot be published as it is, as no inference method supports it: {question.refusal}. "
             "Nothing was planned."
         )
     if width is not None:

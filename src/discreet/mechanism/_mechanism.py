@@ -102,7 +102,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @classmethod
     def accepts_model(cls, model: object) -> bool:
-        """Tell whether this kind of mechanism publishes statistics of such a model."""
+        """Return whether this kind of mechanism publishes statistics of such a model."""
         return isinstance(model, get_type_hints(cls)["model"])
 
 

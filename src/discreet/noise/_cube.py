@@ -1,4 +1,4 @@
-"""Noise in the shape of a cube: P(u) ~ e^(-r max_i |u_i|), independent over blocks.
+"""Noise of the maximum norm (a cube): P(u) ~ e^(-r max_i |u_i|), independent over blocks.
 
 Drawn by its radius: given R with P(R) ~ (2 R + 1)^D e^(-r R) the D numbers of a block are uniform on {-R, ..., R}. By
 the same layers, if all D numbers of a block move by h, then with q = e^-r and g = h - c >= 0

@@ -1,4 +1,4 @@
-"""Several distributions of noise side by side, independent of each other: probabilities multiply, losses add."""
+"""Independent noises, concatenated: probabilities multiply, losses add."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from discreet.privacy import PrivacyLoss, added, atoms_of
 
 @dataclass(frozen=True)
 class SideBySide(Noise):
-    """Independent distributions side by side: the numbers of each follow those of the one before."""
+    """Independent noises: the numbers of each follow those of the one before."""
 
     parts: tuple[Noise, ...]
 

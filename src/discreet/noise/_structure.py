@@ -142,7 +142,7 @@ class _SideBySideTerms:
 
 
 def has_density(structure: Structure) -> bool:
-    """Tell whether the probability of noise is known, and not only how it is made."""
+    """Return whether the probability of noise is known, and not only how it is made."""
     match structure:
         case Generator():
             return False

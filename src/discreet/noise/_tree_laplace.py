@@ -1,4 +1,4 @@
-"""Noise in the shape of transport along a tree: what it costs to carry units from cell to cell, edge by edge.
+"""Tree-metric (earth mover's) Laplace noise: the cost of moving units along the edges of a tree.
 
 Cells are the nodes of a tree, and an edge e has a rate r_e, what it costs to carry one unit over it. Noise u that sums
 to zero is carried by U_e units over e, U_e the sum of u over all cells behind e, so
@@ -164,7 +164,7 @@ class TreeLaplace(Noise):
 
     @property
     def is_path(self) -> bool:
-        """Tell whether the cells lie in a row."""
+        """Return whether the cells lie in a row."""
         return self.parents == tuple(range(1, len(self.rates) + 1))
 
     @cached_property

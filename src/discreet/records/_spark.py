@@ -192,7 +192,7 @@ class SparkSource:
 
 
 def _has_workers(spark: "SparkSession") -> bool:
-    """Tell whether workers have what they need, by a task without records."""
+    """Return whether workers have what they need, by a task without records."""
 
     def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         import numpy  # noqa: F401
