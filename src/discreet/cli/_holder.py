@@ -17,7 +17,7 @@ from discreet.cli._check import (
     show_fit_of_columns,
     show_fit_of_numbers,
 )
-from discreet.cli._plan import chosen_by, gaps_of, no_posterior
+from discreet.cli._plan import chosen_by, missing_value_of, no_posterior
 from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
 from discreet.inference import Posterior
@@ -177,7 +177,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
-        *gaps_of(question),
+        *missing_value_of(question),
         *no_posterior(question),
         f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",

@@ -261,8 +261,8 @@ class TreeLaplace(Noise):
         """Return the distribution of the noise of some cells and of all others: that of the edges between them."""
         if set(groups) != {0, 1}:
             return None
-        hangs = zip(groups, self.parents, self.rates, strict=False)
-        return tree_sum(tuple(rate for own, parent, rate in hangs if own != groups[parent]))
+        edges = zip(groups, self.parents, self.rates, strict=False)
+        return tree_sum(tuple(rate for group, parent, rate in edges if group != groups[parent]))
 
     def cut(self, index: int) -> PrefixSumNoise | None:
         """Return the distribution of the noise of the first cells of a path: that of the edge behind them.
