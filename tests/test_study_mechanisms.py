@@ -271,7 +271,7 @@ def test_every_registered_family_is_asked_here() -> None:
         ((GRAPH,), "PosteriorSampling", "for the model 'network' it must be one of"),
         ((TABLE, DELTA), "PosteriorSampling.temperd", "Did you mean 'tempered'?"),
         ((GRAPH, DELTA), "NetworkSampling.plain", "has no such constructor; use NetworkSampling, Network"),
-        ((TABLE,), "GeometricHistogram.restored", "write GeometricHistogram."),
+        ((TABLE,), "GeometricHistogram.restored", "use GeometricHistogram."),
         ((GRAPH, "class_share = 1"), None, "To use a mechanism's keys, name it too"),
         ((EVENTS,), None, "has no pure epsilon: state a delta"),
         ((EVENTS, DELTA, "prior = 1"), None, "prior of the model 'poisson' is declared by its own keys"),

@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return original(row)
 
     for module in ("back_links", "chain", "ledger", "requests"):
-        monkeypatch.setattr(f"discreet.guarantees.{module}.read_entry", noted)
+        monkeypatch.setattr(f"discreet.ledger._{module}.read_entry", noted)
     return numbers
 
 

@@ -50,7 +50,7 @@ class Additive(Sized[ModelT]):
 
     @abstractmethod
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return simulated counts as an array, or refuse what cannot be those of `size` records."""
+        """Return public counts as an array, or refuse what cannot be those of `size` records."""
 
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""

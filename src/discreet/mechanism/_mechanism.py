@@ -81,7 +81,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of simulated counts; secret statistics must go through `publish`."""
+        """Draw an output for each row of public counts; secret statistics must go through `publish`."""
 
     @abstractmethod
     def log_prob(self, output: Counts, counts: Counts) -> Floats:

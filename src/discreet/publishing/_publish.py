@@ -200,7 +200,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
     if not isinstance(mechanism, Mechanism):
         raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
-        wanted = "statistics must come from model.statistics(data); use discreet.simulate for simulated counts"
+        wanted = "statistics must come from model.statistics(data); use discreet.simulate for public counts"
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
         raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))

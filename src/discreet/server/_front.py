@@ -87,7 +87,8 @@ class Front:
         self.questions, self.buckets = Questions(queue, clock), Buckets(monotonic)
         self._passwords = threading.BoundedSemaphore(4)  # each check uses a lot of memory, on purpose
         self.templates = Environment(
-            loader=PackageLoader("discreet.serve"), autoescape=select_autoescape(default=True, default_for_string=True),
+            loader=PackageLoader("discreet.server"),
+            autoescape=select_autoescape(default=True, default_for_string=True),
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
         self._study: tuple[str, Declarations] | None = None
