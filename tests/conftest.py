@@ -40,16 +40,16 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let audits draw and the referee compare a little, and losses be added on a coarse grid.
+    """Let audits draw and enumeration compare a little, and losses be added on a coarse grid.
 
     How well a violation is found, and how finely losses are added, is tested elsewhere.
     """
     for module, name, little in (
-        ("planning._audit", "_SLOW_DRAWS", 2),
-        ("planning._audit", "_LEAST", 4),
-        ("planning.twins", "MOST_COMPARISONS", 20_000),
-        ("planning.plan", "MOST_STUDIES", 4),
-        ("guarantees.composition", "_FINEST", 1e-2),
-        ("inference.posteriors.network", "DRAWS", 200),
+        ("verification._audit", "_SLOW_DRAWS", 2),
+        ("verification._audit", "_LEAST", 4),
+        ("verification._enumerate", "MOST_COMPARISONS", 20_000),
+        ("planning._accuracy", "MOST_STUDIES", 4),
+        ("privacy._composition", "_FINEST", 1e-2),
+        ("networks._posterior", "DRAWS", 200),
     ):
         monkeypatch.setattr(import_module(f"discreet.{module}"), name, little)
