@@ -52,7 +52,7 @@ def grow(ledger: dc.Ledger, entries: int) -> None:
     """Append copies of the newest charge until a ledger has so many entries: sums included, in few transactions."""
     pattern = next(entry for entry in reversed(ledger.entries()[-4:]) if entry.kind == "charge").body
     while (head := ledger.head).sequence < entries:
-        with ledger._chain.writing() as connection:
+        with ledger._chain.write_transaction() as connection:
             digests, spent = _Digests(connection, head), read_amount(head.body["spent"]).epsilon
             rows = []
             for number in range(head.sequence + 1, min(entries, head.sequence + _AT_A_TIME) + 1):
@@ -104,7 +104,7 @@ def bare(ledger: dc.Ledger, in_turn: bool = False) -> Iterator[Callable[[], None
 
     In turn, it takes a lock first and looks at the newest entry, as every ledger must that several processes share.
     """
-    with ledger._chain.reading() as connection:
+    with ledger._chain.read_transaction() as connection:
         entry = newest(connection)
     row = {"body": canonical_json(entry.body), "previous": entry.previous, "digest": entry.digest}
     with _plain(ledger).connect() as connection:

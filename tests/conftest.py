@@ -40,7 +40,7 @@ def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let audits draw and the referee compare a little, and losses be added on a coarse grid.
+    """Let audits draw and enumeration compare a little, and losses be added on a coarse grid.
 
     How well a violation is found, and how finely losses are added, is tested elsewhere.
     """

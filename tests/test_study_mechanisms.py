@@ -202,7 +202,7 @@ def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:
     """Not, say, `candidates`, which yields several for a ranking."""
     coin = dc.Categories("x", ("a", "b"), outside="a")
     assert [name for name in ways_of(coin) if name.endswith("competitors")] == []
-    with pytest.raises(dc.DeclarationError, match="cannot be asked for as such; write PosteriorSampling, "):
+    with pytest.raises(dc.DeclarationError, match="has no such constructor; use PosteriorSampling, "):
         dc.Study(study_of(tmp_path, TABLE, LESS, mechanism="PosteriorSampling.competitors"))
 
 
@@ -270,8 +270,8 @@ def test_every_registered_family_is_asked_here() -> None:
         ((TABLE,), "GeometricHistgram", "Did you mean 'GeometricHistogram'?"),
         ((GRAPH,), "PosteriorSampling", "for the model 'network' it must be one of"),
         ((TABLE, DELTA), "PosteriorSampling.temperd", "Did you mean 'tempered'?"),
-        ((GRAPH, DELTA), "NetworkSampling.plain", "cannot be asked for as such; write NetworkSampling, Network"),
-        ((TABLE,), "GeometricHistogram.restored", "write GeometricHistogram."),
+        ((GRAPH, DELTA), "NetworkSampling.plain", "has no such constructor; use NetworkSampling, Network"),
+        ((TABLE,), "GeometricHistogram.restored", "use GeometricHistogram."),
         ((GRAPH, "class_share = 1"), None, "To use a mechanism's keys, name it too"),
         ((EVENTS,), None, "has no pure epsilon: state a delta"),
         ((EVENTS, DELTA, "prior = 1"), None, "prior of the model 'poisson' is declared by its own keys"),

@@ -352,7 +352,7 @@ def test_what_nobody_can_read_is_charged_stated_and_checked_only_if_that_is_decl
     assert not (folder / "study.db").exists()
     (folder / "study.toml").write_text(wide + 'reading = "none"\n')
     assert (
-        "Cannot rehearse 'opinions': nobody could read it"
+        "Cannot rehearse 'opinions': no inference method supports it"
         in run("rehearse", "study.toml", "--ask", "opinions", code=1).stderr
     )
     shown = run("publish", "study.toml", "--ask", "opinions").output

@@ -347,7 +347,7 @@ def test_an_entry_of_a_later_version_is_refused_in_words(tmp_path: Path) -> None
     from discreet.ledger._chain import append, newest
 
     _, ledger = published(tmp_path)
-    with ledger._chain.writing() as connection:
+    with ledger._chain.write_transaction() as connection:
         head = newest(connection)
         later: Any = {part: value for part, value in head.body.items() if part != "charge"} | {"colour": "red"}
         append(connection, head, later)

@@ -83,6 +83,6 @@ def test_a_file_that_cannot_be_written_is_told_and_loses_nothing(
 
 def test_every_commit_waits_for_the_disk(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1")
-    with ledger._chain.writing() as connection:
+    with ledger._chain.write_transaction() as connection:
         assert str(chain.run(connection, "PRAGMA synchronous").scalar()) == "3"  # EXTRA
         assert str(chain.run(connection, "PRAGMA journal_mode").scalar()) == "delete"

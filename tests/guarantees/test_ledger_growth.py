@@ -19,7 +19,7 @@ from forged_ledger import edit
 def grown(path: Path, entries: int) -> dc.Ledger:
     """Return a ledger with so many entries, written in one transaction."""
     ledger = dc.Ledger.create(path, epsilon="1000")
-    with ledger._chain.writing() as connection:
+    with ledger._chain.write_transaction() as connection:
         head = newest(connection)
         for number in range(head.sequence, entries):
             body: Body = {"kind": "limit", "at": chain.now(), "reason": f"reason {number}"}
@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return original(row)
 
     for module in ("_back_links", "_chain", "_ledger", "_requests"):
-        monkeypatch.setattr(f"discreet.ledger.{module}.read_entry", noted)
+        monkeypatch.setattr(f"discreet.ledger._{module}.read_entry", noted)
     return numbers
 
 
@@ -60,7 +60,7 @@ def test_publishing_reads_the_same_few_entries_however_many_there_are(
 def test_verifying_looks_at_one_path(tmp_path: Path, entries: int, read: list[int]) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon="1000")
     release = publish_once(ledger.path)
-    with ledger._chain.writing() as connection:
+    with ledger._chain.write_transaction() as connection:
         head = newest(connection)
         for number in range(entries):
             body: Body = {"kind": "limit", "at": chain.now(), "reason": f"reason {number}"}
@@ -73,7 +73,7 @@ def test_verifying_looks_at_one_path(tmp_path: Path, entries: int, read: list[in
 def test_back_links_lead_where_walking_entry_by_entry_leads(tmp_path: Path) -> None:
     ledger = grown(tmp_path / "l.db", 35)
     entries = {entry.sequence: entry for entry in ledger.entries()}
-    with ledger._chain.reading() as connection:
+    with ledger._chain.read_transaction() as connection:
         for start in range(1, 36):
             for target in range(1, start + 1):
                 assert earlier(connection, entries[start], target) == entries[target]
@@ -97,7 +97,7 @@ def test_a_path_is_read_in_one_question(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     monkeypatch.setattr(back_links, "run", counted)
     ledger = grown(tmp_path / "l.db", 300)
-    with ledger._chain.reading() as connection:
+    with ledger._chain.read_transaction() as connection:
         earlier(connection, newest(connection), 7)
     assert asked == 1
 
@@ -108,7 +108,7 @@ def test_an_edited_entry_on_the_way_is_noticed(tmp_path: Path, number: int) -> N
     edit(ledger.path, f"UPDATE entries SET body = replace(body, 'reason {number - 1}', 'x') WHERE sequence = {number}")
     with pytest.raises(dc.LedgerError):
         ledger.check()
-    with ledger._chain.reading() as connection:
+    with ledger._chain.read_transaction() as connection:
         head = newest(connection)
         if number == 13:  # from 14 the chain leads to 12, past 13
             assert earlier(connection, head, 7).sequence == 7

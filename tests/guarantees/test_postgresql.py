@@ -148,7 +148,7 @@ def test_one_who_waits_too_long_for_the_lock_is_told_so(server: Server, monkeypa
     place = server.place()
     ledger, other = dc.Ledger.create(place, epsilon="1"), dc.Ledger.open(place)
     monkeypatch.setattr(chain, "LONGEST_WAIT", 0.1)
-    with ledger._chain.writing(), pytest.raises(dc.LedgerError, match="lock timeout"):
+    with ledger._chain.write_transaction(), pytest.raises(dc.LedgerError, match="lock timeout"):
         other.charge(dc.Guarantee("0.1"), "x", {})
     other.charge(dc.Guarantee("0.1"), "x", {})
     assert ledger.spent.epsilon == Fraction(1, 10)
@@ -216,7 +216,7 @@ def test_the_entry_that_came_with_the_lock_is_told_once(server: Server) -> None:
     ledger = dc.Ledger.create(place, epsilon="1")
     ledger.charge(dc.Guarantee("0.1"), "x", {})
     writer = dc.Ledger.open(place)._chain
-    with writer.writing() as connection:
+    with writer.write_transaction() as connection:
         head = writer.latest(connection)
         appended = append(connection, head, {**head.body, "nonce": "another"})
         assert writer.latest(connection).digest == appended.digest

@@ -100,7 +100,7 @@ def test_a_hellinger_question_that_nobody_could_read_is_refused_before_the_charg
         dc.publish(mechanism, secret, ledger, "opinions")
     assert "fewer cells or records" in str(refusal.value)
     assert "reading = 'none'" in str(refusal.value)
-    with pytest.raises(dc.PublishError, match="nobody could read it"):
+    with pytest.raises(dc.PublishError, match="no inference method supports it"):
         dc.publish_plan(dc.Plan([mechanism]), [secret], ledger, ["opinions"])
     assert ledger.head == before
 

@@ -40,7 +40,7 @@ def test_an_amount_says_what_it_counts(tmp_path: Path) -> None:
 
 def test_an_entry_whose_parts_have_other_types_is_refused_in_words(tmp_path: Path) -> None:
     ledger = dc.Ledger.create(tmp_path / "l.db", epsilon=1)
-    with ledger._chain.writing() as connection:
+    with ledger._chain.write_transaction() as connection:
         head = newest(connection)
         append(connection, head, {**head.body, "unit": 3})  # type: ignore[typeddict-item]
     with pytest.raises(dc.LedgerError, match=r"Entry 2 .* cannot be read: it was edited"):

@@ -115,9 +115,9 @@ def test_texts_are_looked_up_byte_by_byte() -> None:
     long = b"the same first forty bytes, and then the e"
     texts = [b"a", b"", b"eight by", b"eight byt", long + b"nd", long + b"st", "é".encode()]
     codes = {text: code for code, text in enumerate(texts)}
-    strangers = [b"a\0", b"A", b"eight bx", long + b"nz", long, long * 3, b"\xc3", b"\xe9", b"\0"]
-    found = looked_up(fields_of(texts + strangers), codes, 99)
-    assert found.tolist() == [*range(len(texts)), *[99] * len(strangers)]
+    undeclared = [b"a\0", b"A", b"eight bx", long + b"nz", long, long * 3, b"\xc3", b"\xe9", b"\0"]
+    found = looked_up(fields_of(texts + undeclared), codes, 99)
+    assert found.tolist() == [*range(len(texts)), *[99] * len(undeclared)]
 
 
 def test_only_an_open_quote_refuses_a_file_and_check_can_say_where(tmp_path: Path) -> None:

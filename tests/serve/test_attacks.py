@@ -97,7 +97,7 @@ def test_questions_that_are_taken_back_do_not_fill_the_disk(tmp_path: Path) -> N
     with served(tmp_path, serve="") as server:
         program = server.program("analyst")
         first = ask(program)
-        with server.queue.writing() as connection:
+        with server.queue.write_transaction() as connection:
             row = connection.execute(questions.select()).one()._mapping
             many = [dict(row) | {"number": None, "id": f"x{k}", "state": "withdrawn"} for k in range(MOST_A_DAY - 1)]
             connection.execute(questions.insert(), many)
@@ -152,11 +152,11 @@ def test_whatever_a_front_writes_into_the_queue_the_publisher_lives_and_the_ledg
         program = server.program("analyst")
         for number, forged in enumerate(HOSTILE):
             found = ask(program, asked(f"0.0{number + 1}"))
-            with server.queue.writing() as connection:
+            with server.queue.write_transaction() as connection:
                 connection.execute(update(questions).where(questions.c.id == found["id"]).values(**forged))
             server.publish_all()
             assert state(server, found)[0] in ("answered", "refused", "waiting"), forged
-            with server.queue.writing() as connection:  # so that the next is judged by itself
+            with server.queue.write_transaction() as connection:  # so that the next is judged by itself
                 connection.execute(questions.delete())
         honest = ask(program)
         server.publish_all()
@@ -170,7 +170,7 @@ def test_whatever_a_front_writes_into_the_queue_the_publisher_lives_and_the_ledg
 def test_what_a_front_writes_over_earlier_questions_stops_no_publisher(server: Served, epsilon: str) -> None:
     program = server.program("analyst")
     first, second = ask(program), ask(program, asked("0.5"))
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         forged = update(questions).where(questions.c.id == first["id"])
         connection.execute(forged.values(epsilon=epsilon, state="answered", is_charged=1))
     server.publish_all()
@@ -189,7 +189,7 @@ def test_an_approval_is_good_for_one_answer_and_cannot_be_played_again(server: S
     assert steward.post(path, json={"approve": True}).status_code == 200
     server.publish_all()
     before = server.publisher.study.ledger().spent
-    with server.queue.writing() as connection:  # a front puts the same approved question back
+    with server.queue.write_transaction() as connection:  # a front puts the same approved question back
         connection.execute(update(questions).values(state="queued"))
     server.publish_all()
     assert server.publisher.study.ledger().spent == before

@@ -65,12 +65,12 @@ def test_a_lost_queue_costs_accounts_and_questions_but_no_budget(tmp_path: Path)
 def test_an_upgrade_makes_the_tables_that_are_missing_and_keeps_the_others(server: Served) -> None:
     ask(server.program("analyst"))
     length = audit.check(server.queue)
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         connection.exec_driver_sql("DROP TABLE tokens")
         connection.exec_driver_sql("DROP TRIGGER audit_is_kept_delete")
     server.publisher.prepare()
     assert audit.check(server.queue) == length + 1  # that the publisher was started
-    with pytest.raises(dc.DiscreetError), server.queue.writing() as connection:
+    with pytest.raises(dc.DiscreetError), server.queue.write_transaction() as connection:
         connection.exec_driver_sql("DELETE FROM audit")
     assert len(server.front.questions.seen_by(server.person("steward"))) == 1
     assert ask(server.program("analyst"), asked("0.5"))["state"] == "queued"  # by a token of the new table

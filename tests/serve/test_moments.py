@@ -53,7 +53,7 @@ def test_nothing_can_be_seen_in_the_queue_before_its_moment(server: Served) -> N
     seen: list[str] = []
 
     def looking(seconds: float) -> None:
-        with server.queue.reading() as connection:
+        with server.queue.read_transaction() as connection:
             seen.append(str([row for table in metadata.tables.values() for row in connection.execute(select(table))]))
         server.time.now += seconds
 
@@ -67,7 +67,7 @@ def test_nothing_can_be_seen_in_the_queue_before_its_moment(server: Served) -> N
 
 def test_a_front_that_lies_about_the_beginning_of_a_slot_gains_no_moment(server: Served) -> None:
     found = ask(server.program("analyst"))
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         connection.execute(update(questions).values(state="running", begun_at=server.time.now - 1000))
     now = server.time.now
     server.publish_all()

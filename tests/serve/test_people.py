@@ -33,7 +33,7 @@ def test_a_session_cookie_is_out_of_reach_of_scripts_and_other_sites(server: Ser
 def test_nothing_in_the_queue_opens_a_door(server: Served) -> None:
     secret = server.browser("analyst").client.cookies[COOKIE]
     token, link = server.token("analyst"), server.front.people.renew("ann", "sam")
-    with server.queue.reading() as connection:
+    with server.queue.read_transaction() as connection:
         rows = [str(row) for table in (accounts, links, sessions, tokens) for row in connection.execute(select(table))]
     stored = "\n".join(rows)
     assert not any(each in stored for each in (secret, token, link, PASSWORD))
@@ -182,10 +182,10 @@ def test_the_audit_log_tells_of_all_this_and_cannot_be_changed(server: Served) -
     assert {("-", "sign-in refused"), ("ann", "signed in"), ("test", "account made")} <= said
     assert not any(PASSWORD in line.about for line in audit.lines(server.queue))
     for statement in ("UPDATE audit SET what = 'x'", "DELETE FROM audit"):
-        with pytest.raises(QueueError), server.queue.writing() as connection:
+        with pytest.raises(QueueError), server.queue.write_transaction() as connection:
             connection.execute(text(statement))
     length = audit.check(server.queue)
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         connection.exec_driver_sql("DROP TRIGGER audit_is_kept_update")
         connection.execute(text("UPDATE audit SET account = 'eve' WHERE sequence = 2"))
     with pytest.raises(QueueError, match="Line 2 of the audit log"):

@@ -277,11 +277,11 @@ def test_on_a_server_the_front_has_the_rights_of_a_front_and_no_others(tmp_path:
         base = server.address
         place = base.replace("postgres@", "front@")
         admin = Queue(base)
-        with admin.writing() as connection:
+        with admin.write_transaction() as connection:
             connection.exec_driver_sql("CREATE ROLE front LOGIN")
         admin.create("front")
         admin.create("front")  # again, as at every start
-        with admin.writing() as connection:
+        with admin.write_transaction() as connection:
             connection.exec_driver_sql("CREATE TABLE entries (sequence BIGINT)")  # a ledger in the same database
         front = Queue(place)
         people = People(front, hasher=CHEAP)
@@ -293,9 +293,9 @@ def test_on_a_server_the_front_has_the_rights_of_a_front_and_no_others(tmp_path:
             "UPDATE audit SET what = 'x'", "DELETE FROM audit", "TRUNCATE audit", "DROP TABLE sessions",
             "INSERT INTO entries VALUES (1)", "SELECT * FROM entries", "ALTER TABLE audit DISABLE TRIGGER ALL",
         ):  # fmt: skip
-            with pytest.raises(QueueError), front.writing() as connection:
+            with pytest.raises(QueueError), front.write_transaction() as connection:
                 connection.exec_driver_sql(statement)
-        with front.reading() as connection:
+        with front.read_transaction() as connection:
             assert len(connection.execute(select(audit)).all()) == 2
         for queue in (front, admin):
             queue.engine.dispose()

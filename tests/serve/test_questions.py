@@ -88,16 +88,16 @@ def test_a_forged_approval_of_the_front_is_held_against_the_allowance(server: Se
     """A front that was taken over may write what it likes into the queue: the publisher reads it as a stranger's."""
     program = server.program("analyst")
     found = ask(program, asked("1.75"))
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         connection.execute(update(questions).values(state="queued"))
     server.publish_all()
     assert state(server, found)[0] == "waiting"
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         forged = {"state": "queued", "declaration": '{"question": {"bif": "/etc/passwd"}}'}
         connection.execute(update(questions).values(**forged))
     server.publish_all()
     assert state(server, found)[0] == "refused"
-    with server.queue.writing() as connection:
+    with server.queue.write_transaction() as connection:
         lied = {"state": "queued", "declaration": canonical_json(asked("50")), "epsilon": "0.001", "decided_by": "sam"}
         connection.execute(update(questions).values(**lied))
     server.publish_all()
@@ -144,7 +144,7 @@ def test_the_budget_ends_and_what_is_too_much_is_refused_in_words(server: Served
     assert early.headers["content-type"] == "application/problem+json"
     assert "only 0.25 of the budget is left" in early.json()["detail"]
     late = ask(program, asked("0.25"))
-    with server.queue.writing() as connection:  # as if two had asked at once
+    with server.queue.write_transaction() as connection:  # as if two had asked at once
         wanted = update(questions).where(questions.c.id == late["id"])
         connection.execute(wanted.values(declaration=canonical_json(asked("0.3")), state="queued", decided_by="sam"))
     server.publish_all()

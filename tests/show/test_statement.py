@@ -180,7 +180,7 @@ def test_a_charged_release_names_entry_and_hash(published: dc.Release, ledger: d
     assert "**By proof alone:**" in text
     assert "the newest of 3 entries builds on entry 2 and its record" in text
     assert "rests on a **mathematical proof**, which the documentation of `GeometricHistogram` gives" in text
-    for jargon in ("norm", "inequality", "||", "rho", "twin", "pure epsilon"):
+    for jargon in ("norm", "inequality", "||", "rho", "small instance", "pure epsilon"):
         assert jargon not in text
     assert "SIMULATED" not in text.upper()
     assert "**100 records**" in text

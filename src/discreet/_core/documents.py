@@ -106,7 +106,7 @@ class Kinds:
             self.earlier[kind, version] = made
 
     def hold(self, made: type) -> bool:
-        """Tell whether documents may name this very class, not just one that it inherits from."""
+        """Return whether documents may name this very class, not just one that it inherits from."""
         return made in (self.newest.get(kind_of(made)), self.earlier.get((kind_of(made), version_of(made))))
 
     def known(self) -> "dict[str, type[Documented]]":
@@ -115,7 +115,7 @@ class Kinds:
         return dict(sorted(self.newest.items()))
 
     def _knows(self, kind: str, version: int) -> bool:
-        """Tell whether this version of a kind was met already."""
+        """Return whether this version of a kind was met already."""
         return kind in self.newest and (version == version_of(self.newest[kind]) or (kind, version) in self.earlier)
 
     def named(self, document: Mapping[str, object]) -> "type[Documented]":
@@ -287,7 +287,7 @@ def _read(value: object, kind: object) -> object:
 
 
 def _holds_a_class(kind: object) -> bool:
-    """Tell whether a declared type is, or holds, a class with fields of its own."""
+    """Return whether a declared type is, or holds, a class with fields of its own."""
     if isinstance(kind, type) and get_origin(kind) is None:
         return is_dataclass(kind)
     is_made_of = get_origin(kind) in (tuple, Union, UnionType)

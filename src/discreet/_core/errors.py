@@ -1,4 +1,4 @@
-"""What can go wrong, by name.
+"""Errors and warnings.
 
 Every message says what was asked, what is allowed, what was given, what did *not* happen, and what to do next.
 No message ever carries a value from the records: an error is public, and so it must not depend on the secret.

@@ -1,4 +1,4 @@
-"""What is loaded when it is first asked for, so that `import discreet` and `discreet --help` start at once.
+"""Lazy loading, so that `import discreet` and `discreet --help` start at once.
 
 There are four sorts of it, and one rule for each.
 

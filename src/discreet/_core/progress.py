@@ -1,4 +1,4 @@
-"""How far long work has come: a bar in a terminal or a notebook, and nothing anywhere else.
+"""Progress of long work: a bar in a terminal or a notebook, and nothing anywhere else.
 
 Only work on public things (plans, simulated studies, inference) is shown; counting and publishing records never is,
 as its speed could reveal something about somebody. A bar appears after a moment, so that quick work shows
@@ -152,12 +152,12 @@ def bar_here() -> Bar | None:
 
 
 def is_off() -> bool:
-    """Tell whether the environment asks for silence."""
+    """Return whether the environment asks for silence."""
     return os.environ.get("DISCREET_PROGRESS", "").lower() in ("off", "0", "no")
 
 
 def is_terminal() -> bool:
-    """Tell whether somebody looks at standard error."""
+    """Return whether somebody looks at standard error."""
     try:
         return sys.stderr.isatty() and not is_off()
     except (AttributeError, ValueError):  # no such stream, or one that is closed
@@ -165,6 +165,6 @@ def is_terminal() -> bool:
 
 
 def is_notebook() -> bool:
-    """Tell whether a notebook's kernel runs this; nothing is imported to find out."""
+    """Return whether a notebook's kernel runs this; nothing is imported to find out."""
     shell = sys.modules.get("IPython")
     return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None

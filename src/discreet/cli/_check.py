@@ -56,7 +56,7 @@ def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict
     for column, counts in zip(columns, tables, strict=True):
         found[column.name] = {
             "outside": int(counts[column.levels.index(column.outside)]),
-            "undeclared": source.strangers(column),
+            "undeclared": source.undeclared(column),
             "empty_levels": [str(level) for level, count in zip(column.levels, counts, strict=True) if count == 0],
         }
     return int(tables[0].sum()), found
@@ -73,7 +73,7 @@ def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[
             "below": int(below),
             "above": int(above),
             "no_number": int(nothing),
-            "undeclared": source.strangers(band),
+            "undeclared": source.undeclared(band),
         }
     return records, found
 
@@ -126,7 +126,7 @@ def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, FitOfColu
             column.name,
             str(column.outside),
             str(found[column.name]["outside"]),
-            _strangers(found[column.name]["undeclared"]),
+            _undeclared(found[column.name]["undeclared"]),
             ", ".join(found[column.name]["empty_levels"]) or "-",
         )
         for column in columns
@@ -145,11 +145,11 @@ def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbe
             for value in (each.low, each.high, each.missing)
         )
         counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
-        gap = "left out" if each.are_gaps_left_out else missing
-        rows.append((each.name, f"{low} to {high}", *counts, gap, _strangers(own["undeclared"])))
+        gap = "left out" if each.leaves_missing_out else missing
+        rows.append((each.name, f"{low} to {high}", *counts, gap, _undeclared(own["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Numbers cut off at the bounds (clipped), and missing ones", heads, rows)
 
 
-def _strangers(found: Sequence[tuple[object, int]]) -> str:
+def _undeclared(found: Sequence[tuple[object, int]]) -> str:
     return ", ".join(f"{value!r} x {times}" for value, times in found) or "-"

@@ -17,7 +17,7 @@ from discreet.report import charts
 
 @click.command()
 @click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--prior", help="The prior to read with: declared, learnt, none, a number, or JSON.")
+@click.option("--prior", help="The prior to use: declared, learnt, none, a number, or JSON.")
 @click.option(
     "--replicates", type=int, default=1_000, show_default=True, help="How many simulated studies to compare with."
 )

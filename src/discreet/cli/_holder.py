@@ -17,7 +17,7 @@ from discreet.cli._check import (
     show_fit_of_columns,
     show_fit_of_numbers,
 )
-from discreet.cli._plan import chosen_by, gaps_of, no_posterior
+from discreet.cli._plan import chosen_by, missing_value_of, no_posterior
 from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
 from discreet.inference import Posterior
@@ -115,7 +115,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
     question = _question(Study(study), name)
     if (why := question.only_claimed or question.refusal or question.no_posterior) is not None:
         raise DeclarationError(
-            f"Cannot rehearse {question.name!r}: nobody could read it, because {why}. Nothing was drawn."
+            f"Cannot rehearse {question.name!r}: no inference method supports it: {why}. Nothing was drawn."
         )
     with working("reading a simulated study", as_json), warnings.catch_warnings():
         for kind in (LittleInformationWarning, ConvergenceWarning):
@@ -177,7 +177,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     return say(
         f"{release.label!r} was published before; nothing was charged. Wrote {target} again." if again else published,
         *(chosen_by(question) if question.reason else []),
-        *gaps_of(question),
+        *missing_value_of(question),
         *no_posterior(question),
         f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",

@@ -223,7 +223,7 @@ def _plan_one(
     mechanism, named = question.mechanism, Epsilons(question)
     if question.refusal is not None:
         raise DeclarationError(
-            f"{question.name!r} cannot be published as it is, because nobody could read it: {question.refusal}. "
+            f"{question.name!r} cannot be published as it is, as no inference method supports it: {question.refusal}. "
             "Nothing was planned."
         )
     if width is not None:
@@ -246,7 +246,7 @@ def _plan_one(
         refused = [*curve.refused, *resized.refused]
         unreadable = [{"epsilon": each.epsilon, "size": each.size, "why": each.why} for each in refused]
         return show_json(_facts(question) | {"points": points, "unreadable": unreadable, "wished": wished})
-    say(*gaps_of(question))
+    say(*missing_value_of(question))
     _show_curve(question, named, curve)
     if resized.points:
         _show_sizes(question, resized)
@@ -415,7 +415,7 @@ def no_posterior(question: Question) -> list[str]:
     return [f"There will be no posterior, as the study declares (reading = 'none'): {question.no_posterior}."]
 
 
-def gaps_of(question: Question) -> list[str]:
+def missing_value_of(question: Question) -> list[str]:
     """Say what missing numbers count as, if they are not left out."""
     model = question.model
     return list(filter(None, [model.missing_in_words if isinstance(model, HasMissingValue) else ""]))

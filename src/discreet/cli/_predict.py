@@ -29,7 +29,7 @@ _MOST_SHOWN = 20
     show_default=True,
     help="The probability that a regression's intervals contain the truth (credible level).",
 )
-@click.option("--prior", help="The prior to read with: declared, learnt, none, a number, or JSON.")
+@click.option("--prior", help="The prior to use: declared, learnt, none, a number, or JSON.")
 @click.option("--own", type=click.Path(path_type=Path), help="Also learn from your own records, in this file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the predictions as CSV, one line for each record.")
 @patient

@@ -123,7 +123,7 @@ class Chain:
             os.close(os.open(self.place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except (OSError, ValueError) as problem:
             raise not_made(self.place, problem) from None
-        with self.writing() as connection:
+        with self.write_transaction() as connection:
             for statement in IN_A_FILE:
                 run(connection, statement)
             yield connection
@@ -137,7 +137,7 @@ class Chain:
         return head
 
     def _holds(self, connection: "Connection", known: Entry) -> bool:
-        """Tell whether an entry is still there."""
+        """Return whether an entry is still there."""
         return digests_at(connection, [known.sequence]) == [known.digest]
 
     def _newest(self, connection: "Connection") -> Entry:
@@ -148,7 +148,7 @@ class Chain:
         found = run(connection, f"{SELECT} WHERE charge = :charge LIMIT 1", {"charge": sequence}).one_or_none()
         return None if found is None else read_entry(found)
 
-    def writing(self) -> AbstractContextManager["Connection"]:
+    def write_transaction(self) -> AbstractContextManager["Connection"]:
         """Hold the write lock from the first read to the commit."""
         return self._transaction("BEGIN IMMEDIATE")
 
@@ -177,7 +177,7 @@ class Chain:
         if problem:
             raise LedgerError(f"Cannot use the ledger {str(self.place)!r}: {problem}. Nothing was published.")
 
-    def reading(self) -> AbstractContextManager["Connection"]:
+    def read_transaction(self) -> AbstractContextManager["Connection"]:
         """Begin to read."""
         return self._transaction("BEGIN")
 
@@ -187,7 +187,7 @@ class Chain:
         return str(Path(self.place).absolute())
 
     def exists(self) -> bool:
-        """Tell whether a ledger is there."""
+        """Return whether a ledger is there."""
         return Path(self.place).is_file()
 
     def require(self) -> None:

@@ -148,7 +148,7 @@ class _RunningTotals:
         self.carried = now
 
     def _is_period(self, entry: Entry) -> bool:
-        """Tell whether a charge kept to the allowance of its period."""
+        """Return whether a charge kept to the allowance of its period."""
         allowance, body = self.created.get("allowance"), entry.body
         if allowance is None or entry.kind != "charge":
             return allowance is not None or body.get("period") is None
@@ -162,7 +162,7 @@ class _RunningTotals:
 
 
 def is_limit(accountant: Accountant, limit: Amount, declared: Amount) -> bool:
-    """Tell whether a limit is what `limit_of` makes of the declared one, up to the last digits of a search."""
+    """Return whether a limit is what `limit_of` makes of the declared one, up to the last digits of a search."""
     if accountant is not Accountant.ZCDP:
         return type(limit) is (Budget if accountant is Accountant.BASIC else PerUnit) and limit == declared
     if not isinstance(limit, Concentrated) or not isinstance(declared, Budget):

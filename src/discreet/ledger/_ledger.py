@@ -142,7 +142,7 @@ class Ledger(NotebookRepr):
         `concentrated` is the cost under zCDP, `group` the one group that the data are about, `data` their name;
         `decides` says under which metrics an ordinary release can be charged.
         """
-        with self._chain.writing() as connection:
+        with self._chain.write_transaction() as connection:
             reached("charge-begun")
             head = self._chain.latest(connection)  # of the chain that this process knows, so its beginning is the same
             created = self._chain.created = self._chain.created or entry_at(connection, 1).body
@@ -195,7 +195,7 @@ class Ledger(NotebookRepr):
 
     def record(self, receipt: Receipt, releases: Sequence[str]) -> None:
         """Record the releases that a charge paid for: their public texts and digests. Possible only once."""
-        with self._chain.writing() as connection:
+        with self._chain.write_transaction() as connection:
             reached("record-begun")
             head, charge = self._chain.latest(connection), entry_at(connection, receipt.sequence)
             is_charge = (charge.kind, charge.digest) == ("charge", receipt.head)
@@ -238,7 +238,7 @@ class Ledger(NotebookRepr):
 
     def _repr_html_(self) -> str:
         """Return picture, totals and entries for a notebook; all that others wrote in it is text and nothing else."""
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             head = newest(connection)
             few = f"{SELECT} WHERE sequence > :after ORDER BY sequence"
             entries = [read_entry(row) for row in run(connection, few, {"after": head.sequence - _MOST_IN_A_NOTEBOOK})]
@@ -254,7 +254,7 @@ class Ledger(NotebookRepr):
     @property
     def head(self) -> Entry:
         """Return the newest entry."""
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             return self._chain.latest(connection)
 
     @property
@@ -265,7 +265,7 @@ class Ledger(NotebookRepr):
     @property
     def created(self) -> Body:
         """Return what was declared when the ledger was created: accountant, adjacency, groups, population, unit."""
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             return entry_at(connection, 1).body
 
     @property
@@ -318,7 +318,7 @@ class Ledger(NotebookRepr):
         """Iterate over all entries, oldest first, keeping only a few in memory at a time."""
         number = 0
         while True:
-            with self._chain.reading() as connection:
+            with self._chain.read_transaction() as connection:
                 some = f"{SELECT} WHERE sequence > :number ORDER BY sequence LIMIT {_AT_A_TIME}"
                 entries = [read_entry(row) for row in run(connection, some, {"number": number})]
             yield from entries
@@ -335,7 +335,7 @@ class Ledger(NotebookRepr):
 
         The charge is None if no entry of that number and hash is there. The last is the number of the newest entry.
         """
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             head = self._chain.latest(connection)
             if head.sequence < sequence:
                 return None, None, head.sequence
@@ -344,29 +344,29 @@ class Ledger(NotebookRepr):
             return (found if found.digest == digest else None), outcome, head.sequence
 
     def stands_on(self, sequence: int, digest: str) -> bool:
-        """Tell whether the newest entry stands on an entry of this number and hash: a few steps along the chain."""
-        with self._chain.reading() as connection:
+        """Return whether the newest entry stands on an entry of this number and hash: a few steps along the chain."""
+        with self._chain.read_transaction() as connection:
             head = self._chain.latest(connection)
             return 1 <= sequence <= head.sequence and earlier(connection, head, sequence).digest == digest
 
     def releases(self, sequence: int) -> list[str]:
         """Return the recorded releases that the charge of this number paid for; none if the charge came to nothing."""
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             found = self._chain.outcome(connection, sequence)
         return [] if found is None or found.kind != "release" else list(map(str, found.body["releases"]))
 
     def answered(self, request: str) -> Entry | None:
         """Return the charge of a request whose releases are on record, or None."""
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             return is_answered(self._chain, connection, request)
 
     def is_charged(self, request: str) -> bool:
-        """Tell whether anything was ever charged under a request's name, whatever its outcome."""
-        with self._chain.reading() as connection:
+        """Return whether anything was ever charged under a request's name, whatever its outcome."""
+        with self._chain.read_transaction() as connection:
             return bool(charges_of(self._chain, connection, request))
 
     def is_answered(self, request: str) -> bool:
-        """Tell whether releases are on record for a request, so that asking again is free."""
+        """Return whether releases are on record for a request, so that asking again is free."""
         return self.answered(request) is not None
 
     def answering(self, request: str) -> AbstractContextManager[None]:
@@ -382,7 +382,7 @@ class Ledger(NotebookRepr):
             raise DeclarationError(
                 "A change of the limit needs a reason, which is recorded in the ledger. Nothing was changed."
             )
-        with self._chain.writing() as connection:
+        with self._chain.write_transaction() as connection:
             head, rule = self._chain.latest(connection), Accountant(entry_at(connection, 1).body["accountant"])
             before = head.carried
             kept = read_amount(before["declared"]).delta if delta is None else probability(delta, "delta")
@@ -398,7 +398,7 @@ class Ledger(NotebookRepr):
 
         Return the number of entries. They are streamed, not kept in memory.
         """
-        with self._chain.reading() as connection:
+        with self._chain.read_transaction() as connection:
             streamed = connection.execution_options(stream_results=True, yield_per=_AT_A_TIME)
             return check_rows(run(streamed, "SELECT * FROM entries ORDER BY sequence"), self.place)
 

@@ -16,7 +16,7 @@ PUBLISHED, ABANDONED, WAITING = "published", "abandoned", "not recorded"
 
 
 def _is_moment(text: str) -> bool:
-    """Tell whether a text is a year, month, day or moment that the calendar has."""
+    """Return whether a text is a year, month, day or moment that the calendar has."""
     if not _DAY.fullmatch(text):
         return False
     try:
@@ -68,7 +68,7 @@ class Filter:
                 raise DeclarationError(f"{name} must be a day such as 2026-03-31, a month or a year; got {value!r}.")
 
     def wants(self, line: LedgerLine) -> bool:
-        """Tell whether a charge is wanted."""
+        """Return whether a charge is wanted."""
         return (
             (self.label is None or self.label.casefold() in line.label.casefold())
             and (self.group is None or self.group == line.group)

@@ -102,7 +102,7 @@ def _promised(guarantee: Guarantee) -> str:
 
 
 def same_metric(created: Body, metric: Metric | None) -> bool:
-    """Tell whether a ledger was created under this metric, or under none if that is wanted."""
+    """Return whether a ledger was created under this metric, or under none if that is wanted."""
     kept = created.get("metric")
     return (
         kept is None

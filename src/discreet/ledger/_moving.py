@@ -26,13 +26,13 @@ _AT_A_TIME = 1000  # rows that are copied together
 
 def moved(source: Chain, target: Chain) -> None:
     """Move a ledger to a place where none is, after a check of all of it."""
-    with source.reading() as connection:
+    with source.read_transaction() as connection:
         _require_here(source.latest(connection), target)
     made = False
     try:
         with target.making() as there:
             made = True
-            with source.writing() as here:  # committed first
+            with source.write_transaction() as here:  # committed first
                 head = source.latest(here)
                 _require_here(head, target)
                 if head.kind != "moved":

@@ -112,7 +112,7 @@ class ServerChain(Chain):
         return self._address
 
     def exists(self) -> bool:
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             may_flush = run(connection, _MAY_FLUSH).scalar()
             is_there = run(connection, "SELECT to_regclass('entries')").scalar() is not None
         if not may_flush:
@@ -146,7 +146,7 @@ class ServerChain(Chain):
             if self.schema is not None:
                 connection.exec_driver_sql(f'GRANT USAGE ON SCHEMA "{self.schema}" TO "{role}"')
 
-    def reading(self) -> AbstractContextManager["Connection"]:
+    def read_transaction(self) -> AbstractContextManager["Connection"]:
         """Begin to read: one moment of the ledger, whatever is appended meanwhile."""
         return self._transaction("READ ONLY")
 
@@ -205,7 +205,7 @@ class ServerChain(Chain):
         return super()._newest(connection) if told is _NOTHING else read_newest(told)
 
     def _holds(self, connection: "Connection", known: Entry) -> bool:
-        """Tell whether an entry is still there: the one of its number came with the lock, too."""
+        """Return whether an entry is still there: the one of its number came with the lock, too."""
         sequence, digest = connection.info.pop(_KNOWN, (0, None))
         return bool(digest == known.digest) if sequence == known.sequence else super()._holds(connection, known)
 

@@ -65,7 +65,7 @@ class PublicKey:
         _write(Path(path), self.owner, text, 0o644)
 
     def signed(self, text: str, signatures: tuple[Signature, ...]) -> bool:
-        """Tell whether one of the signatures is this key's, of this very text."""
+        """Return whether one of the signatures is this key's, of this very text."""
         from cryptography.exceptions import InvalidSignature
 
         for each in signatures:

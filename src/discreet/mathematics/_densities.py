@@ -295,7 +295,7 @@ class _Weighed:
 
     @property
     def is_good(self) -> bool:
-        """Tell whether the proposal can stay: its tails hold the target's, and enough draws count."""
+        """Return whether the proposal can stay: its tails hold the target's, and enough draws count."""
         return self.found.shape <= _GOOD_SHAPE and self.found.effective_size >= _GOOD_SHARE * len(self.points)
 
     @classmethod

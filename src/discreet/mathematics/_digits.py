@@ -1,4 +1,4 @@
-"""Numbers that keep their digits: ratios of Gamma functions, and roots.
+"""Numerically stable ratios of Gamma functions, and roots.
 
 A plain difference of two log-Gammas at 1e12 has lost all but two digits. With Stirling's formula
 ln Gamma(x) = (x - 1/2) ln x - x + ln(2 pi)/2 + s(x) the large parts cancel on paper instead.

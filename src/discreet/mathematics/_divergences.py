@@ -1,4 +1,4 @@
-"""How far apart two distributions are, in forms that keep their digits.
+"""Divergences of two distributions, in numerically stable forms.
 
 The affinity of two Dirichlets is BC(a, b) = B((a + b)/2) / sqrt(B(a) B(b)), so with
 D(u, v) = lgamma((u + v)/2) - (lgamma u + lgamma v)/2  one has  ln BC = sum_i D(a_i, b_i) - D(sum a, sum b).

@@ -1,4 +1,4 @@
-"""What weighted draws that come in independent groups say, and how well they say it.
+"""Estimates from weighted draws in independent groups, and their Monte Carlo errors.
 
 Draws have weights w that add up to 1. Of independent draws each is a group of its own; chains that share ancestors are
 one group. The mean of a function f and its Monte Carlo error, with sums over the draws i of each of G groups, are

@@ -1,4 +1,4 @@
-"""How well many short chains agree, when each of them started from a draw of its own.
+"""Convergence of many short chains from independent starts: nested R-hat.
 
 Many chains of few draws cannot be judged by themselves: R-hat of single chains tends to sqrt(1 + tau / N) however well
 they mix. So chains are taken in groups (nested R-hat; Margossian and others, 2024), and the error of a mean is

@@ -162,8 +162,8 @@ def stack_tilted_to(
         moments = weights @ (factors[:, :, None] * powers)
         sums = moments[..., 0]
         means = moments[..., 1] / sums
-        own = moments[..., 2] / sums - means**2
-        variance = np.maximum(0.0, own.sum(axis=1) if times is None else own @ times)
+        variances = moments[..., 2] / sums - means**2
+        variance = np.maximum(0.0, variances.sum(axis=1) if times is None else variances @ times)
         miss = (means.sum(axis=1) if times is None else means @ times) + (middle * cells - total)
         wrong = np.abs(miss) > absolute + relative * np.sqrt(variance)
         if not wrong.any():

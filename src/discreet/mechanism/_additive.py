@@ -50,7 +50,7 @@ class Additive(Sized[ModelT]):
 
     @abstractmethod
     def checked(self, counts: ArrayLike) -> Counts:
-        """Return simulated counts as an array, or refuse what cannot be those of `size` records."""
+        """Return public counts as an array, or refuse what cannot be those of `size` records."""
 
     def measured(self, counts: ArrayLike) -> Counts:
         """Return A k, what would be published without noise, for one or many rows of counts."""
@@ -97,7 +97,7 @@ class Additive(Sized[ModelT]):
         return PrivacyLoss.worst_case(Fraction(epsilon)) if epsilon < inf else concentrated_loss(self.rho)
 
     def _is_attained(self, changes: tuple[Counts, ...]) -> bool:
-        """Tell whether the changes that are listed cost no more than the largest zCDP parameter."""
+        """Return whether the changes that are listed cost no more than the largest zCDP parameter."""
         return max(self.noise.privacy_loss(change).rho for change in changes) <= self.rho * (1 + Fraction(1, 10**8))
 
     def privacy_loss(self) -> PrivacyLoss:

@@ -1,4 +1,4 @@
-"""What one record can add to the statistics of a model: the rows from which all data sets are made up.
+"""What one record can add to the statistics of a model: the rows from which all data sets are formed.
 
 Statistics are sums over records, so every row gives every data set. Where there are too many kinds
 of records, some are chosen that differ in one variable, in half of them and in all, and it is said that they are some.

@@ -125,7 +125,7 @@ class SummedChooser(Protocol):
 
     @property
     def is_summed(self) -> bool:
-        """Tell whether candidates are too many to list, and likelihoods known for many counts."""
+        """Return whether candidates are too many to list, and likelihoods known for many counts."""
 
     def near_sums(self) -> Normalised | None:
         """Return what knows likelihoods for many counts roughly, where there is no other way; else nothing."""
@@ -145,7 +145,7 @@ class Choice:
 
     @property
     def is_summed(self) -> bool:
-        """Tell whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
+        """Return whether candidates are tables of counts, too many to list, and likelihoods known for many counts."""
         return isinstance(self.chooser, SummedChooser) and self.chooser.is_summed
 
     def near_sums(self) -> Normalised | None:

@@ -58,7 +58,7 @@ class GridDistribution:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no cell is left."""
+        """Return whether no cell is left."""
         return self.first > self.last
 
     def sample(self, count: int, bits: RandomBits) -> Counts:
@@ -110,7 +110,7 @@ class GridDistribution:
         return ball(Fraction(edge, 1 << self._grid_bits))
 
     def _reached(self, edge: int, uniform: "LazyUniform") -> bool:
-        """Tell whether C(edge) <= U, C the distribution function within the allowed cells."""
+        """Return whether C(edge) <= U, C the distribution function within the allowed cells."""
         if edge <= self.first or edge > self.last:
             return edge <= self.first
         while True:
@@ -211,13 +211,13 @@ class LazyUniform:
         return arb(self._number).union(arb(self._number + 1)) / arb(2) ** self.length
 
     def compared(self, below: int, above: int) -> bool | None:
-        """Tell whether a threshold between below / 2^length and above / 2^length is at most the number, if decided."""
+        """Return whether a threshold in (below, above) / 2^length is at most the number, if that is decided."""
         if above <= self._number:
             return True
         return False if below > self._number else None
 
     def is_below(self, probability: arb) -> bool | None:
-        """Tell whether the number is below an enclosed probability, if that is decided."""
+        """Return whether the number is below an enclosed probability, if that is decided."""
         reached = self.compared(*enclosing_integers(probability, self.length))
         return None if reached is None else not reached
 

@@ -81,7 +81,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @abstractmethod
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
-        """Draw an output for each row of simulated counts; secret statistics must go through `publish`."""
+        """Draw an output for each row of public counts; secret statistics must go through `publish`."""
 
     @abstractmethod
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
@@ -102,7 +102,7 @@ class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
 
     @classmethod
     def accepts_model(cls, model: object) -> bool:
-        """Tell whether this kind of mechanism publishes statistics of such a model."""
+        """Return whether this kind of mechanism publishes statistics of such a model."""
         return isinstance(model, get_type_hints(cls)["model"])
 
 

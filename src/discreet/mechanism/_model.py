@@ -62,7 +62,7 @@ class CellsOfNumbers(Protocol):
 
     @property
     def dates(self) -> bool:
-        """Tell whether values are read as dates."""
+        """Return whether values are read as dates."""
 
 
 class MetricLike(Protocol):
@@ -217,14 +217,14 @@ class LearnsPrior(Protocol):
 
     @property
     def is_prior_open(self) -> bool:
-        """Tell whether no prior was declared, and more than one may be meant."""
+        """Return whether no prior was declared, and more than one may be meant."""
 
     def proposals(self, is_evidence_known: bool) -> Sequence[Model]:
         """Return this model under each prior that may be meant; where evidence is not known there is only one."""
 
 
 def is_prior_open(model: Model) -> bool:
-    """Tell whether no prior was declared, and more than one may be meant: see `LearnsPrior.proposals`."""
+    """Return whether no prior was declared, and more than one may be meant: see `LearnsPrior.proposals`."""
     return isinstance(model, LearnsPrior) and model.is_prior_open
 
 

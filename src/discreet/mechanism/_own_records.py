@@ -1,4 +1,4 @@
-"""A reader's own records of the same population: what they tell is added to the prior, exactly.
+"""A reader's own records of the same population: they are added to the prior, exactly.
 
 Given the parameters, own records and those behind a release are independent. So the posterior given both is that of the
 release under the prior which own records have turned into a posterior already:
@@ -59,7 +59,7 @@ def own_counts(model: CountedTables, own: object) -> Counts:
 
 
 def are_counts(own: object) -> bool:
-    """Tell whether these are whole numbers, not records."""
+    """Return whether these are whole numbers, not records."""
     if isinstance(own, np.ndarray):
         return own.dtype.kind in "iu"
     if not isinstance(own, Sequence) or isinstance(own, str | bytes):

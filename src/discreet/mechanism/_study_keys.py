@@ -1,4 +1,4 @@
-"""How a study asks for a model: by a name and by keys, over the columns that the study declares.
+"""The schema of a model in a study file: its name and keys, over the declared columns.
 
 A model says so itself, in `asked_as`: keys are the parameters of what makes it, with the types that are declared there.
 """

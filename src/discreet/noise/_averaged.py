@@ -43,7 +43,7 @@ class Averaged:
     def of(self, values: Sequence[ArrayLike]) -> Floats:
         """Return the weighted average of what was published."""
         pairs = zip(self.weights, values, strict=True)
-        return np.asarray(sum(weight * np.asarray(own, dtype=float) for weight, own in pairs))
+        return np.asarray(sum(weight * np.asarray(piece, dtype=float) for weight, piece in pairs))
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of noise, those of each release by itself."""

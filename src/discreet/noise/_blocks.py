@@ -141,17 +141,17 @@ def _through(
     """Return the weights of a cut through a block; v and -v weigh the same, as tables u and -u do."""
     wide = half + max(half_of(below), half_of(above))
     left, right = (sums_of_blocks(outer, inner, each, wide) for each in blocks)
-    own, other = half_of(below), half_of(above)
-    common = max(own, other)
+    middle, other = half_of(below), half_of(above)
+    common = max(middle, other)
     padded = fitted(above, common)
     # rows of `left` at v - t, t = -own..own, and of `right` at -v - t', t' = -common..common: both run backwards
-    lefts = sliding_window_view(fitted(left, half + own), 2 * own + 1)[:, ::-1]
+    lefts = sliding_window_view(fitted(left, half + middle), 2 * middle + 1)[:, ::-1]
     rights = sliding_window_view(fitted(right, half + common), 2 * common + 1)[:, ::-1]
     indices = _worked_out(half, _step(outer, inner))
     values = np.empty(len(indices))
     for first in range(0, len(indices), _ROWS):
         v = indices[first : first + _ROWS]
-        mixed = filtered(padded * rights[half - v], outer)[:, ::-1][:, common - own : common + own + 1]  # at -t
+        mixed = filtered(padded * rights[half - v], outer)[:, ::-1][:, common - middle : common + middle + 1]  # at -t
         values[first : first + _ROWS] = np.einsum("t,vt,vt->v", below, lefts[half + v], mixed)
     upper = _between(indices, values)
     return np.concatenate([upper[:0:-1], upper])
@@ -223,8 +223,8 @@ def _signed(outer: Fraction, inner: Fraction, size: int) -> Signed:
         weights = convolved(cell, others, half) * kept
         for block_gains in (True, False):
             loss = (inner if gains else -inner) + (outer if block_gains else -outer)
-            own = weights * (low if block_gains else ~low)
-            found[loss] = found.get(loss, np.zeros_like(own)) + own
+            middle = weights * (low if block_gains else ~low)
+            found[loss] = found.get(loss, np.zeros_like(middle)) + middle
     return found
 
 
@@ -313,9 +313,9 @@ class BlockNoise(Noise):
     def moved(self, change: ArrayLike) -> tuple[int, ...] | None:
         """Return the sizes of the blocks that a unit leaves and enters, one if it stays inside; None of other moves."""
         blocks = by_block(np.asarray(change), self.sizes)
-        touched = [own for own in blocks if np.any(own)]
-        units = sorted(value for own in touched for value in own.tolist() if value)
-        return tuple(sorted(len(own) for own in touched)) if units == [-1, 1] else None
+        touched = [middle for middle in blocks if np.any(middle)]
+        units = sorted(value for middle in touched for value in middle.tolist() if value)
+        return tuple(sorted(len(middle) for middle in touched)) if units == [-1, 1] else None
 
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves, its probabilities rounded up; else the worst of the norm."""
@@ -411,7 +411,7 @@ class ZeroSumBlocks(BlockNoise):
         while late:
             tries = int(min(2 * late / self._balanced_share + 8, 2e6 / self.length + 1))
             blocks = [drawn_blocks(tries, size, draw, keep) for size in free]
-            total = -sum((own.sum(axis=1) for own in blocks), np.zeros(tries, dtype=np.int64))
+            total = -sum((middle.sum(axis=1) for middle in blocks), np.zeros(tries, dtype=np.int64))
             rest = draw(tries * (last - 1)).reshape(tries, last - 1)
             balance = total - rest.sum(axis=1)
             kept = np.flatnonzero(keep(total) & bernoulli_exponential(self.inner, np.abs(balance), bits))[:late]
@@ -442,12 +442,12 @@ class ZeroSumBlocks(BlockNoise):
         while late:
             tries = int(min(5 * late + 64, 4e6 / self.length + 1))  # of 8 x 8 and 16 x 16 .24 and .15 are kept
             blocks = [drawn_blocks(tries, size, draw, keep) for size in free]
-            total = -sum((own.sum(axis=1) for own in blocks), np.zeros(tries, dtype=np.int64))
+            total = -sum((middle.sum(axis=1) for middle in blocks), np.zeros(tries, dtype=np.int64))
             near = np.abs(total) <= half
             chances = np.where(near, ratios[np.clip(total + half, 0, 2 * half)] / ratios[half], 0.0)
             kept = np.flatnonzero(generator.random(tries) < chances)[:late]
             end = cells_given_sums(total[kept], last, inner, draw, generator)
-            found[rows - late : rows - late + len(kept)] = np.column_stack([*(own[kept] for own in blocks), end])
+            found[rows - late : rows - late + len(kept)] = np.column_stack([*(middle[kept] for middle in blocks), end])
             late -= len(kept)
         return found
 

@@ -1,4 +1,4 @@
-"""Cone noise: in the shape of all that one record can contribute, taken together.
+"""Cone noise: a K-norm mechanism whose body is the hull of all that one record can contribute.
 
 If every record's statistic lies in a convex body E of dimension D, then with R ~ Gamma(2 D + 1, rate epsilon) and A, B
 independent and uniform in E,

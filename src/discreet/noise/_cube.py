@@ -1,4 +1,4 @@
-"""Noise in the shape of a cube: P(u) ~ e^(-r max_i |u_i|), independent over blocks.
+"""Noise of the maximum norm (a cube): P(u) ~ e^(-r max_i |u_i|), independent over blocks.
 
 Drawn by its radius: given R with P(R) ~ (2 R + 1)^D e^(-r R) the D numbers of a block are uniform on {-R, ..., R}. By
 the same layers, if all D numbers of a block move by h, then with q = e^-r and g = h - c >= 0
@@ -113,7 +113,7 @@ class Cube(RatedBlocks):
         """Return -r w_i tanh(u_i), w the soft maximum of r |u| in each block."""
         blocks = by_block(np.asarray(noise, dtype=float), self.sizes)
         pairs = zip(self.rates, blocks, strict=True)
-        each = [-float(r) * softmax(float(r) * np.abs(own), axis=-1) * np.tanh(own) for r, own in pairs]
+        each = [-float(r) * softmax(float(r) * np.abs(piece), axis=-1) * np.tanh(piece) for r, piece in pairs]
         return np.concatenate(each, axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -133,9 +133,9 @@ class Cube(RatedBlocks):
         """Return half the sum of 2 (D + 1) squares over the rate, a Gamma(D + 1) radius, times uniform numbers."""
         parts = by_block(np.asarray(normals, dtype=float), [3 * cells + 2 for cells in self.sizes])
         found = []
-        for rate, cells, own in zip(self.rates, self.sizes, parts, strict=True):
-            radii = np.square(own[..., : 2 * cells + 2]).sum(axis=-1, keepdims=True) / (2 * float(rate))
-            found.append(radii * (2 * ndtr(own[..., 2 * cells + 2 :]) - 1))
+        for rate, cells, piece in zip(self.rates, self.sizes, parts, strict=True):
+            radii = np.square(piece[..., : 2 * cells + 2]).sum(axis=-1, keepdims=True) / (2 * float(rate))
+            found.append(radii * (2 * ndtr(piece[..., 2 * cells + 2 :]) - 1))
         return np.concatenate(found, axis=-1)
 
     def _steps(self, change: ArrayLike) -> list[int]:

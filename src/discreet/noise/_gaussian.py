@@ -105,10 +105,10 @@ class ProductGaussian(Blockwise):
     def moved(self, change: ArrayLike) -> tuple[Fraction, int] | None:
         """Return the variance and how many numbers move, if all of these move by one and have one variance."""
         steps = zip(self.variances, block_steps(np.asarray(change), self.sizes), strict=True)
-        moving = [(variance, own) for variance, own in steps if own]
-        if len({variance for variance, _ in moving}) != 1 or any(set(own) != {1} for _, own in moving):
+        moving = [(variance, piece) for variance, piece in steps if piece]
+        if len({variance for variance, _ in moving}) != 1 or any(set(piece) != {1} for _, piece in moving):
             return None
-        return moving[0][0], sum(own[1] for _, own in moving)
+        return moving[0][0], sum(piece[1] for _, piece in moving)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Several distributions of noise side by side, independent of each other: probabilities multiply, losses add."""
+"""Independent noises, concatenated: probabilities multiply, losses add."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from discreet.privacy import PrivacyLoss, added, atoms_of
 
 @dataclass(frozen=True)
 class SideBySide(Noise):
-    """Independent distributions side by side: the numbers of each follow those of the one before."""
+    """Independent noises: the numbers of each follow those of the one before."""
 
     parts: tuple[Noise, ...]
 
@@ -46,7 +46,7 @@ class SideBySide(Noise):
         return np.concatenate([part.sample(rows, bits) for part in self.parts], axis=1)
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
-        return np.asarray(sum(part.log_kernel(own) for part, own in self._parts(noise)))
+        return np.asarray(sum(part.log_kernel(piece) for part, piece in self._parts(noise)))
 
     @cached_property
     def log_normaliser(self) -> float:
@@ -65,21 +65,21 @@ class SideBySide(Noise):
         return self._joined(lambda part: part.information)
 
     def slope(self, noise: ArrayLike) -> Floats:
-        return np.concatenate([part.slope(own) for part, own in self._parts(noise)], axis=-1)
+        return np.concatenate([part.slope(piece) for part, piece in self._parts(noise)], axis=-1)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows by seeded floats, for readers."""
         return np.concatenate([simulated_noise(part, rows, generator) for part in self.parts], axis=1)
 
     def _epsilon(self, change: Counts) -> Fraction | float:
-        return sum((part.privacy_loss(own).epsilon for part, own in self._parts(change)), Fraction(0))
+        return sum((part.privacy_loss(piece).epsilon for part, piece in self._parts(change)), Fraction(0))
 
     def _rho(self, change: Counts) -> Fraction:
-        return sum((part.privacy_loss(own).rho for part, own in self._parts(change)), Fraction(0))
+        return sum((part.privacy_loss(piece).rho for part, piece in self._parts(change)), Fraction(0))
 
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the loss of all distributions together: independent losses add."""
-        losses = [part.privacy_loss(own).curve for part, own in self._parts(change) if np.any(own)]
+        losses = [part.privacy_loss(piece).curve for part, piece in self._parts(change) if np.any(piece)]
         if len(losses) == 1:
             return losses[0]
         with ctx.workprec(192):
@@ -90,10 +90,10 @@ class SideBySide(Noise):
         found: list[Noise] = []
         wanted = list(lengths)
         for part in self.parts:
-            own: list[int] = []
-            while wanted and sum(own) < part.length:
-                own.append(wanted.pop(0))
-            inside = pieces_of(part, own)
+            piece: list[int] = []
+            while wanted and sum(piece) < part.length:
+                piece.append(wanted.pop(0))
+            inside = pieces_of(part, piece)
             if inside is None:
                 return None
             found.extend(inside)
@@ -103,8 +103,8 @@ class SideBySide(Noise):
         """Return the distributions of their sums side by side, if every sum lies inside one distribution."""
         found: list[Noise] = []
         first = 0
-        for part, own in self._parts(np.asarray(groups)):
-            summed = part.marginal((own - first).tolist()) if own.min() >= first else None
+        for part, piece in self._parts(np.asarray(groups)):
+            summed = part.marginal((piece - first).tolist()) if piece.min() >= first else None
             if summed is None:
                 return None
             found.append(summed)

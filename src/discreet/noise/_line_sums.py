@@ -38,8 +38,8 @@ def convolved(first: Floats, second: Floats, half: int) -> Floats:
 
 def fitted(table: Floats, half: int) -> Floats:
     """Return a table cut to -h, ..., h, or filled up with zeros."""
-    own = half_of(table)
-    return table[own - half : own + half + 1] if own >= half else np.pad(table, half - own)
+    middle = half_of(table)
+    return table[middle - half : middle + half + 1] if middle >= half else np.pad(table, half - middle)
 
 
 def spread(table: Floats) -> float:

@@ -127,7 +127,7 @@ class LazyMatrix:
         return [[*row, root * root] for row, root in zip(found, roots, strict=True)]
 
     def keeps_cuts(self) -> bool | None:
-        """Tell whether all cuts hold, if the enclosures decide it: first in floats, the close ones in balls."""
+        """Return whether all cuts hold, if the enclosures decide it: first in floats, the close ones in balls."""
         m = self.body.coordinates
         if m < 3:
             return True

@@ -142,7 +142,7 @@ class ChangeLoss:
 
     @cached_property
     def is_hidden(self) -> bool:
-        """Tell whether the change moves no total that the noise keeps; otherwise no output hides it."""
+        """Return whether the change moves no total that the noise keeps; otherwise no output hides it."""
         keeps = preserved(self.noise.structure)
         if not any(keeps):
             return True

@@ -114,7 +114,7 @@ class SharedRadiusLaplace(Noise):
         return np.asarray(-rate / 2 * chances * np.tanh(values / max(1, 0.2 / rate)))
 
     def _units(self, change: ArrayLike) -> list[int]:
-        return [int(np.abs(own).sum()) // 2 for own in by_block(np.asarray(change), self.sizes)]
+        return [int(np.abs(piece).sum()) // 2 for piece in by_block(np.asarray(change), self.sizes)]
 
     def _epsilon(self, change: Counts) -> Fraction:
         """Return r max_f d(c_f)."""

@@ -63,8 +63,8 @@ class StarOfPathsLaplace(Noise):
     @cached_property
     def edges(self) -> Laplace:
         """Return the distribution of the flow: from each cell towards the middle, and from there to the hub."""
-        own = (*self.steps[: self.middle], self.spokes, *self.steps[self.middle :])
-        return Laplace(own * self.groups, (1,) * (self.groups * self.cells))
+        rates = (*self.steps[: self.middle], self.spokes, *self.steps[self.middle :])
+        return Laplace(rates * self.groups, (1,) * (self.groups * self.cells))
 
     def _rows(self, values: NumbersT) -> NumbersT:
         shaped: NumbersT = np.asarray(values).reshape(*np.shape(values)[:-1], self.groups, self.cells)

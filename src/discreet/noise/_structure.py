@@ -135,14 +135,14 @@ class _SideBySideTerms:
         found, first = np.zeros(values.shape), 0
         for product in self.products:
             length = sum(product.blocks)
-            own = (wanted >= first) & (wanted < first + length)
-            found[own] = product.log_terms(values[own], wanted[own] - first)
+            piece = (wanted >= first) & (wanted < first + length)
+            found[piece] = product.log_terms(values[piece], wanted[piece] - first)
             first += length
         return found
 
 
 def has_density(structure: Structure) -> bool:
-    """Tell whether the probability of noise is known, and not only how it is made."""
+    """Return whether the probability of noise is known, and not only how it is made."""
     match structure:
         case Generator():
             return False
@@ -214,7 +214,7 @@ def _joined(parts: tuple[Generator, ...], blocks: tuple[int, ...]) -> Generator:
 
     def from_normals(normals: ArrayLike) -> Floats:
         split = np.split(np.asarray(normals), ends[:-1], axis=-1)
-        return np.concatenate([part.from_normals(own) for part, own in zip(parts, split, strict=True)], axis=-1)
+        return np.concatenate([part.from_normals(piece) for part, piece in zip(parts, split, strict=True)], axis=-1)
 
     def draw(rows: int, generator: np.random.Generator) -> Floats:
         return np.concatenate([part.draw_normals(rows, generator) for part in parts], axis=-1)

@@ -44,7 +44,7 @@ class Summed(Noise):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        return tuple(len(own) for own in self.counts)
+        return tuple(len(piece) for piece in self.counts)
 
     @cached_property
     def structure(self) -> Structure:
@@ -58,7 +58,7 @@ class Summed(Noise):
 
     @cached_property
     def _sizes(self) -> list[int]:
-        return [count for own in self.counts for count in own]
+        return [count for piece in self.counts for count in piece]
 
     def sample(self, rows: int, bits: RandomBits) -> Counts:
         """Draw all numbers of the base and add them up."""
@@ -69,7 +69,7 @@ class Summed(Noise):
         """Return log G_c(x) for x = 0, ..., `largest`, of sums of `count` numbers of a block."""
 
     def _places(self) -> list[tuple[int, int]]:
-        return [(block, count) for block, own in enumerate(self.counts) for count in own]
+        return [(block, count) for block, piece in enumerate(self.counts) for count in piece]
 
     def log_terms(self, noise: ArrayLike, indices: ArrayLike | None = None) -> Floats:
         """Return log G_c(x) of single sums; between whole numbers it is interpolated."""
@@ -78,11 +78,11 @@ class Summed(Noise):
         values, wanted = np.broadcast_arrays(values, wanted)
         found = np.zeros(values.shape)
         for index, (block, count) in enumerate(self._places()):
-            own = wanted == index
-            if own.any():
-                logs = self.tabled(block, count, int(np.ceil(values[own].max())) + 1)
-                low = np.floor(values[own]).astype(np.int64)
-                found[own] = logs[low] + (logs[low + 1] - logs[low]) * (values[own] - low)
+            piece = wanted == index
+            if piece.any():
+                logs = self.tabled(block, count, int(np.ceil(values[piece].max())) + 1)
+                low = np.floor(values[piece]).astype(np.int64)
+                found[piece] = logs[low] + (logs[low + 1] - logs[low]) * (values[piece] - low)
         return found
 
     def log_kernel(self, noise: ArrayLike) -> Floats:
@@ -99,9 +99,9 @@ class Summed(Noise):
     def variance(self) -> Floats:
         """Return c times the variance of a number; if sums are kept, that times (m - c) / (m - 1)."""
         first, found = 0, []
-        for own, size in zip(self.counts, self.base.blocks, strict=True):
+        for piece, size in zip(self.counts, self.base.blocks, strict=True):
             each = float(self.base.variance[first])
-            found += [count * each * ((size - count) / (size - 1) if self._is_tied else 1) for count in own]
+            found += [count * each * ((size - count) / (size - 1) if self._is_tied else 1) for count in piece]
             first += size
         return np.array(found)
 
@@ -155,15 +155,15 @@ class SummedLaplace(Summed):
     @property
     def decay_length(self) -> Floats:
         """Return sqrt(c) times the reach of a number, or a 45th of how far tables go if that is less."""
-        pairs = [(rate, count) for rate, own in zip(self.rates, self.counts, strict=True) for count in own]
+        pairs = [(rate, count) for rate, piece in zip(self.rates, self.counts, strict=True) for count in piece]
         return np.minimum(super().decay_length, [_width(rate, count) / MARGIN for rate, count in pairs])
 
 
 def summed_laplace(base: Noise, rates: tuple[Fraction, ...], counts: Sequence[Sequence[int]]) -> SummedLaplace | None:
     """Return the distribution of sums of Laplace noise; None if their noise is too wide for a table."""
-    if any(_width(rate, max(own)) > _LONGEST for rate, own in zip(rates, counts, strict=True)):
+    if any(_width(rate, max(piece)) > _LONGEST for rate, piece in zip(rates, counts, strict=True)):
         return None
-    return SummedLaplace(base, tuple(tuple(own) for own in counts), rates)
+    return SummedLaplace(base, tuple(tuple(piece) for piece in counts), rates)
 
 
 def _width(rate: Fraction, count: int) -> int:
@@ -222,10 +222,10 @@ def summed_gaussian(
     base: Noise, variances: tuple[Fraction, ...], counts: Sequence[Sequence[int]]
 ) -> SummedGaussian | None:
     """Return the distribution of sums of Gaussian noise; None if it is too narrow for floats."""
-    pairs = [(variance, max(own)) for variance, own in zip(variances, counts, strict=True)]
+    pairs = [(variance, max(piece)) for variance, piece in zip(variances, counts, strict=True)]
     if any(variance < _WIDE and count / (8 * float(variance)) > _LEAST for variance, count in pairs):
         return None
-    return SummedGaussian(base, tuple(tuple(own) for own in counts), variances)
+    return SummedGaussian(base, tuple(tuple(piece) for piece in counts), variances)
 
 
 @lru_cache(maxsize=64)

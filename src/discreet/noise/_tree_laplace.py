@@ -1,4 +1,4 @@
-"""Noise in the shape of transport along a tree: what it costs to carry units from cell to cell, edge by edge.
+"""Tree-metric (earth mover's) Laplace noise: the cost of moving units along the edges of a tree.
 
 Cells are the nodes of a tree, and an edge e has a rate r_e, what it costs to carry one unit over it. Noise u that sums
 to zero is carried by U_e units over e, U_e the sum of u over all cells behind e, so
@@ -164,7 +164,7 @@ class TreeLaplace(Noise):
 
     @property
     def is_path(self) -> bool:
-        """Tell whether the cells lie in a row."""
+        """Return whether the cells lie in a row."""
         return self.parents == tuple(range(1, len(self.rates) + 1))
 
     @cached_property
@@ -261,8 +261,8 @@ class TreeLaplace(Noise):
         """Return the distribution of the noise of some cells and of all others: that of the edges between them."""
         if set(groups) != {0, 1}:
             return None
-        hangs = zip(groups, self.parents, self.rates, strict=False)
-        return tree_sum(tuple(rate for own, parent, rate in hangs if own != groups[parent]))
+        edges = zip(groups, self.parents, self.rates, strict=False)
+        return tree_sum(tuple(rate for group, parent, rate in edges if group != groups[parent]))
 
     def cut(self, index: int) -> PrefixSumNoise | None:
         """Return the distribution of the noise of the first cells of a path: that of the edge behind them.

@@ -123,7 +123,7 @@ def _kept(variance: Fraction, cells: int, odd: Mapping[int, Counts], bits: Rando
     drawn = bits.words(rows)
     kept = drawn < np.uint64(certain)
     for row in np.flatnonzero(~kept):
-        counts = {size: int(own[row]) for size, own in odd.items()}
+        counts = {size: int(piece[row]) for size, piece in odd.items()}
         kept[row] = bernoulli(partial(acceptance, variance, counts), bits, int(drawn[row]))
     return np.asarray(kept)
 
@@ -193,7 +193,7 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
 
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss if one unit moves in one block, and otherwise that of the zCDP parameter."""
-        moved = [np.abs(own).sum() for own in by_block(change, self.sizes)]
+        moved = [np.abs(piece).sum() for piece in by_block(change, self.sizes)]
         if not any(moved):
             return PrivacyLoss((Fraction(0),), (1.0,))
         index = int(np.argmax(moved))
@@ -204,7 +204,9 @@ class ZeroSumGaussian(ZeroSum, ProductGaussian):
     def from_normals(self, normals: ArrayLike) -> Floats:
         """Return x sqrt(v) minus the mean of its block."""
         free = np.asarray(normals, dtype=float) * np.sqrt(self.number_variances)
-        return np.concatenate([own - own.mean(axis=-1, keepdims=True) for own in by_block(free, self.sizes)], axis=-1)
+        return np.concatenate(
+            [piece - piece.mean(axis=-1, keepdims=True) for piece in by_block(free, self.sizes)], axis=-1
+        )
 
     def marginal(self, groups: Sequence[int]) -> Noise | None:
         """Return the distribution of sums inside blocks: a product, conditioned in the same way."""

@@ -314,14 +314,14 @@ class ZeroSumLaplace(ZeroSum, ProductLaplace):
     def _rho(self, change: Counts) -> Fraction:
         """Return the sum over blocks of the zCDP parameters of their losses."""
         blocks = by_block(change, self.sizes)
-        moves = (int(np.abs(own).sum()) for own in blocks)
+        moves = (int(np.abs(piece).sum()) for piece in blocks)
         kinds = Counter(kind for kind in zip(self.rates, self.sizes, moves, strict=True) if kind[2])
         return sum((times * loss_of_moves((kind,)).sharp_rho for kind, times in kinds.items()), Fraction(0))
 
     def _curve(self, change: Counts) -> PrivacyLoss:
         """Return the exact loss where one unit moves in some blocks; of other changes the worst of their norms."""
         blocks = by_block(change, self.sizes)
-        kinds = zip(self.rates, self.sizes, (int(np.abs(own).sum()) for own in blocks), strict=True)
+        kinds = zip(self.rates, self.sizes, (int(np.abs(piece).sum()) for piece in blocks), strict=True)
         return loss_of_moves(tuple(sorted(kind for kind in kinds if kind[2])))
 
 
@@ -339,7 +339,7 @@ def places_by_kind(rates: Sequence[Fraction], sizes: Sequence[int]) -> dict[tupl
     begins: dict[tuple[Fraction, int], list[int]] = {}
     for kind, start in zip(zip(rates, sizes, strict=True), np.cumsum((0, *sizes))[:-1], strict=True):
         begins.setdefault(kind, []).append(int(start))
-    return {kind: np.array(own)[:, None] + np.arange(kind[1]) for kind, own in begins.items()}
+    return {kind: np.array(piece)[:, None] + np.arange(kind[1]) for kind, piece in begins.items()}
 
 
 def balanced(

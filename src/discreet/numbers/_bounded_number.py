@@ -27,13 +27,13 @@ from discreet.records import (
     Measure,
     Source,
     Statistics,
+    all_missing_in_words,
     as_source,
     bounds_of,
     day_text,
-    gap_in_words,
-    gaps_in_words,
     is_text,
     measure_of,
+    missing_value_in_words,
 )
 
 RECORDS, POPULATION = "these records", "population"
@@ -105,12 +105,12 @@ class BoundedNumber(Model[ReadAs]):
     def _declared_bounds(self) -> tuple[Bounds, ...]:
         """Return the bounds of the column in one row, and whether gaps are left out."""
         own = self.bounds if self.persons is None else self.persons.of_rows(self.bounds)
-        return (replace(own, are_gaps_left_out=self.leaves_gaps_out or own != self.bounds),)
+        return (replace(own, leaves_missing_out=self.leaves_gaps_out or own != self.bounds),)
 
     @property
     def missing_in_words(self) -> str:
         """Say what missing values count as, where a declared value stands for them; else None."""
-        return gaps_in_words(self._declared_bounds)
+        return all_missing_in_words(self._declared_bounds)
 
     @property
     def protects(self) -> str:  # type: ignore[override]
@@ -164,7 +164,7 @@ class BoundedNumber(Model[ReadAs]):
         if self.leaves_gaps_out:
             return f"{'records' if self.persons is None else 'persons'} without a value are left out"
         who = "gaps count" if self.persons is None else "a person without a value counts"
-        return f"{who} as {gap_in_words(self.bounds)}"
+        return f"{who} as {missing_value_in_words(self.bounds)}"
 
     def numbers(self, values: ArrayLike, length: int, total: int | None = None) -> Counts:
         """Return simulated statistics as an array, after checking their shape. Secret statistics are refused."""

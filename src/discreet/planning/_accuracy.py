@@ -259,7 +259,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Curve:
-    """The accuracy to expect under several guarantees or sizes, and the points that nobody could read."""
+    """The accuracy to expect under several guarantees or sizes, and the points that no inference method supports."""
 
     points: tuple[Accuracy, ...]
     refused: tuple[Refused, ...] = ()
@@ -587,7 +587,7 @@ def solve_for_width(
 
 
 def _are_rows_shares(model: Model) -> bool:
-    """Tell whether the rows of a posterior are probabilities: of a table's cells, or in a graph."""
+    """Return whether the rows of a posterior are probabilities: of a table's cells, or in a graph."""
     return isinstance(model, HasEventChances) and not isinstance(model, HasProgram)
 
 

@@ -129,18 +129,20 @@ def compare(
     known = Sized.registered()
     tables = model.tables_too() if isinstance(model, ModelledTable | ReadableFamily) else {}
     offers = [
-        (f"{kind}{suffix}", made, own) for suffix, own in {"": model, **tables}.items() for kind, made in known.items()
+        (f"{kind}{suffix}", made, table)
+        for suffix, table in {"": model, **tables}.items()
+        for kind, made in known.items()
     ]
-    for name, made, own in shown(offers, "Comparing mechanisms", len(offers)):
-        if not made.accepts_model(own):
+    for name, made, table in shown(offers, "Comparing mechanisms", len(offers)):
+        if not made.accepts_model(table):
             continue
         try:
-            rivals = list(candidate_mechanisms(made, own, number, *asked))
+            rivals = list(candidate_mechanisms(made, table, number, *asked))
             for rival in rivals:
                 _check_publishable(rival, *asked)
             if rivals:  # else it needs more settings than these
-                best = _best(rivals, level, seed) if own is model else rivals[0]
-                entries.append(_ranked(name, best, None if own is model else model, level, studies, seed))
+                best = _best(rivals, level, seed) if table is model else rivals[0]
+                entries.append(_ranked(name, best, None if table is model else model, level, studies, seed))
         except DiscreetError as problem:
             left_out[name] = str(problem)
     scores = [entry.accuracy.log_score for entry in entries]

@@ -170,8 +170,8 @@ class Tree(Metric):
             declared = Column(declared.name, order, declared.outside)  # without bands, order reveals nothing of records
         column = column.name if isinstance(column, Column) else column
         found = tuple(exact(each, "a length") for each in lengths)
-        hung = all(index < parent <= len(parents) for index, parent in enumerate(parents))
-        if not _is_name(column) or not parents or not hung or len(found) != len(parents):
+        is_tree = all(index < parent <= len(parents) for index, parent in enumerate(parents))
+        if not _is_name(column) or not parents or not is_tree or len(found) != len(parents):
             raise DeclarationError(
                 "In a Tree every cell needs a parent that comes later and an edge with a length; the last cell is "
                 "the root."
@@ -240,10 +240,10 @@ class Tree(Metric):
 
     def facts(self) -> Document:
         """Return the column, the parents, the lengths, the names, what all else counts as, and bands if it has any."""
-        hangs = {"parents": list(self.parents), "lengths": [exact_text(each) for each in self.lengths]}
+        edges = {"parents": list(self.parents), "lengths": [exact_text(each) for each in self.lengths]}
         own = None if self.declared is None else self.declared.outside
         bands = {} if self.declared is None else beyond_names(self.declared, Column(self.column, self.names, own))
-        return {"column": self.column, **hangs, "names": list(self.names), "missing": own, **bands}
+        return {"column": self.column, **edges, "names": list(self.names), "missing": own, **bands}
 
     @classmethod
     def of_facts(cls, **facts: Any) -> "Tree":

@@ -1,4 +1,4 @@
-"""Privacy losses put together: losses of independent numbers add, and of several possible changes the worst counts.
+"""Combined privacy losses: those of independent numbers add; of several possible changes the worst counts.
 
 Inside, probabilities are balls; only what is stated is a float, rounded up.
 """

@@ -108,8 +108,8 @@ def compose(mechanisms: Sequence[Costly], delta: Exact, rows: int = 1) -> Totals
     epsilons: list[Fraction] = []
     losses: list[PrivacyLoss] = []
     for mechanism, times in Counter(mechanisms).items():
-        guarantee, (own, needed) = mechanism.guarantee.for_rows(rows), zcdp_cost(mechanism, rows)
-        deltas, rho, leak = deltas + times * guarantee.delta, rho + times * own, leak + times * needed
+        guarantee, (cost, needed) = mechanism.guarantee.for_rows(rows), zcdp_cost(mechanism, rows)
+        deltas, rho, leak = deltas + times * guarantee.delta, rho + times * cost, leak + times * needed
         epsilons += [guarantee.epsilon] * times
         losses += [mechanism.privacy_loss() if rows == 1 else _grouped(guarantee)] * times
     return Totals(

@@ -1,4 +1,4 @@
-"""The slow and certain way: compare a mechanism on every pair of neighbouring data sets.
+"""Exhaustive enumeration: compare a mechanism on every pair of neighbouring data sets.
 
 Only the mechanism's stated likelihood is used, so an error in a proof or a formula would show here.
 """

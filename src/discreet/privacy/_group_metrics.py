@@ -1,4 +1,4 @@
-"""Metrics of a column in groups: inside a group as far as values are apart, to another group by a way of its own."""
+"""Metrics of a column in groups: the distance of values inside a group, and a declared one to other groups."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Several records at once: a person with several rows, and groups of public size with releases of their own."""
+"""Several records at once: a person with several rows, and separate releases about groups of public size."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -110,7 +110,7 @@ class Amount:
         return type(self)(*(a - b for a, b in self._beside(other)))
 
     def covers(self, other: "Amount") -> bool:
-        """Tell whether another amount of the same kind fits into this one."""
+        """Return whether another amount of the same kind fits into this one."""
         return type(self) is type(other) and all(b <= a for a, b in self._beside(other))
 
     def _beside(self, other: "Amount") -> list[tuple[Fraction, Fraction]]:

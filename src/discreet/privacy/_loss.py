@@ -1,4 +1,4 @@
-"""The privacy loss of a mechanism: how much one output can tell two neighbouring data sets apart.
+"""The privacy loss of a mechanism: how well one output separates two neighbouring data sets.
 
 For output distributions P and Q the loss of an output is L = ln P/Q. The distribution of L under P says all there is to
 say about a pair: the pure epsilon is max L, delta(epsilon) = E[(1 - e^(epsilon - L))^+] is the hockey-stick divergence,

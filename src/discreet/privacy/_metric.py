@@ -161,8 +161,8 @@ class Sum(Metric):
     def _split(self, index: int) -> list[int]:
         found = []
         for each in reversed(self.metrics):
-            index, own = divmod(index, each.places)
-            found.append(own)
+            index, part = divmod(index, each.places)
+            found.append(part)
         return found[::-1]
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -185,8 +185,8 @@ class Sum(Metric):
     def place(self, value: Sequence[Exact]) -> int:
         """Return the cell of one value for each column, in their order."""
         found = 0
-        for each, own in zip(self.metrics, value, strict=True):
-            found = found * each.places + each.place(own)
+        for each, part in zip(self.metrics, value, strict=True):
+            found = found * each.places + each.place(part)
         return found
 
     def facts(self) -> Document:

@@ -1,4 +1,4 @@
-"""Privacy under a pseudo-metric: data sets that are close must look alike, data sets that are far need not.
+"""Privacy under a pseudo-metric: the nearer two data sets, the more alike their outputs.
 
 Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), definition 2: a distribution P(. | x) is (epsilon,
 delta)-private under rho if for all data sets x, y and all events B
@@ -138,7 +138,7 @@ class MetricGuarantee:
         return self.at(records)
 
     def holds(self, first: ArrayLike, second: ArrayLike, distance: Exact) -> bool:
-        """Tell whether two distributions over the same outcomes satisfy the guarantee at this distance.
+        """Return whether two distributions over the same outcomes satisfy the guarantee at this distance.
 
         The worst event B holds the outcomes with P > e^(epsilon rho) Q; both directions are compared.
         """

@@ -47,7 +47,7 @@ class PerUnit(Amount):
         return PerUnit(number, self.name)
 
     def is_like(self, other: Amount) -> bool:
-        """Tell whether both are under one metric."""
+        """Return whether both are under one metric."""
         return isinstance(other, PerUnit) and self.name == other.name
 
     def _like(self, other: "PerUnit") -> "PerUnit":
@@ -71,6 +71,6 @@ class PerUnit(Amount):
 
 
 def is_per_unit(names: Iterable[str]) -> bool:
-    """Tell whether these are the names of an amount under a metric."""
+    """Return whether these are the names of an amount under a metric."""
     found = list(names)
     return len(found) == 1 and found[0].startswith(_NAMED)

@@ -200,7 +200,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
     if not isinstance(mechanism, Mechanism):
         raise PublishError(_nothing(label, f"a {type(mechanism).__name__} is not a mechanism"))
     if not isinstance(secret, Statistics):
-        wanted = "statistics must come from model.statistics(data); use discreet.simulate for simulated counts"
+        wanted = "statistics must come from model.statistics(data); use discreet.simulate for public counts"
         raise PublishError(_nothing(label, wanted))
     if secret.model != mechanism.model:
         raise PublishError(_nothing(label, "the statistics were counted for a model other than the mechanism's"))
@@ -214,19 +214,19 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
 
 
 def _check_reading(part: PublishedPart, is_paid: bool) -> None:
-    """Refuse what nobody could read, unless that was declared. Mechanism, size and model decide, never an output."""
+    """Refuse what no inference method supports, unless declared: mechanism, size and model decide, never an output."""
     if part.reading not in (None, NO_READING):
         raise PublishError(_nothing(part.label, f"reading must be {NO_READING!r} or left out; got {part.reading!r}"))
     if not is_paid and (why := why_no_posterior(part.mechanism, part.reading)) is not None:
         raise PublishError(
-            f"Cannot publish {part.label!r}: nobody could read it, because {why}. Nothing was published and nothing "
+            f"Cannot publish {part.label!r}: no inference method supports it: {why}. Nothing was published and nothing "
             "was charged. Change what is asked; or, to publish it without a posterior, declare "
             f"reading = {NO_READING!r}."
         )
 
 
 def _can_be_read_back(mechanism: Mechanism, label: str) -> bool:
-    """Tell whether the document of a mechanism gives the same mechanism; refuse one that cannot be written."""
+    """Return whether the document of a mechanism gives the same mechanism; refuse one that cannot be written."""
     try:
         return read_mechanism(mechanism_document(mechanism)) == mechanism
     except DocumentError as problem:

@@ -225,7 +225,7 @@ def _answered(query: object, model: Model, theta: Parameters) -> object:
 
 
 def _makes_sense(answer: object) -> bool:
-    """Tell whether an answer consists of finite numbers."""
+    """Return whether an answer consists of finite numbers."""
     if isinstance(answer, CountDistribution):
         return bool(np.isfinite(answer.probabilities).all())
     if isinstance(answer, Mapping):

@@ -1,4 +1,4 @@
-"""Rehearsal: the same sampler on simulated counts, never a release of real records."""
+"""Rehearsal: the same sampler on public counts, never a release of real records."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,13 +14,13 @@ from discreet.release import Release
 def simulate(
     mechanism: Mechanism[ModelT], counts: ArrayLike, bits: RandomBits, label: str = "simulated"
 ) -> Release[ModelT]:
-    """Draw an output for simulated counts and return it as a release marked as simulated.
+    """Draw an output for public counts and return it as a release marked as simulated.
 
     Secret statistics are refused: that would be a release that was never charged.
     """
     if isinstance(counts, Statistics):
         raise SecretError(
-            "simulate takes simulated counts, not secret statistics, which it would publish without a charge. Nothing "
+            "simulate takes public counts, not secret statistics, which it would publish without a charge. Nothing "
             "was drawn. Use discreet.publish."
         )
     if not isinstance(mechanism, Mechanism):

@@ -2,10 +2,10 @@ from discreet.records._bands import CATCH_ALL as CATCH_ALL
 from discreet.records._bands import day_text as day_text
 from discreet.records._bounds import MIDDLE as MIDDLE
 from discreet.records._bounds import Bounds as Bounds
+from discreet.records._bounds import all_missing_in_words as all_missing_in_words
 from discreet.records._bounds import bounds_of as bounds_of
-from discreet.records._bounds import gap_in_words as gap_in_words
-from discreet.records._bounds import gaps_in_words as gaps_in_words
 from discreet.records._bounds import measure_of as measure_of
+from discreet.records._bounds import missing_value_in_words as missing_value_in_words
 from discreet.records._columns import Column, Level
 from discreet.records._columns import is_text as is_text
 from discreet.records._columns import level_text as level_text

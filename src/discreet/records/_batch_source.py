@@ -74,7 +74,7 @@ class BatchSource(ABC):
         self.require(plan.names)
         return answered(lambda: weighted_sums(self.batches(plan.names), plan), "sum them")
 
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         self.require([column.name])
         return answered(lambda: undeclared_in(self.batches([column.name]), column, most), "look for undeclared values")

@@ -29,7 +29,7 @@ class Bounds:
     high: Fraction
     missing: Fraction
     dates: bool = False
-    are_gaps_left_out: bool = False
+    leaves_missing_out: bool = False
     """Whether records without a value are left out, so that nothing stands for it."""
 
     @property
@@ -48,17 +48,17 @@ def measure_of(bounds: Bounds) -> Measure:
     return Measure(bounds.name, float(bounds.low), float(bounds.high), float(bounds.missing), bounds.dates)
 
 
-def gaps_in_words(bounds: Sequence[Bounds]) -> str:
+def all_missing_in_words(bounds: Sequence[Bounds]) -> str:
     """Say what missing values count as, where something stands for them; nothing if they are all left out.
 
     >>> gaps_in_words([bounds_of("age", (0, 100), 40)])
     'Missing values count as 40 in age.'
     """
-    named = [f"{gap_in_words(own)} in {own.name}" for own in bounds if not own.are_gaps_left_out]
+    named = [f"{missing_value_in_words(own)} in {own.name}" for own in bounds if not own.leaves_missing_out]
     return f"Missing values count as {', '.join(named)}." if named else ""
 
 
-def gap_in_words(bounds: Bounds) -> str:
+def missing_value_in_words(bounds: Bounds) -> str:
     """Return the number, or the day, that a missing value counts as."""
     return day_text(float(bounds.missing)) if bounds.dates else f"{float(bounds.missing):g}"
 

@@ -116,7 +116,7 @@ def _check_levels(name: str, levels: tuple[object, ...]) -> None:
 
 
 def is_text(text: str) -> bool:
-    """Tell whether a text can be written anywhere: no control characters, no lone halves of surrogate pairs.
+    """Return whether a text can be written anywhere: no control characters, no lone halves of surrogate pairs.
 
     The replacement character stands for invalid bytes, so it is refused as well.
     """
@@ -124,7 +124,7 @@ def is_text(text: str) -> bool:
 
 
 def _is_beyond(level: object) -> bool:
-    """Tell whether a level is a whole number, or its text, that a float may not hold."""
+    """Return whether a level is a whole number, or its text, that a float may not hold."""
     if isinstance(level, int):
         return abs(level) > LARGEST_WHOLE
     digits = str(level).strip().lstrip("+-")

@@ -54,7 +54,7 @@ class OpenQuoteError(SourceError):
 
 
 def are_tidy(block: NDArray[np.uint8], quotes: Places, separator: int) -> bool:
-    """Tell whether quotes stand only where they open, close or double, so that counting them is enough."""
+    """Return whether quotes stand only where they open, close or double, so that counting them is enough."""
     opened, closed = quotes[::2], quotes[1::2]
     before = block[opened - 1]
     opens = (opened == 0) | (before == separator) | (before == LINE_FEED) | (before == QUOTE)

@@ -125,7 +125,7 @@ def _view(address: int | None, kind: np.dtype[Item], first: int, size: int) -> N
 
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
-_MOST_STRANGERS = 1_000
+_MOST_UNDECLARED = 1_000
 _NO_VALUE = -1  # in place of a code, which is never below 0
 _FEW = 3  # most columns of a table that the backend itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
@@ -368,12 +368,12 @@ class DuckdbSource:
             }
             yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         self._asked([column.name])
-        return answered(lambda: self._strangers(column, most), "look for undeclared values")
+        return answered(lambda: self._undeclared(column, most), "look for undeclared values")
 
-    def _strangers(self, column: Column, most: int) -> list[tuple[str, int]]:
+    def _undeclared(self, column: Column, most: int) -> list[tuple[str, int]]:
         name, kind, table, where = identifier(column.name), self._types[column.name], _VIEW, ""
         if is_unheld := any(word in kind for word in UNHELD):
             table, prepared = self._prepared({column: self._coding(column)})
@@ -383,8 +383,8 @@ class DuckdbSource:
         query = f"{rows_of} GROUP BY ALL ORDER BY records DESC, value"
         found: list[tuple[str, int]] = []
         with self._lock:
-            for start in count(step=_MOST_STRANGERS):
-                rows = self._ask(f"{query} LIMIT {_MOST_STRANGERS} OFFSET {start}").fetchall()
+            for start in count(step=_MOST_UNDECLARED):
+                rows = self._ask(f"{query} LIMIT {_MOST_UNDECLARED} OFFSET {start}").fetchall()
                 plain = ((_text(value), int(records)) for value, records in rows)
                 found += [
                     (shown(value), records) for value, records in plain if is_unheld or is_undeclared(column, value)

@@ -84,7 +84,7 @@ class CodeExpression:
 
     @cached_property
     def _are_places(self) -> bool:
-        """Tell whether the numbers already are indices of levels."""
+        """Return whether the numbers already are indices of levels."""
         return len(self.levels) > self.home and bool((self.levels == np.arange(len(self.levels))).all())
 
     def placed(self, numbers: NDArray[np.integer]) -> NDArray[np.integer]:

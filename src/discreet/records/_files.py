@@ -82,11 +82,11 @@ class SeveralSource:
         found = (source.open_quote() for source in self._sources if hasattr(source, "open_quote"))
         return next((where for where in found if where is not None), None)
 
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares; rare ones of each table may be left out."""
         found: Counter[str] = Counter()
         for source in self._sources:
-            found.update(dict(source.strangers(column, 100 * most)))
+            found.update(dict(source.undeclared(column, 100 * most)))
         return found.most_common(most)
 
 

@@ -71,7 +71,7 @@ def _of_ibis(table: "ibis.Table") -> Source:
 
 
 def _are_fine(table: "ibis.Table") -> bool:
-    """Tell whether DuckDB can hold all values of tables in memory: moments with a zone are counted in microseconds."""
+    """Return whether DuckDB can hold all values of tables in memory: with a zone, moments are microseconds."""
     from ibis.expr.operations import InMemoryTable
 
     kinds = [kind for found in table.op().find(InMemoryTable) for kind in found.schema.types]

@@ -88,8 +88,8 @@ def group_sums(batches: Iterable[Batch], plan: GroupPlan) -> tuple[Wholes, int]:
 def _cells(codes: dict[Column, Codes], records: int) -> Counts:
     """Return the number of the group of every record."""
     cells = np.zeros(records, dtype=np.int64)
-    for column, own in codes.items():
-        cells = cells * len(column.levels) + own
+    for column, code in codes.items():
+        cells = cells * len(column.levels) + code
     return cells
 
 

@@ -95,7 +95,7 @@ def _listed(column: object) -> Sequence[object]:
 
 
 def is_stable(kind: np.dtype[np.generic]) -> bool:
-    """Tell whether values of an array of this type mean the same beside a text, a missing value or a number.
+    """Return whether values of an array of this type mean the same beside a text, a missing value or a number.
 
     Truth values, bytes, short floats, complex numbers, moments and durations do not: NumPy gives all values of an array
     the type of the oddest among them.

@@ -40,7 +40,7 @@ class Source(Protocol):
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""
 
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent undeclared values, for the data holder's eyes only."""
 
 

@@ -1,6 +1,6 @@
-"""Where records live: a source hands out tables of counts and sums, never a row, and works without a word.
+"""Where records live: a source returns aggregates only, never a row.
 
-What a backend prints or raises may quote records, so it is dropped and never chained.
+Messages of a backend are suppressed and never chained, as they may quote records.
 """
 
 import warnings

@@ -152,7 +152,7 @@ class SparkSource:
 
         return answered(add, "add up the rows of each id")
 
-    def strangers(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
+    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
         """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
         names = self._required([column.name])
 
@@ -192,7 +192,7 @@ class SparkSource:
 
 
 def _has_workers(spark: "SparkSession") -> bool:
-    """Tell whether workers have what they need, by a task without records."""
+    """Return whether workers have what they need, by a task without records."""
 
     def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         import numpy  # noqa: F401

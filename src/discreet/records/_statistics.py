@@ -117,7 +117,7 @@ class Statistics:
         self._records = int(records)
 
     def describes(self, model: object, size: int) -> bool:
-        """Tell whether these are statistics of this model from `size` records. Both are public facts."""
+        """Return whether these are statistics of this model from `size` records. Both are public facts."""
         return bool(self.model == model) and self._records == size
 
     def open_for_publishing(self) -> NDArray[np.int64]:

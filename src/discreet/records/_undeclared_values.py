@@ -16,7 +16,7 @@ MISSING = "(missing)"
 
 
 def is_undeclared(column: Column, value: object) -> bool:
-    """Tell whether a value is at home in the level for outside values only because no level declares it."""
+    """Return whether a value is at home in the level for outside values only because no level declares it."""
     return column.declares(value) is None
 
 

@@ -134,7 +134,7 @@ def _day(value: object) -> int | None:
 
 
 def _is_midnight(value: object) -> bool:
-    """Tell whether a value is a day and no moment within it; a moment with a zone has no day of its own."""
+    """Return whether a value is a day and no moment within it; a moment with a zone has no day of its own."""
     if isinstance(value, datetime):
         fraction = (value.hour, value.minute, value.second, value.microsecond, getattr(value, "nanosecond", 0))
         return value.tzinfo is None and not any(fraction)

@@ -1,4 +1,4 @@
-"""Sums in which every unit counts with a share of its own: a record by its weight, a person by their rows.
+"""Weighted sums: every unit counts with its share, a record by its weight, a person by their rows.
 
 A unit with the share k in [0, 1] and the position x in [0, 1] is divided into h = k x, l = k (1 - x) and the rest, 1 -
 k, all in whole numbers that add up to U. The ratio of sums, H / (H + L), is the weighted mean position. How far it lies

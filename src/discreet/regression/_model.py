@@ -37,10 +37,10 @@ from discreet.records import (
     Column,
     Statistics,
     Wholes,
+    all_missing_in_words,
     bounds_of,
     columns_of_frame,
     day_text,
-    gaps_in_words,
     is_text,
     length_of,
     measure_of,
@@ -194,7 +194,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     @property
     def missing_in_words(self) -> str:
         """Say what missing numbers count as."""
-        return gaps_in_words(self.bounds)
+        return all_missing_in_words(self.bounds)
 
     @property
     def reaches(self) -> dict[str, float]:

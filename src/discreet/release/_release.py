@@ -168,7 +168,7 @@ def within_group(guarantee: Guarantee, group: str | None) -> Guarantee:
 
 
 def is_label(text: object) -> bool:
-    """Tell whether something may serve as a label: a proper text, neither empty nor endless."""
+    """Return whether something may serve as a label: a proper text, neither empty nor endless."""
     return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LABEL and is_text(text)
 
 

@@ -1,4 +1,4 @@
-"""How what was read is shown: tables, pictures, pages and files, each written once for all models."""
+"""Presentation of posteriors: tables, charts, pages and files, each written once for all models."""
 
 from discreet._core.on_demand import names_on_demand
 

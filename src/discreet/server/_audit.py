@@ -56,13 +56,13 @@ def lines(queue: Queue, most: int = 200, before: int | None = None) -> list[LogL
     """Return the newest lines, newest first; with `before`, those with lower numbers."""
     wanted = select(audit).order_by(audit.c.sequence.desc()).limit(most)
     wanted = wanted if before is None else wanted.where(audit.c.sequence < before)
-    with queue.reading() as connection:
+    with queue.read_transaction() as connection:
         return [LogLine(**row._mapping) for row in connection.execute(wanted)]
 
 
 def check(queue: Queue) -> int:
     """Check the whole chain and return its length; refuse a chain that was altered."""
-    with queue.reading() as connection:
+    with queue.read_transaction() as connection:
         found: Sequence[LogLine] = [
             LogLine(**row._mapping) for row in connection.execute(select(audit).order_by(audit.c.sequence))
         ]

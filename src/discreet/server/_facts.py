@@ -27,7 +27,7 @@ def tell(connection: Connection, name: str, document: Fact) -> None:
 
 def told(queue: Queue, name: str) -> Fact:
     """Return a fact; an empty document if it was never written."""
-    with queue.reading() as connection:
+    with queue.read_transaction() as connection:
         found = connection.execute(select(facts.c.document).where(facts.c.name == name)).scalar_one_or_none()
     return {} if found is None else cast(Fact, read_json(found))
 

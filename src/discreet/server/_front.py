@@ -1,4 +1,4 @@
-"""The front as an object: what every response needs, and nothing that knows any record."""
+"""The state of the web process: what every response needs. It has no access to records."""
 
 import threading
 import time
@@ -44,7 +44,7 @@ class Settings:
     rates: Rates = field(default_factory=Rates)
 
     def is_proxy(self, address: str) -> bool:
-        """Tell whether an address is that of a declared proxy."""
+        """Return whether an address is that of a declared proxy."""
         try:
             peer = ip_address(address)
         except ValueError:
@@ -126,7 +126,7 @@ class Front:
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the publisher has given a sign of life recently."""
+        """Return whether the publisher has given a sign of life recently."""
         return self.clock() - Life.seen(self.queue).at < self.declarations.serving.visible_after + 20
 
     def allowance(self, person: Person) -> dict[str, str] | None:
@@ -141,12 +141,12 @@ class Front:
     def published(self) -> list[PublishedRelease]:
         """Return the newest releases."""
         wanted = select(releases).order_by(releases.c.visible_at.desc(), releases.c.number.desc()).limit(200)
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             return [_published(dict(row._mapping)) for row in connection.execute(wanted)]
 
     def release(self, name: str) -> PublishedRelease:
         """Return a release by its id."""
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             row = connection.execute(select(releases).where(releases.c.id == name)).one_or_none()
         if row is None:
             raise HttpProblem(404, "There is no such release.")

@@ -45,7 +45,7 @@ class Keys:
         """Begin a session for somebody who has been identified; return its secret."""
         secret, now = secrets.token_urlsafe(32), self.clock()
         row = {"hash": hashed(secret), "account": account, "guard": secrets.token_urlsafe(32)}
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             connection.execute(delete(sessions).where(sessions.c.made_at < now - LONGEST))
             connection.execute(insert(sessions).values(**row, made_at=now, seen_at=now))
             note(connection, now, account, "signed in", how)
@@ -53,7 +53,7 @@ class Keys:
 
     def close_session(self, secret: str) -> None:
         """End a session."""
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             row = _one(connection, secret)
             if row is not None:
                 connection.execute(delete(sessions).where(sessions.c.hash == hashed(secret)))
@@ -62,18 +62,18 @@ class Keys:
     def by_session(self, secret: str) -> Person | None:
         """Return whose session this is, or None if it has ended."""
         now = self.clock()
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             row = _one(connection, secret)
         if row is None or row["is_closed"] or row["seen_at"] < now - IDLE or row["made_at"] < now - LONGEST:
             return None
         if row["seen_at"] < now - _SEEN_EVERY:
-            with self.queue.writing() as connection:
+            with self.queue.write_transaction() as connection:
                 connection.execute(update(sessions).where(sessions.c.hash == hashed(secret)).values(seen_at=now))
         return Person(row["account"], row["role"], RIGHTS[row["role"]], row["guard"])
 
     def named(self, account: str) -> bool:
-        """Tell whether there is an open account with this name."""
-        with self.queue.reading() as connection:
+        """Return whether there is an open account with this name."""
+        with self.queue.read_transaction() as connection:
             row = connection.execute(select(accounts.c.is_closed).where(accounts.c.name == account)).one_or_none()
         return row is not None and not row.is_closed
 
@@ -89,7 +89,7 @@ class Keys:
         made, secret, now = secrets.token_hex(8), _PREFIX + secrets.token_urlsafe(32), self.clock()
         row = {"id": made, "hash": hashed(secret), "account": person.name, "name": name}
         row["scopes"] = " ".join(sorted(set(scopes)))
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             connection.execute(insert(tokens).values(**row, made_at=now, expires_at=now + days * 86_400.0))
             note(connection, now, person.name, "token made", f"{made}: {row['scopes']}, {days} days")
         return made, secret
@@ -99,7 +99,7 @@ class Keys:
         wanted = select(tokens, accounts.c.role, accounts.c.is_closed).join(
             accounts, accounts.c.name == tokens.c.account
         )
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             row = connection.execute(wanted.where(tokens.c.hash == hashed(secret))).mappings().one_or_none()
         if row is None or row["is_closed"] or row["revoked_at"] is not None or row["expires_at"] <= self.clock():
             return None
@@ -108,7 +108,7 @@ class Keys:
     def tokens_of(self, account: str) -> list[Token]:
         """Return the tokens of an account, newest first."""
         wanted = select(tokens).where(tokens.c.account == account).order_by(tokens.c.made_at.desc())
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             rows = connection.execute(wanted).mappings().all()
         return [
             Token(r["id"], r["name"], tuple(r["scopes"].split()), r["expires_at"], r["revoked_at"] is not None)
@@ -117,7 +117,7 @@ class Keys:
 
     def revoke(self, account: str, token: str) -> None:
         """Revoke one's own token."""
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             mine = update(tokens).where(
                 tokens.c.id == token, tokens.c.account == account, tokens.c.revoked_at.is_(None)
             )

@@ -70,7 +70,7 @@ class People:
             )
         if role not in RIGHTS:
             raise DeclarationError(f"The role must be one of {', '.join(RIGHTS)}. No account was made.")
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             known = self._row(connection, name)
             if known is not None and (not again or known["role"] != role):
                 raise DeclarationError(f"There is already an account {name!r}. Nothing was changed.")
@@ -80,7 +80,7 @@ class People:
 
     def renew(self, name: str, by: str) -> str:
         """Return the secret of a new one-time link; the old password stays valid until the link is used."""
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             self._require(connection, name)
             return self._link(connection, name, by, "link renewed")
 
@@ -93,7 +93,7 @@ class People:
 
     def link_account(self, secret: str) -> str | None:
         """Return the account that a link opens, or None if it is used or expired."""
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             return self._fresh(connection, secret)
 
     def _fresh(self, connection: Connection, secret: str) -> str | None:
@@ -105,7 +105,7 @@ class People:
         """Set the password of the account that a link opens; the account's other links, sessions and locks end."""
         self.check_password(password)
         kept = self._hasher.hash(password)
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             if (name := self._fresh(connection, secret)) is None:
                 raise SignInError("This link was used before, has expired, or never existed. Nothing was changed.")
             connection.execute(update(links).where(links.c.account == name).values(used_at=self.clock()))
@@ -118,7 +118,7 @@ class People:
         self.check(name, old)
         self.check_password(new)
         kept = self._hasher.hash(new)
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             self._keep(connection, name, kept)
             note(connection, self.clock(), name, "password changed")
 
@@ -140,7 +140,7 @@ class People:
             is_right = self._hasher.verify(kept or self._nothing, password[:LONGEST]) and kept is not None
         except (VerificationError, InvalidHashError):
             is_right = False
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             if is_right:
                 values: Mapping[str, float] = {"failures": 0, "locked_until": 0.0}
                 connection.execute(update(accounts).where(accounts.c.name == name).values(**values))
@@ -158,7 +158,7 @@ class People:
         Locks are for all fronts and outlive them, so they go by the time of day; one that would last longer than any
         lock does was made before the clock was set back, and is over.
         """
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             row, now = self._row(connection, name), self.clock()
             if row is None or row["is_closed"] or 0 < row["locked_until"] - now <= LONGEST_LOCK:
                 self._as_if_counted(connection)
@@ -178,7 +178,7 @@ class People:
 
     def close(self, name: str, by: str) -> None:
         """Close an account: its sessions and tokens end at once."""
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             row = self._require(connection, name)
             if name == by:
                 raise DeclarationError("You cannot close your own account: ask another steward. Nothing was changed.")
@@ -191,7 +191,7 @@ class People:
 
     def all(self) -> list[Account]:
         """Return all accounts, in the order of their names."""
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             rows = connection.execute(select(accounts).order_by(accounts.c.name)).mappings().all()
         return [Account(r["name"], r["role"], bool(r["is_closed"]), r["password"] is None) for r in rows]
 

@@ -73,7 +73,7 @@ class Publisher:
         """Create the queue if there is none, open the ledger, and tell the front what the study declares."""
         self.queue.create(front)
         ledger = self.study.ledger()
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             tell(connection, STUDY, self.study.public_document())
             tell(connection, BUDGET, budget_of(ledger))
             tell(connection, ALIVE, {"at": self.clock()})
@@ -95,7 +95,7 @@ class Publisher:
         self._told_at, ledger = self._monotonic(), self.study.ledger()
         head = told(self.queue, BUDGET).get("head")
         moved = not isinstance(head, dict) or head.get("digest") != ledger.head.digest
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             tell(connection, ALIVE, {"at": self.clock()})
             if moved:
                 tell(connection, BUDGET, budget_of(ledger))
@@ -144,7 +144,7 @@ class Publisher:
         """
         serving = self.study.serving
         begun, until = self.clock(), self._monotonic() + serving.visible_after  # a whole slot, if it is taken again
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             mine = update(questions).where(questions.c.number == asked.number)
             connection.execute(mine.values(state=RUNNING, begun_at=begun))
             note(connection, begun, PUBLISHER, "begun", f"{asked.id}: {asked.label}")
@@ -177,7 +177,7 @@ class Publisher:
             values["release"] = digest_of(release.unsigned())
             if read.query is not None:
                 values["answer"] = canonical_json(answer_of(release, read.query))
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             if release is not None:
                 known = select(releases.c.id).where(releases.c.id == values["release"])
                 if connection.execute(known).one_or_none() is None:
@@ -211,7 +211,7 @@ class Publisher:
         """Return the question that was running when the publisher stopped, else the oldest; None after an overrun."""
         open_states = select(questions).where(questions.c.state.in_((RUNNING, QUEUED)))
         first = open_states.order_by(questions.c.state.desc(), questions.c.number).limit(1)
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             overrun = connection.execute(select(questions.c.number).where(questions.c.is_overrun == 1).limit(1))
             if overrun.one_or_none() is not None:
                 return None
@@ -219,10 +219,10 @@ class Publisher:
         return None if row is None else QueuedQuestion(**row._mapping)
 
     def _is_beyond_allowance(self, asked: QueuedQuestion, read: Read) -> bool:
-        """Tell whether a question that no steward approved needs one after all: the front's word is not enough."""
+        """Return whether a question that no steward approved needs one after all: the front's word is not enough."""
         if asked.decided_by is not None:
             return False
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             mine = select(questions).where(questions.c.account == asked.account)
             own = [QueuedQuestion(**row._mapping) for row in connection.execute(mine)]
         serving = self.study.serving
@@ -230,7 +230,7 @@ class Publisher:
         return not serving.is_automatic or before + read.cost.epsilon > serving.allowance
 
     def _wait_for_steward(self, asked: QueuedQuestion) -> None:
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             connection.execute(update(questions).where(questions.c.number == asked.number).values(state=WAITING))
             note(connection, self.clock(), PUBLISHER, "waits for a steward", f"{asked.id}: {asked.label}")
 

@@ -125,7 +125,7 @@ def read_declaration(declarations: Declarations, keys: object) -> Read:
         if question.refusal is not None:  # the answer comes from the draw itself
             question = replace(question, reading=NO_READING)
     elif question.refusal is not None:
-        raise DeclarationError(f"Nobody could read the release, because {question.refusal}. Change the question.")
+        raise DeclarationError(f"No inference method supports the release: {question.refusal}. Change the question.")
     declaration = canonical_json({name: value for name, value in keys.items() if value is not None})
     if len(declaration) > LONGEST:
         raise DeclarationError(f"A question may have at most {LONGEST} characters; this one has {len(declaration)}.")
@@ -145,7 +145,7 @@ class Questions:
         if key is not None and not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
             raise DeclarationError("An idempotency key must have 1 to 200 plain characters. Nothing was asked.")
         cost, now = read.cost, self.clock()
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             if key is not None and (known := self._under(connection, person.name, key)) is not None:
                 if known.declaration != read.declaration:
                     raise ConflictError("This idempotency key was used for another question. Nothing was asked.")
@@ -196,7 +196,7 @@ class Questions:
     def _change(
         self, person: Person, question: str, states: Sequence[str], values: dict[str, object], what: str
     ) -> QueuedQuestion:
-        with self.queue.writing() as connection:
+        with self.queue.write_transaction() as connection:
             found = self._one(connection, question, person)
             change: Update = update(questions).where(questions.c.id == question, questions.c.state.in_(states))
             if connection.execute(change.values(**values)).rowcount != 1:
@@ -206,7 +206,7 @@ class Questions:
 
     def get(self, question: str, person: Person) -> QueuedQuestion:
         """Return a question if this person may see it: analysts see their own, all others see every question."""
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             return self._one(connection, question, person)
 
     def seen_by(self, person: Person, state: str | None = None, most: int = 200) -> list[QueuedQuestion]:
@@ -216,17 +216,17 @@ class Questions:
             wanted = wanted.where(questions.c.account == person.name)
         if state is not None:
             wanted = wanted.where(questions.c.state == state)
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
 
     def used_by(self, account: str) -> Fraction:
         """Return how much of their allowance an analyst has used."""
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             return used(self._of(connection, account))
 
     def overruns(self) -> list[QueuedQuestion]:
         """Return the questions that took too long and that no steward has acknowledged yet."""
-        with self.queue.reading() as connection:
+        with self.queue.read_transaction() as connection:
             wanted = select(questions).where(questions.c.is_overrun == 1)
             return [QueuedQuestion(**row._mapping) for row in connection.execute(wanted)]
 

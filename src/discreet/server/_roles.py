@@ -29,5 +29,5 @@ class Person:
     guard: str | None = None
 
     def may(self, right: str) -> bool:
-        """Tell whether this person has a right."""
+        """Return whether this person has a right."""
         return right in self.rights

@@ -183,7 +183,7 @@ class Queue:
 
     def create(self, front: str | None = None) -> None:
         """Create missing tables; on a server, grant the front's role its rights and no others."""
-        with self.writing() as connection:
+        with self.write_transaction() as connection:
             metadata.create_all(connection)
             for statement in _KEPT_IN_A_FILE if self.is_file else _KEPT_ON_A_SERVER:
                 connection.exec_driver_sql(statement)
@@ -196,12 +196,12 @@ class Queue:
 
     def require(self) -> None:
         """Refuse a place where there is no queue."""
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             if not inspect(connection).has_table("questions"):
                 raise QueueError(f"There is no queue at {self.shown!r}. Start the publisher first: it creates one.")
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def write_transaction(self) -> Iterator[Connection]:
         """Open a transaction that may write; in a file, it locks out all other writers from the start."""
         with self._in_words(), self.engine.begin() as connection:
             if self.is_file:
@@ -209,7 +209,7 @@ class Queue:
             yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         """Open a transaction that only reads."""
         with self._in_words(), self.engine.begin() as connection:
             if self.is_file:

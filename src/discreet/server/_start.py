@@ -154,7 +154,7 @@ def _port(queue: Queue) -> int | None:
 def first_link(queue: Queue) -> str | None:
     """Return the secret of a one-time link for a first steward, if nobody can sign in as one yet."""
     wanted = select(accounts.c.name).where(accounts.c.role == STEWARD, accounts.c.password.is_not(None))
-    with queue.reading() as connection:
+    with queue.read_transaction() as connection:
         if connection.execute(wanted).first() is not None:
             return None
     return People(queue).invite(STEWARD, STEWARD, "(start)", again=True)

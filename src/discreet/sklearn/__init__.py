@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn over the same road: declarations, a ledger, one release, noise-aware inference.
+"""Estimators for scikit-learn over the same interface: declarations, a ledger, one release, noise-aware inference.
 
 `fit` counts or sums the records, publishes what it found under pure epsilon-differential privacy and reads the release;
 nothing else of the records is kept. Levels and bounds are declared, never read from the data, and values that do not

@@ -1,4 +1,4 @@
-"""What estimators do alike: take records as scikit-learn hands them over, and publish through the one door.
+"""What estimators share: they take records as scikit-learn passes them, and publish through `publish`.
 
 Values are taken one by one. A table is never turned into one array first: that would give all records the type of the
 oddest among them, so that one record would change what all others mean. Tables that come as arrays have gone through

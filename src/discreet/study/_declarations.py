@@ -179,7 +179,7 @@ def _unit(data: DeclaredData) -> Unit:
 
 
 def _is_counted(name: str, declared: DeclaredColumn) -> bool:
-    """Tell whether a column has categories; refuse one that declares both kinds, or nothing."""
+    """Return whether a column has categories; refuse one that declares both kinds, or nothing."""
     if declared.missing is not None and declared.bounds is None:
         raise DeclarationError(
             f"columns.{name}.missing is for columns with bounds; for categories, use `outside` to name the level of "

@@ -77,7 +77,7 @@ class Maker(Generic[Made]):
 
 
 def _fits(value: object, kind: object) -> bool:
-    """Tell whether a value of a study file has a declared type; a truth value is not a number."""
+    """Return whether a value of a study file has a declared type; a truth value is not a number."""
     parts = get_args(kind)
     if kind is object:
         return True

@@ -31,7 +31,7 @@ def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: 
     if constructor not in makers:
         ways = ", ".join(f"{kind}.{name}" if name else kind for name in makers)
         raise DeclarationError(
-            f"the mechanism {written!r} cannot be asked for as such; write {ways}.{meant(constructor, makers)}"
+            f"the mechanism {written!r} has no such constructor; use {ways}.{meant(constructor, makers)}"
         )
     return _maker(written, accepted[kind], makers[constructor], (model, size, epsilon))
 

@@ -80,7 +80,7 @@ class Study(Declarations):
 
     @property
     def has_ledger(self) -> bool:
-        """Tell whether the ledger already exists."""
+        """Return whether the ledger already exists."""
         return Chain.at(self.ledger_place).exists()
 
     def source(self) -> Source:
@@ -279,7 +279,7 @@ class Study(Declarations):
         return None if left else found  # if some are not those on record, publishing will refuse it
 
     def _is_paid(self, request: str) -> bool:
-        """Tell whether a request was answered before: its release is then returned, whatever can be read today."""
+        """Return whether a request was answered before: its release is then returned, whatever can be read today."""
         return self.has_ledger and Ledger.open(self.ledger_place).is_answered(request)
 
     def _allowance(self) -> dict[str, str] | None:
@@ -357,10 +357,10 @@ def _refuse_claim(question: Question) -> None:
 
 
 def _refuse_unreadable(question: Question) -> None:
-    """Refuse what nobody could read, before any record is counted."""
+    """Refuse what no inference method supports, before any record is counted."""
     if question.refusal is not None:
         raise PublishError(
-            f"Cannot publish {question.label!r}: nobody could read the release, because {question.refusal}. "
+            f"Cannot publish {question.label!r}: no inference method supports the release: {question.refusal}. "
             "Nothing was published and nothing was charged. Change the question, its levels or the mechanism; or, to "
             f"publish it without a posterior, declare reading = 'none' in [questions.{question.name}]."
         )

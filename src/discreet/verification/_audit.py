@@ -163,7 +163,7 @@ class KnowsNeighbours(Protocol):
         """Return neighbouring data sets to look at."""
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
-        """Tell whether two data sets may differ by one replaced record."""
+        """Return whether two data sets may differ by one replaced record."""
 
 
 @runtime_checkable
@@ -203,7 +203,7 @@ class Audit(NotebookRepr):
 
     @property
     def violates(self) -> bool:
-        """Tell whether the claim is refuted at this confidence."""
+        """Return whether the claim is refuted at this confidence."""
         return self.epsilon_lower > self.claimed.epsilon
 
     def __str__(self) -> str:

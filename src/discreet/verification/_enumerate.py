@@ -151,7 +151,7 @@ class SmallInstance:
 
     @property
     def is_original(self) -> bool:
-        """Tell whether this is the mechanism itself, which was small enough."""
+        """Return whether this is the mechanism itself, which was small enough."""
         return bool(self.mechanism == self.original)
 
     def __str__(self) -> str:

@@ -54,7 +54,7 @@ class CountDistribution:
         return Interval(float(low), float(high))
 
     def _is_at_end(self, distance: int, probabilities: NDArray[np.float64], level: float) -> bool:
-        """Tell whether the end at this distance from the first of these counts cannot be excluded."""
+        """Return whether the end at this distance from the first of these counts cannot be excluded."""
         if self.most is None or distance > 0:
             return False
         densities = (self.most + 1) * probabilities[[0, _rank(probabilities, level)]]

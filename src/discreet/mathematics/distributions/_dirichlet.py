@@ -163,7 +163,7 @@ class BetaMixture(Proportion):
         return Interval(0.0 if zero else float(low), 1.0 if one else float(high))
 
     def opened(self, level: float = 0.9) -> tuple[bool, bool]:
-        """Tell whether the interval is extended to 0, and whether to 1: only those of a `Share` are."""
+        """Return whether the interval is extended to 0, and whether to 1: only those of a `Share` are."""
         return self._opened(self.quantile, level)
 
     def _opened(self, quantile: Callable[[ArrayLike], Floats], level: float) -> tuple[bool, bool]:
@@ -221,7 +221,7 @@ class MergedMixture(BetaMixture):
 
 
 def reaches_end(density: Floats | float, log_density: Floats, level: float) -> NDArray[np.bool_]:
-    """Tell whether the shortest interval of this level reaches 0, so that 0 cannot be excluded; or, turned around, 1.
+    """Return whether the shortest interval of this level reaches 0, so that 0 cannot be excluded; or, turned around, 1.
 
     `density` is that at 0, and `log_density` the logarithm of that at q with P(value <= q) = level. With one peak, the
     shortest interval begins at 0 if it is no higher at q than at 0. Then it is nowhere above that beyond q, so it is at

@@ -1,4 +1,4 @@
-"""What a reader learnt as a picture: intervals below each other, whatever the model is, or the graph of a network."""
+"""A posterior as a chart: intervals below each other for any model, or the graph of a network."""
 
 import json
 from collections.abc import Sequence
