@@ -133,7 +133,7 @@ def _cell_affinities(prior: float, count: int, size: int) -> list[arb]:
 
 
 FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
-"""Up to so many candidates draws go through a list of all; so many can be listed at all."""
+"""Up to how many candidates draws go through a list of all, and how many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 _ONE_BY_ONE = 2  # up to this many tables have certified sums; more have the same in floats, at a tenth of the price
 _FEW = 32  # up to this many tables are computed one by one, more by a list of all

@@ -69,7 +69,7 @@ def flip_rule(candidates: int) -> tuple[Floats, Floats]:
 
 
 def flip_log_prob(logs: Floats, indices: Counts | slice = slice(None)) -> Floats:
-    """Return ln P(r) for all candidates, or for those at some places, given ln p of all."""
+    """Return ln P(r) for all candidates, or for those at some indices, given ln p of all."""
     points, weights = flip_rule(len(logs))
     misses = points[:, None] * np.exp(logs)
     np.subtract(1, misses, out=misses)
@@ -152,7 +152,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         return np.stack([self.log_probs_of(table)[indices] for table in tables])
 
     def log_probs_of(self, table: Counts, indices: Counts | slice = slice(None)) -> Floats:
-        """Return log P(r | table) for all candidates r, or for those at some places."""
+        """Return log P(r | table) for all candidates r, or for those at some indices."""
         return flip_log_prob(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], indices)
 
     @property

@@ -158,7 +158,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return np.stack([drawn, self.size - drawn], axis=-1).reshape(table.shape)
 
     def weights(self, first: int) -> list[arb]:
-        """Return enclosures of e^(-scale TV(k, r)) for all candidates, k having so many records of the first level."""
+        """Return enclosures of e^(-scale TV(k, r)) for all candidates; k is the count of the first level."""
         scale = ball(self.scale)
         return [(-scale * self.distance_ball(first, other)).exp() for other in range(self.size + 1)]
 
@@ -189,13 +189,13 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return None if possible else words
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield a twin that finds its own scale."""
+        """Yield a small instance that finds its own scale."""
         yield {"scale": None}
 
 
 @lru_cache(maxsize=8)
 def _score_changes(alpha: float, beta: float, size: int) -> ScoreChanges:
-    """Return 1 - TV between all posteriors of so many records, and which of them are neighbours."""
+    """Return 1 - TV between all posteriors of this many records, and which of them are neighbours."""
     counts = np.arange(size + 1)
     a, b = alpha + counts, beta + size - counts
     logs = betaln(a, b)

@@ -220,7 +220,7 @@ class BallDraw(Sized[LinearRegression], kind="BallDraw", version=1):
         return self.outputs() if (2 * isqrt(int(self.squared_radius)) + 1) ** self.model.dimension <= most else None
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield what a twin may have instead: fewer steps, so that its grid can be listed."""
+        """Yield what a small instance may have instead: fewer steps, so that its grid can be listed."""
         for steps in (16, 32, 64, 128, 256):
             yield {"steps": min(steps, self.steps)}
 

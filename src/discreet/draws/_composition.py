@@ -44,8 +44,8 @@ def dominating_loss(
 ) -> LatticeLoss:
     """Return a loss that dominates a symmetric privacy curve, given by certified values.
 
-    Chords are drawn through the curve up to where it is negligible. If an epsilon is named it is one of the places.
-    `several` gives the curve at many places at once, where that is quicker than one by one.
+    Chords are drawn through the curve up to where it is negligible. If an epsilon is named it is one of the points.
+    `several` gives the curve at many points at once, where that is quicker than one by one.
     """
     farthest = max(_reach(curve, negligible), epsilon or Fraction(0))
     step = farthest / _POINTS if epsilon is None else epsilon / max(1, round(_POINTS * epsilon / farthest))
@@ -55,7 +55,7 @@ def dominating_loss(
 
 
 def _reach(curve: Curve, negligible: float) -> Fraction:
-    """Return a place from which on a curve is negligible, at most a tenth further out than needed."""
+    """Return a point from which on a curve is negligible, at most a tenth further out than needed."""
     high = Fraction(1)
     while curve(high) > negligible and high < _LAST:
         high *= 2

@@ -107,7 +107,7 @@ class PosteriorDraws(Sized[ModelT]):
         """Return for each drawn table its columns, the prior of a row, and the number of rows; may be empty."""
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield the alternatives for a twin: coarser grids."""
+        """Yield the alternatives for a small instance: coarser grids."""
         return coarser(self.grid_bits, self.draws)
 
     @abstractmethod

@@ -218,7 +218,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return min(Fraction(found) * self.draws, self.range)
 
     def _log_ratio(self, total: Fraction, other: Fraction, index: Fraction) -> arb:
-        """Return by how much the density given one total exceeds that given another, at a place, both truncated."""
+        """Return by how much the density given one total exceeds that given another, at a point, both truncated."""
         one, two = (self._law(each) for each in (total, other))
         x, masses = (
             ball(index),
@@ -263,7 +263,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return self.rate
 
     def records_at(self, indices: Sequence[int]) -> Counts:
-        """Return what a record at each of these places adds to the counts: one, to its level."""
+        """Return what a record at each of these points adds to the counts: one, to its level."""
         return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(indices)]])
 
     @property
@@ -356,7 +356,7 @@ class RateTruncation(PerUnit[ReadableFamily], kind="RateTruncation", version=1):
         return grid_points([(self.first, self.last)] * self.draws, most)
 
     def twin_fields(self, model: Model) -> Iterator[Mapping[str, object]]:
-        """Yield what a twin may have instead: a coarser grid."""
+        """Yield what a small instance may have instead: a coarser grid."""
         return coarser(self.grid_bits, self.draws)
 
     def _why_impossible(self, output: Counts) -> str | None:

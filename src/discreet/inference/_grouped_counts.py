@@ -1,7 +1,7 @@
 """Counts of groups of cells, as the counts of a smaller table: sums of what is known about the cells.
 
 If theta given the counts k is Dirichlet(a + k), the sums of theta over groups are Dirichlet with the summed parameters.
-So a joint reading of all cells is one of the groups too, and both say the same about every question.
+So a joint posterior of all cells is one of the groups too, and both say the same about every question.
 
 Pairs of sums of two disjoint groups of cells, as all distributions of counts answer for them.
 """

@@ -1,9 +1,9 @@
 """The true counts behind a noisy table: the exact posterior of each, of their sums, pairs of sums, and whole tables.
 
-For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with
-f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total (`KnownSum`).
-Each cell keeps a window of counts, widened until what lies outside all windows is a negligible share. Cells of one kind
-(the same noisy counts, prior and noise) have the same weights, and each kind is computed once.
+For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with f_i(k) = Gamma(a_i + k) /
+(k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total (`KnownSum`). Each cell keeps a window of
+counts, widened until what lies outside all windows is a negligible share. Cells of one class (the same noisy counts,
+prior and noise) have the same weights, and each class is computed once.
 """
 
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
 def most_tables(cells: int) -> int:
-    """Return the most tables that a reading goes through."""
+    """Return the largest number of tables that is enumerated."""
     return _MOST_RECORDS_OF_TWO_CELLS + 1 if cells == 2 else MOST_TABLES
 
 

@@ -1,4 +1,4 @@
-"""Graphs read row by row: an approximation that takes seconds, used to start chains and for graphs too large for them.
+"""Inference row by row: an approximation that takes seconds, used to start chains and for graphs too large for them.
 
 Noisy tables are first made to agree (`consistent_tables`); this gathers what all of them say about each family. Then
 every row of every family is read by itself, as if
@@ -77,7 +77,7 @@ class ApproximateCounts(TableCounts):
     log_evidence = float("nan")
     method = (
         "read approximately, row by row, because the graph is too large for Markov chains: where it was measured, 90 "
-        "% intervals of such readings covered 87 to 89 %; the evidence is not known"
+        "% intervals of this approximation covered 87 to 89 %; the evidence is not known"
     )
 
     def __init__(self, fitted: ConsistentTables, model: Network) -> None:
@@ -93,7 +93,7 @@ class ApproximateCounts(TableCounts):
 
 
 BY_ROWS = "read row by row, which approximates how a release will be read"
-"""How plans read networks for which a reading takes long."""
+"""How plans approximate networks whose inference takes long."""
 
 
 class RowsSolver(Solver):

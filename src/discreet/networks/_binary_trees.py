@@ -7,7 +7,7 @@ window. A leaf's rows are independent given n_1 (`RowWindows`); a variable with 
 and independent draws.
 
 A node's window is wide enough if its distribution is negligible at both ends; tables have bounds on what their windows
-leave out and on rounding. All of these are computed in every reading, and windows are widened until they hold.
+leave out and on rounding. All of these are computed in every solution, and windows are widened until they hold.
 
 Trees and forests whose inner variables have two levels, through noise that is a product over cells: exact.
 """
@@ -83,7 +83,7 @@ class BinaryTreeCounts(TableCounts):
 
     @property
     def chances(self) -> dict[int, Windowed]:
-        """Return the distribution of how many records have level 1 of each variable with children, by its place."""
+        """Return the distribution of how many records have level 1 of each variable with children, by its index."""
         return self._walk.chances
 
     def means(self) -> list[Floats]:

@@ -35,7 +35,7 @@ class MeasuredTable:
 
     @property
     def rows(self) -> Counts:
-        """Return the places of the cells among the measured numbers, one row for each combination of parents."""
+        """Return the indices of the cells among the measured numbers, one row for each combination of parents."""
         return np.asarray(self.part.places.reshape(-1, self.part.places.shape[-1]))
 
     @property

@@ -194,7 +194,7 @@ Certified = tuple[list[ClassSolution], KnownSum, list[Windowed], float]
 
 
 def _certified(classes: list[ClassSolution], own: Sequence[ClassFactor], size: int) -> Certified:
-    """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
+    """Return solutions with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
 
     A weight hidden by rounding is replaced by an upper bound, which can be far too large: only where weights are known
     does a total in their tail show that windows are too narrow. So cutting comes before widening.

@@ -139,7 +139,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @property
     def information(self) -> float:
-        """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
+        """Return the information gained, in nats: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
         tables = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         for variable, own in zip(self.model.variables, tables, strict=True):
@@ -223,7 +223,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         """Return the expected probabilities of every variable, axes (parents..., levels).
 
         They are exact for naive Bayes with independent or cube noise and for binary trees, averages over all draws of
-        the true tables where these come from chains (`mean_errors` tells how accurate), and averages over 4,000 draws
+        the true tables where these come from chains (`mean_errors` says how accurate), and averages over 4,000 draws
         otherwise.
         """
         exact = [means for solution in self.solutions if (means := solution.counts.means()) is not None]
@@ -418,12 +418,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @cached_property
     def log_evidences(self) -> Floats:
-        """Return the log evidence of every reading; that of chains takes longer than the chains themselves."""
+        """Return the log evidence of every solution; that of chains takes longer than the chains themselves."""
         return np.asarray(np.array([solution.log_evidence for solution in self.solutions]) + self._log_weights)
 
     @cached_property
     def shares(self) -> Floats:
-        """Return the share of every reading, by evidence; that of a single one need not be known."""
+        """Return the share of every solution, by evidence; that of a single one need not be known."""
         return np.ones(1) if len(self.solutions) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
     def with_fewer_draws(self) -> Self:
@@ -434,7 +434,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         return made
 
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
-        """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
+        """Draw true tables from every solution in proportion to its share, in random order, with its index."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self.shares / self.shares.sum())
         parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.solutions, strict=True) if n]
@@ -443,7 +443,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         return found, np.repeat(np.arange(len(numbers)), numbers)[order], generator
 
     def _with_prior(self, tables: Mapping[str, Counts], which: Counts) -> Tables:
-        """Return the Dirichlet parameters of every row, under the prior of the reading that it was drawn from."""
+        """Return the Dirichlet parameters of every row, under the prior of the solution that it was drawn from."""
         priors = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         pairs = zip(self.model.variables, priors, strict=True)
         return {v.name: np.array(own)[which] + tables[v.name] for v, own in pairs}

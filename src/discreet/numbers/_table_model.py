@@ -276,7 +276,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return one_for_each(len(self.cells), most)
 
     def is_told_by(self, metric: Placed) -> bool:
-        """Return whether every edge is one of the metric's, and values and gaps are read alike."""
+        """Return whether every edge is one of the metric's, and values and missing values are read alike."""
         plain = self.by is None and self.persons is None and not self.leaves_gaps_out
         own, cells = self.bounds, metric.numbers
         if not plain or cells is None or not set(self.edges[1:-1]) <= set(cells.starts):
@@ -298,7 +298,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def quantity_words(self) -> tuple[str, ...]:
-        """Return what is told of each group."""
+        """Return the quantities of each group."""
         found = []
         if QUANTILES in self.asks:
             found += [self.quantity_name(quantile_name(each)) for each in self.quantiles]

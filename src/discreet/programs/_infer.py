@@ -1,4 +1,4 @@
-"""Read releases by a program: any model that says how probable the cells of a table are."""
+"""Inference by a program: any model that says how probable the cells of a table are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A program's parameters as read: weighted points, with words on how they were found and how well."""
+"""The posterior of a program's parameters as weighted points, with how they were found and how well."""
 
 import warnings
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ CHAINED = 110_000.0
 
 
 def needed(cells: Cells) -> float:
-    """Return the least number of likelihood values that a reading takes: three rounds of draws, or a grid."""
+    """Return the least number of likelihood evaluations: three rounds of draws, or a grid."""
     if cells.dimension <= 2 and not cells.spreads:
         return 3_000.0
     return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)

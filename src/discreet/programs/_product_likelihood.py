@@ -104,7 +104,7 @@ class ProductLikelihood:
         return self.latent(log_probabilities).draw(count, generator)
 
     def latent(self, log_probabilities: Floats) -> LatentCounts:
-        """Return the true counts given p in the form of other readings: the slow twin, rebuilt for each p."""
+        """Return the true counts given p in the form of other solutions: slow, rebuilt for each p."""
         width, slopes = self.base.shape[1], np.where(log_probabilities == -inf, 0.0, log_probabilities)
         gone = log_probabilities == -inf
 

@@ -50,7 +50,7 @@ class Cells:
     shown: Callable[[Floats], Floats] | None = None
     unit: str = "parameter"
     spreads: tuple[int, ...] = ()
-    """The places of logarithms of spreads, which are learnt from effects in units of them."""
+    """The indices of logarithms of spreads, which are learnt from effects in units of them."""
 
     @property
     def dimension(self) -> int:

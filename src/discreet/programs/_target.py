@@ -1,4 +1,4 @@
-"""The target of a program's reading: prior times likelihood, for rows of unconstrained parameters; also of populations.
+"""The posterior density of a program, prior times likelihood, for rows of unconstrained parameters; and of populations.
 
 log p(theta | release) = log prior(theta) + log P(release | p(theta)) up to a constant, and its derivative is that of
 the prior plus J' E[k | release, p(theta)]. Likelihoods of several populations add up. Parameters that are exchangeable
@@ -86,13 +86,13 @@ class PopulationLayout:
 
     @cached_property
     def _indices(self) -> tuple[list[int], list[int]]:
-        """Return the program's places of shared parameters, and of exchangeable ones."""
+        """Return the program's indices of shared parameters, and of exchangeable ones."""
         names = self.one.names
         moving = [names.index(name) for name in self.exchangeable]
         return [index for index in range(len(names)) if index not in moving], moving
 
     def _starts(self) -> list[tuple[int, int]]:
-        """Return every exchangeable parameter's place in the program, and where its mean stands here."""
+        """Return every exchangeable parameter's index in the program, and where its mean stands here."""
         shared, moving = self._indices
         return [(index, len(shared) + k * (len(self.populations) + 2)) for k, index in enumerate(moving)]
 

@@ -293,7 +293,7 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
 Form = tuple[tuple[int, Fraction], ...]
 """A factor as a sum of coordinates of v."""
 
-_PROBES = 32  # records with values between the bounds whose products a referee looks at
+_PROBES = 32  # records with values between the bounds whose products an enumeration compares
 _GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo one, fall nowhere in particular
 
 

@@ -67,15 +67,15 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
     public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the number that
     replaces a missing value of each of them, or "middle" for the middle of its range; "middle" alone says so for all.
-    It must be declared, because every record counts and a gap becomes that number. Bounds that are dates, such as
-    ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
-    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
-    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
-    only `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
-    declared, which is read as 1. Without an `intercept` the line goes through the middle of all bounds, which is the
-    origin only if they are symmetric around zero. `grid` is the number M of steps from 0 to a bound. `terms` are
-    products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all parts of a product must be
-    included too.
+    It must be declared, because every record counts and a missing value becomes that number. Bounds that are dates,
+    such as ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01.
+    `prior_precision`, `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in
+    [-1, 1]. `noise` is the standard deviation sigma if it is known, or an InverseGamma prior for the variance.
+    `norm_bound` B limits ||w||; only `BallDraw` needs it, and only there is the prior truncated at B. A
+    `prior_precision` of None means that none is declared, which is read as 1. Without an `intercept` the line goes
+    through the middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M
+    of steps from 0 to a bound. `terms` are products of features, by name: ('a', 'a') is a square, ('a', 'b') an
+    interaction; all parts of a product must be included too.
 
     >>> bounds = {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}
     >>> model = LinearRegression("y", ["a", "b"], bounds, noise="0.2", missing={"a": 2, "b": 0, "y": 50})
@@ -243,7 +243,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         return sums * self.layout.weights
 
     def contributions(self, most: int) -> tuple[Wholes, bool]:
-        """Return what a record with numbers at their bounds or middles adds to the moments, at most so many rows.
+        """Return what a record with numbers at their bounds or middles adds to the moments, at most this many rows.
 
         These are never all records, but products are largest at bounds.
         """

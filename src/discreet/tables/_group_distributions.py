@@ -1,7 +1,7 @@
 """Distributions of groups of cells: where the answers about a table come from, each group by itself or all together.
 
 The posterior of a table needs nothing from its distributions beyond this interface, so every question is implemented
-once and answered either from its own noisy sums or from one joint reading.
+once and answered either from its own noisy sums or from one joint posterior.
 """
 
 from abc import ABC, abstractmethod
@@ -67,7 +67,7 @@ class JointPosterior(GroupDistributions):
     """All cells are read together, under one prior or several of different strength, weighted by their evidence.
 
     `kind` is `Share` if intervals of shares are opened; `weighed` has the posterior probability of each strength with
-    any weight, and its reading.
+    any weight, and its solution.
     """
 
     def __init__(self, solutions: Sequence[TableSolution], kind: type[BetaMixture] = BetaMixture) -> None:

@@ -131,7 +131,7 @@ class TablePosterior(EventPosterior[Categories]):
 
     @property
     def information(self) -> float:
-        """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
+        """Return the information gained, in nats: KL(closest Dirichlet || prior)."""
         return self.closest_dirichlet.divergence_from(Dirichlet(self.mean_prior))
 
     @property

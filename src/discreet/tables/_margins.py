@@ -55,7 +55,7 @@ class MarginPosterior(CategoriesPosterior):
         return ()
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the levels, without a plug-in reading: their counts were not published."""
+        """Return the levels, without a plug-in estimate: their counts were not published."""
         distributions = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
         return Intervals(title, self._lines(distributions), ())

@@ -27,7 +27,7 @@ Replacing one record changes two cells by one each, so the l1 sensitivity is 2 a
     P(z | k) = prod_i tanh(epsilon/4) e^(-epsilon |z_i - k_i| / 2)
 
 is pure epsilon-DP. This is algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016) on one table, with integer noise
-and nothing cut off. The total is not kept, so it tells less than `GeometricHistogram` for the same epsilon.
+and nothing cut off. The total is not kept, so it is less informative than `GeometricHistogram` for the same epsilon.
 """
 
 from dataclasses import dataclass

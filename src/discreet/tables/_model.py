@@ -179,7 +179,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return (self.columns,)
 
     def cell_indices(self, event: object) -> NDArray[np.int64]:
-        """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
+        """Return the indices of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         return places_of(event, self.columns, self.cells)
 
     def posterior(self, counts: ArrayLike) -> Dirichlet:
@@ -245,7 +245,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return neighbouring_tables(self.concentration, size, generator)
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
-        """Return whether both are tables of so many records, one of which is in another cell."""
+        """Return whether both are tables of this many records, one of which is in another cell."""
         possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
         return bool(possible and np.abs(first - second).sum() == 2)
 

@@ -4,7 +4,7 @@ Upper bounds on the evidence for priors, from windows alone: the tilted probabil
 
 Many strengths of a prior are told apart by their evidence, and most of them have none. A bound is within a few nats,
 log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
-parameter and noise have the same weights, so each kind of cell is asked once; and the kernel does not know the prior,
+parameter and noise have the same weights, so each class of cells is asked once; and the kernel does not know the prior,
 so its windows are computed once for all strengths.
 """
 
@@ -65,7 +65,7 @@ class _Setting(NamedTuple):
 
 
 class _Bounds:
-    """What was published, by kinds of cells, with what the bounds for all priors have in common."""
+    """What was published, by classes of equal cells, with what the bounds for all priors have in common."""
 
     def __init__(self, problem: Problem) -> None:
         self._measurements, self._size = problem.measurements, problem.size
@@ -93,7 +93,7 @@ class _Bounds:
         return inf
 
     def _kinds(self, alpha: Floats) -> tuple[Counts, Floats, Counts]:
-        """Return for each kind of cell the number of its noisy counts, its parameter, and how many there are."""
+        """Return for each class of cells the number of its noisy counts, its parameter, and how many there are."""
         if (alpha == alpha[0]).all():
             return np.arange(len(self._noisy)), np.full(len(self._noisy), alpha[0]), self._times
         pairs, times = np.unique(self._which + 1j * alpha, return_counts=True)
@@ -191,7 +191,7 @@ class _Kernel(Protocol):
 
     is_linear: bool
     log_constant: float
-    kinds: Counts | None  # cells of one kind have the same factor; None where that is not known
+    kinds: Counts | None  # cells of one class have the same factor; None where that is not known
     low: Counts
     high: Counts
     reach: float
