@@ -297,7 +297,7 @@ class HellingerMechanism(Sized[Categories]):
         return self._log_normalisers[self.tables.representatives[1][self.tables.indices(tables)]]
 
     def series_epsilon(self, scale: Fraction) -> float:
-        """Return an upper bound on epsilon if c = scale / GS for all tables, by `certificates.hellinger_series`."""
+        """Return an upper bound on epsilon if c = scale / GS for all tables, by `_hellinger_series`."""
         alpha = self.model.concentration
         with ctx.workprec(_PUBLIC_BITS):
             sensitivity = global_sensitivity_ball(alpha, self.size)

@@ -1,6 +1,6 @@
 """Normalisers of Hellinger choices for many tables at once: Z(k) = sum_r e^(-c(k) H(k, r)) in floats, for inference.
 
-With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`certificates.stable_law`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
+With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`_stable_law`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
 does not know c. BC^j is a product over cells, so Z_j is one coefficient of a product of series, and each series depends
 on one count alone: its Fourier transform is computed once for every count that occurs. Small j are taken one by one;
 beyond, Z_j is a sum of exponentials of j, smooth in log j, and known from a few nodes of each panel (Chebyshev). The

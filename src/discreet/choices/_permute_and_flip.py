@@ -4,7 +4,7 @@ With p_r = e^(-scale H(k, r) / GS), the true posterior has p = 1, so some candid
 epsilon/2 it is pure epsilon-DP for any score of this sensitivity, and never worse in expectation than the exponential
 mechanism with the same epsilon (McKenna and Sheldon, 2020). That proof lets every score change by GS at once, which no
 neighbours do: about half of epsilon is left unused. So where all neighbours can be compared, by the closed distribution
-of `certificates.flip_law`, the scale is the largest that keeps epsilon.
+of `flip_log_prob`, the scale is the largest that keeps epsilon.
 
 The distribution of permute-and-flip, and its exact privacy over all pairs of neighbouring data sets.
 
@@ -138,7 +138,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
 
     @property
     def is_exponential(self) -> bool:
-        """Return False: it has a distribution of its own."""
+        """Return False: its distribution is another one."""
         return False
 
     @property

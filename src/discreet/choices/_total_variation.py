@@ -5,7 +5,7 @@ as the Hellinger distance does: max_r |TV(x, r) - TV(y, r)| = TV(x, y), and betw
 
     TV = D(s, t; 0) = I_x(s, t + 1) - I_x(s + 1, t),   x = s / (s + t),
 
-the privacy curve of a posterior draw at epsilon 0 (`certificates.posterior_draw`), s and t the parameters without the
+the privacy curve of a posterior draw at epsilon 0 (`draws._loss`), s and t the parameters without the
 record that moves. Beta(a, b) and Beta(a + d, b - d) have densities of the ratio (theta / (1 - theta))^d times a
 constant, which cross once, at logit x = ln(B(a + d, b - d) / B(a, b)) / d, so TV = I_x(a, b) - I_x(a + d, b - d). Of
 three or more levels densities cross along a surface and no such sum is known: there it is not offered.

@@ -12,7 +12,7 @@ Then the draws that tell two distributions P and Q apart best lie in a tail, and
     delta(epsilon) = P(beyond x) - e^epsilon Q(beyond x).
 
 Any interval that holds x gives a certified bound. Two normal distributions of one variance have the closed form, and
-several draws from them tell no more than their mean does, which is normal again.
+the mean of several draws from them is sufficient, which is normal again.
 """
 
 from collections.abc import Callable, Sequence

@@ -112,7 +112,7 @@ class CountChains:
         self._judge(q, 0.5 * (q[own] ** 2 - self.q[own] ** 2))  # the proposal keeps the normal distribution by itself
 
     def learn_metric(self, rescaled: bool) -> None:
-        """CostEstimate out the metric near the chains; `rescaled` makes it fit their spread."""
+        """Compute the metric near the chains; `rescaled` makes it fit their spread."""
         from scipy.linalg import cholesky, solve_triangular  # slow to import
 
         length, chains = self.q.shape

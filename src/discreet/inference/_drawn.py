@@ -138,7 +138,7 @@ def coarse(rows: Sequence[DrawnRows]) -> str | None:
 class DrawnCells:
     """Draws of the probabilities of all cells."""
 
-    kinds: Counts | None = None  # two of them are hardly ever equal
+    classes: Counts | None = None  # two of them are hardly ever equal
 
     def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
         self._row = RowKernel(rows, 0, size, expected)

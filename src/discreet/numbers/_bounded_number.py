@@ -197,9 +197,9 @@ class BoundedNumber(Model[ReadAs]):
         """Return the positions of a simulated population."""
         return (np.arange(_POINTS) + 0.5) / _POINTS
 
-    def quantity_name(self, told: str) -> str:
+    def quantity_name(self, statistic: str) -> str:
         """Return the name of a quantity of the column, such as its mean."""
-        return f"{told} of {self.quantity}"
+        return f"{statistic} of {self.quantity}"
 
     @staticmethod
     def row_name(name: str, of: str) -> str:

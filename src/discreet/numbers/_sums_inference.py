@@ -105,8 +105,8 @@ class NumberSumsSolution:
 
     def weights(self, index: int) -> Floats:
         """Return how much each of several releases counts in their average: by one over the variance of its noise."""
-        told = np.array([each.rates[index] ** 2 for each in self.others])
-        return np.asarray(told / told.sum())
+        squares = np.array([each.rates[index] ** 2 for each in self.others])
+        return np.asarray(squares / squares.sum())
 
     @classmethod
     def average(cls, solutions: "Sequence[NumberSumsSolution]") -> "NumberSumsSolution":
@@ -137,7 +137,7 @@ class NumberSumsSolution:
         return quantiles.interval(*map(float, self.first[group]))
 
     def spread(self, group: int) -> Spread:
-        """Return what the squares tell about V, the variance of a sum of a group's values."""
+        """Return the evidence of the squares about V, the variance of a sum of a group's values."""
         point = self.point(group)
         noise = float(np.var(self.noise.at(point)))
         return Spread(partial(self._estimate, group), self._estimate_noise(point), noise, self.known(group), point)

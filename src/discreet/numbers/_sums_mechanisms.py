@@ -1,6 +1,6 @@
 """GeometricSums: sums of a bounded number, overall or by group, with the noise of a histogram.
 
-Every record is one unit that is divided among the ends of its group (`models.number_sums`), so a replaced record moves
+Every record is one unit that is divided among the ends of its group (`NumberSums`), so a replaced record moves
 at most one unit from some ends to others: its change c sums to zero and has ||c||_1 <= 2. As for a histogram,
 
     P(u) ~ e^(-epsilon_1 ||u||_1 / 2),   sum u = 0,
@@ -25,7 +25,7 @@ is at most
 
     epsilon_per_unit |x - y|,   epsilon_per_unit = (2 r_1 + 2 r_2 max_a |b(a + 1) - b(a)|) steps / (high - low),
 
-r_1 and r_2 the rates of both kinds of noise; by the triangle inequality the same holds for data sets at any distance.
+r_1 and r_2 the rates of the noise on both; by the triangle inequality the same holds for data sets at any distance.
 It is attained by a step at a bound, where squares move most. For any change whatever the ordinary epsilon of
 GeometricSums holds, which is less than epsilon_per_unit times the distance of the bounds: no record moves both wholly.
 With groups, a record that changes its group moves wholly whatever its values are: all of another group is as far away

@@ -5,7 +5,7 @@ edge, and what lies beyond a bound counts in the cell at that bound. Of a column
 whole numbers in it. Quantiles, shares below an edge and the histogram are read from the table, and end at edges,
 because a table does not tell where in a cell its records lie.
 
-What exact counts of a table of numbers would tell: the widths beside which those of a release are shown.
+What exact counts of a table of numbers would give: the widths beside which those of a release are shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -90,8 +90,8 @@ def suitable_cells(size: int, epsilon: Exact) -> int:
     >>> [suitable_cells(size, 1) for size in (100, 1000, 10_000)]
     [16, 64, 256]
     """
-    told = size * exact(epsilon, "epsilon")
-    return 16 if told < 300 else 64 if told <= 2000 else 256
+    information = size * exact(epsilon, "epsilon")
+    return 16 if information < 300 else 64 if information <= 2000 else 256
 
 
 def suitable_path_cells(size: int, epsilon: Exact) -> int:
@@ -102,8 +102,8 @@ def suitable_path_cells(size: int, epsilon: Exact) -> int:
     >>> [suitable_path_cells(size, 1) for size in (300, 1000, 10_000)]
     [8, 16, 64]
     """
-    told = size * exact(epsilon, "epsilon") / 2
-    return 1 << min(max(int(log2(told) / 2), 2), 8)
+    information = size * exact(epsilon, "epsilon") / 2
+    return 1 << min(max(int(log2(information) / 2), 2), 8)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -212,7 +212,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def has_a_cell_for_each(self) -> bool:
-        """Return whether every whole number has a cell of its own, so that more cells would tell no more."""
+        """Return whether every whole number has a cell of its own, so that more cells would add nothing."""
         return self.is_whole and self.count == self.edges[-1] - self.edges[0]
 
     @property
@@ -355,7 +355,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return found
 
     def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
-        """Return what exact counts would tell: no more than a cell among the records, and sampling besides."""
+        """Return the widths from exact counts: no more than a cell among the records, and sampling besides."""
         return exact_rows(self, statistics, level)
 
 

@@ -95,7 +95,7 @@ _FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and
 
 
 class NumberTableSolver(Solver):
-    """Reads one table of numbers: every quantity by tests of its own."""
+    """Solves one table of numbers: every quantity by separate tests."""
 
     models = (NumberTable,)
 

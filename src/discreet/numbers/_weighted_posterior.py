@@ -74,10 +74,10 @@ class WeightedSumsSolution(NumberSumsSolution):
 
 
 class WeightedSumsSolver(NumberSumsSolver):
-    """Reads one release of weighted sums: every quantity by a test of its own."""
+    """Solves one release of weighted sums: every quantity by a separate test."""
 
     models = (WeightedSums,)
-    kind = WeightedSumsSolution
+    solution_type = WeightedSumsSolution
 
 
 class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsSolution):

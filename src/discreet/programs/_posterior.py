@@ -179,8 +179,8 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
             return None
         found = self.solution.found
         kept = found.weights > 0
-        told = found.log_densities[kept] - self.solution.cells.log_prior(found.points[kept])[0]
-        return float(found.weights[kept] @ told) - self.log_evidence
+        log_likelihoods = found.log_densities[kept] - self.solution.cells.log_prior(found.points[kept])[0]
+        return float(found.weights[kept] @ log_likelihoods) - self.log_evidence
 
     def prior_sensitivity(self) -> dict[str, float]:
         """Return by how many standard deviations each mean moves between prior^0.8 and prior^1.25 (power scaling).

@@ -1,6 +1,6 @@
 """Bayesian linear regression on records with public bounds.
 
-In the public units of `models.moments`, where ||x|| <= 1 and |y| <= 1,
+In the public units of `regression._moments`, where ||x|| <= 1 and |y| <= 1,
 
     y = x'w + e,   e ~ N(0, sigma^2),   w ~ N(0, I / prior_precision),
 
@@ -287,7 +287,7 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
 
     @property
     def own(self) -> tuple[Moments, int] | None:
-        """Return the moments and the number of a reader's own records, if there are any: see `models.informed`."""
+        """Return the moments and the number of a reader's own records, if there are any: see `InformedRegression`."""
         return None
 
     def informed_by(self, own: object) -> "Informed":

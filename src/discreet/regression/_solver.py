@@ -1,9 +1,9 @@
 """Regressions from noisy moments: weighted draws of the noise or, where too few of them count, tempering.
 
 Noise is drawn and subtracted from the release; what remains are candidates for the true moments, each weighted by its
-likelihood under the model (`reading.moments`). Where the noise is small compared with the moments, nearly all of them
-count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth), particles in the noise's
-own coordinates are tempered (`reading.tempering`).
+likelihood under the model (`regression._likelihood`). Where the noise is small compared with the moments, nearly all of
+them count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth), particles in the
+noise's own coordinates are tempered (`inference._tempering`).
 """
 
 import warnings

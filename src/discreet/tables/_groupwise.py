@@ -53,12 +53,12 @@ def own_cells(problem: Problem[Categories], indices: Counts | None = None) -> tu
     values = np.empty((cells, len(summed)), dtype=np.int64)
     for number, measurement in enumerate(problem.measurements):
         values[measurement.of.single_cells, number] = measurement.values
-    different, kinds = np.unique(values[wanted], axis=0, return_inverse=True)
+    different, classes = np.unique(values[wanted], axis=0, return_inverse=True)
     rests = values.sum(axis=0) - different
     pairs = [np.stack(pair, axis=1) for pair in zip(different.T, rests.T, strict=True)]
     first, weights = pairs_through(list(zip(pairs, (each.noise for each in summed), strict=True)), problem.size)
-    kinds = kinds.ravel()
-    return first[kinds], weights[kinds], kinds
+    classes = classes.ravel()
+    return first[classes], weights[classes], classes
 
 
 def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts, Floats]:
@@ -83,14 +83,14 @@ _KEPT = 256  # partitions whose solution is remembered
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The true counts behind some parts: part j holds the counts at `places[j]`, and its prior parameter is 1."""
+    """The true counts behind some parts: part j holds the counts at `indices[j]`, and its prior parameter is 1."""
 
     counts: JointCounts
     indices: tuple[Counts, ...]
 
 
 class GroupwiseInference:
-    """Reads groups of cells of a problem from their own noisy sums; `refusal` says where there are none."""
+    """Posteriors of groups of cells from their noisy totals; `refusal` says why there are none."""
 
     def __init__(self, problem: Problem[Categories]) -> None:
         self._problem, self._known = problem, dict[tuple[bytes, ...], Parts]()
@@ -105,7 +105,7 @@ class GroupwiseInference:
         if all(_collapsed(each, labels) is not None for each in self._problem.observed) or self._is_listed:
             return None
         return (
-            "the likelihood does not factor over cells, so sums of cells have no distribution of their own, and the "
+            "the likelihood does not factor over cells, so sums of cells have no separate distribution, and the "
             f"tables of more than {MOST_LISTED_CELLS} cells are not listed"
         )
 
@@ -161,11 +161,11 @@ class GroupwiseInference:
 class _Collapsed(Observed):
     """One output, collapsed to parts: its evidence about their counts."""
 
-    told: Evidence
+    collapsed: Evidence
 
     @cached_property
     def evidence(self) -> Evidence:
-        return self.told
+        return self.collapsed
 
     @property
     def likelihood_refusal(self) -> str:
@@ -197,14 +197,14 @@ def collapsed_problem(problem: Problem[Categories], model: Categories, labels: C
 
 def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
     """Return an output about the parts' counts; None if their likelihood is not a product."""
-    told: Evidence | None = None
+    collapsed: Evidence | None = None
     if (draw := observed.draw) is not None:
         if len(draw.rows) == 1 and coarse(draw.rows) is None:
-            told = _SummedDraw(draw.cell, draw.drawer, _summed_rows(draw.rows[0], labels))
+            collapsed = _SummedDraw(draw.cell, draw.drawer, _summed_rows(draw.rows[0], labels))
     elif observed.measurements:
         summed = [_summed(each, labels) for each in observed.measurements]
-        told = None if None in summed else tuple(each for each in summed if each is not None)
-    return None if told is None else _Collapsed(observed.mechanism, observed.output, observed.label, told)
+        collapsed = None if None in summed else tuple(each for each in summed if each is not None)
+    return None if collapsed is None else _Collapsed(observed.mechanism, observed.output, observed.label, collapsed)
 
 
 def summed_measurements(problem: Problem, labels: Counts) -> tuple[Measurement, ...] | None:

@@ -40,7 +40,7 @@ class MarginPosterior(CategoriesPosterior):
 
     @cached_property
     def groupwise_distributions(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
-        """Return the distributions of own sums of the groups of cells."""
+        """Return the groupwise distributions of the groups of cells."""
         own = self._whole.groupwise_distributions
         return None if own is None else MergedGroups(own, self._groups_of_cells)
 
@@ -111,7 +111,7 @@ def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:
 
 
 def _solutions(whole: CategoriesPosterior, model: Categories, groups: Sequence[Counts]) -> list[Any]:
-    """Return the groups read from their own sums, or what all cells read together say of them."""
+    """Return the groupwise posterior of the groups, or that of all cells together."""
     if whole.distributions.is_groupwise:
         labels = np.empty(len(whole.model.cells), dtype=np.int64)
         for number, group in enumerate(groups):

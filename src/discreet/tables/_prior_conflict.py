@@ -22,7 +22,7 @@ from discreet.tables._group_distributions import GroupDistributions
 if TYPE_CHECKING:
     from discreet.tables._joint_posterior import TablePosterior
 
-_MOST = 2.0  # standard deviations of the own sum
+_MOST = 2.0  # groupwise standard deviations
 _SUSPECT = 1.0  # standard deviations beyond which a level is examined closely
 
 

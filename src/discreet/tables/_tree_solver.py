@@ -142,7 +142,7 @@ class _Messages:
         self.log_evidence = log(float(last.at(np.array([size]))[0])) + last.log_scale + constant
 
     def _gather(self, index: int) -> None:
-        """CostEstimate out the messages of one cell, whose own are all there."""
+        """Compute the messages of one cell from those of its children."""
         size, hanging = self._problem.size, [self.behind[child] for child in self.children[index]]
         low, high = self._window(index) if index < len(self.parents) else (size, size)
         least, most = sum(each.first for each in hanging), sum(each.last for each in hanging)
