@@ -134,7 +134,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return Cost(30.0 * (self.size + 1))
 
     @cached_property
-    def _log_laws(self) -> Floats:
+    def _log_prob_table(self) -> Floats:
         logs = float(self.scale) * self._changes.scores
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
@@ -143,7 +143,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)
         chosen = np.where(possible, outputs[..., 0], 0)
-        return np.where(possible, self._log_laws[tables[..., 0], chosen], -np.inf)
+        return np.where(possible, self._log_prob_table[tables[..., 0], chosen], -np.inf)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self.model.counts(counts)

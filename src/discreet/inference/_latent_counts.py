@@ -59,12 +59,12 @@ class LatentCounts:
         self.total, self._cells, self._weight = total, len(low), weight
         named = np.arange(len(low)) if classes is None else classes
         _, own, self._classes, times = np.unique(named, return_index=True, return_inverse=True, return_counts=True)
-        kind_weight = weight.of(own)
+        class_weight = weight.of(own)
         low, high = np.clip(low[own], 0, total), np.clip(high[own], 0, total)  # else far below 0: a single count
         margin, lost = int(np.ceil(MARGIN * reach)) + 2, np.inf
         while True:
             first, last = np.maximum(low - margin, 0), np.minimum(high + margin, total)
-            found = self._within(kind_weight, np.minimum(first, last), np.maximum(first, last), times)
+            found = self._within(class_weight, np.minimum(first, last), np.maximum(first, last), times)
             lost = np.inf if found is None else float(found.lost[0])
             if found is not None and (lost <= LOST or ((first == 0).all() and (last == total).all())):
                 break

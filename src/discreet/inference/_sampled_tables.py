@@ -168,7 +168,7 @@ class SampledTables(TableCounts):
         return f"read by {self._target.chains} Markov chains of {len(self._kept)} draws ({self._figures}; {error})"
 
     @property
-    def reached(self) -> McmcDiagnostics:
+    def diagnostics(self) -> McmcDiagnostics:
         """Return how good the worst of all probabilities is."""
         found = self.agreement
         return McmcDiagnostics(found.r_hat, found.bulk, found.tail, self.accepted, self._by_variable(found.errors))

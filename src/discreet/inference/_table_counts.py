@@ -64,7 +64,7 @@ class TableCounts(ABC):
         return None
 
     @property
-    def reached(self) -> McmcDiagnostics | None:
+    def diagnostics(self) -> McmcDiagnostics | None:
         """Return how well chains did, if the tables come from chains."""
         return None
 

@@ -46,7 +46,7 @@ class ApproximateRow:
         if self._fitted.min() > _PLAIN * self._deviation:  # prior and total are flat over the width of the noise
             drawn = np.rint(self._fitted + self._deviation * generator.standard_normal(shape)).astype(np.int64)
             return np.asarray(np.maximum(0, drawn))
-        totals = generator.choice(len(self._law), size=count, p=self._law)
+        totals = generator.choice(len(self._distribution), size=count, p=self._distribution)
         within = generator.integers(self._step, size=shape)
         return np.asarray(self._low + self._rows.draw(totals, generator) * self._step + within)
 
@@ -60,7 +60,7 @@ class ApproximateRow:
         return RowCounts(np.where(counts <= tops[:, None], logs, -np.inf), float(np.clip(centre, 0, most)))
 
     @cached_property
-    def _law(self) -> Floats:
+    def _distribution(self) -> Floats:
         """Return the distribution of the total: uniform beforehand, then weighted by what the row says."""
         middle = len(self._fitted) * (self._step - 1) / 2
         totals = self._low.sum() + np.arange(self._rows.most + 1.0) * self._step + middle

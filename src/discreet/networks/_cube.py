@@ -38,7 +38,7 @@ from discreet.mathematics import log_prior, log_prior_constant, log_prior_window
 from discreet.mechanism import Measurement
 from discreet.networks._class import Bools, ClassFactor, ClassSolution
 from discreet.networks._class_states import ClassStates, blocks, represented
-from discreet.networks._measured import log_constant, noisy_row_of, own_factors
+from discreet.networks._measured import class_factors, log_constant, noisy_row_of
 from discreet.networks._model import Network
 from discreet.networks._naive_bayes import BEYOND, ClassCounts, NaiveBayesCounts
 from discreet.networks._solution import NetworkSolution
@@ -192,7 +192,7 @@ class CubeKernel:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(distributions.within(distributions.probabilities, radii)).sum(axis=0))
 
-    def law_of_yes(self, feature: int, count: int) -> Windowed:
+    def distribution_of_yes(self, feature: int, count: int) -> Windowed:
         """Return P(k_i | z, n_y) ~ P(k_i) sum_rho w_rho / P(interval_i of rho), over radii whose interval holds k_i.
 
         These are all radii from |z_i - s_i| on: sums from one end, in which no digits cancel.
@@ -286,7 +286,7 @@ class CubeClass(ClassSolution):
 
     def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         """Return for each class count the distribution of the number of its records inside: yes, or no."""
-        yes = [self.kernel.law_of_yes(feature, count) for count in counts.tolist()]
+        yes = [self.kernel.distribution_of_yes(feature, count) for count in counts.tolist()]
         if inside[1]:
             return yes
         return [
@@ -469,7 +469,7 @@ class CubeSolver(Solver):
             classes = [CubeClass(kernels[0], Windowed(size, weight), (0, size))]
         else:
             seen = noisy_row_of(found.classes, np.arange(found.classes.of.length))
-            own = own_factors(model.prior[0], [seen])
+            own = class_factors(model.prior[0], [seen])
             classes = cube_classes(kernels, seen, own, size)
         return NetworkSolution(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
 

@@ -112,7 +112,7 @@ def noisy_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
     return seen
 
 
-def own_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[ClassFactor]:
+def class_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[ClassFactor]:
     """Return what weights the counts of single cells of a row: the prior, and what was observed of each."""
     cells = len(alpha)
     return [ClassFactor(float(a), partial(_log_kernel_of, seen, cells, index)) for index, a in enumerate(alpha)]

@@ -152,9 +152,9 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the class of a naive Bayes network, and how well chains agree if it was read by chains."""
         known: dict[str, object] = {"target": self.model.target}
-        if (reached := self.solutions[0].counts.reached) is not None:
-            known |= {"r_hat": reached.r_hat, "effective_size": reached.effective_size}
-            known |= {"tail_effective_size": reached.tail_effective_size, "accepted": reached.accepted}
+        if (diagnostics := self.solutions[0].counts.diagnostics) is not None:
+            known |= {"r_hat": diagnostics.r_hat, "effective_size": diagnostics.effective_size}
+            known |= {"tail_effective_size": diagnostics.tail_effective_size, "accepted": diagnostics.accepted}
             error = self.solutions[0].counts.log_evidence_error
             known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
@@ -162,19 +162,19 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     @property
     def effective_size(self) -> float:
         """Return how many independent draws chains are worth; no limit where draws are independent."""
-        found = [solution.counts.reached for solution in self.solutions]
+        found = [solution.counts.diagnostics for solution in self.solutions]
         return min((float(each.effective_size) for each in found if each is not None), default=inf)
 
     def mean_errors(self) -> dict[str, Floats] | None:
         """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""
-        found = [solution.counts.reached for solution in self.solutions]
-        known = [reached for reached in found if reached is not None]
+        found = [solution.counts.diagnostics for solution in self.solutions]
+        known = [diagnostics for diagnostics in found if diagnostics is not None]
         if len(known) < len(found):
             return None
         names = [variable.name for variable in self.model.variables]
         squares = [
             sum((s * t) ** 2 for s, t in zip(self.shares, own, strict=True))
-            for own in zip(*(reached.errors for reached in known), strict=True)
+            for own in zip(*(diagnostics.errors for diagnostics in known), strict=True)
         ]
         return {n: self.shaped(n, np.sqrt(np.asarray(square))) for n, square in zip(names, squares, strict=True)}
 
@@ -372,8 +372,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
                 weight_error=max(distribution.weight_error or 0.0 for distribution in distributions),
             )
         table = self.standard_shapes[name][:, index]
-        equal, reached = np.full(DRAWS, 1 / DRAWS), [solution.counts.reached for solution in self.solutions]
-        worth = min((each.effective_size for each in reached if each is not None), default=float(DRAWS))
+        equal, diagnostics = np.full(DRAWS, 1 / DRAWS), [solution.counts.diagnostics for solution in self.solutions]
+        worth = min((each.effective_size for each in diagnostics if each is not None), default=float(DRAWS))
         shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
         return BetaMixture(equal, *shapes, draws=min(worth, DRAWS))
 

@@ -128,10 +128,10 @@ class ExactTests(EdgeTests):
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
-        return own_share(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
+        return share_interval(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
-        return own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
+        return share_interval(self.single(cell), int(self.values[cell]), self.size, level, sampled)
 
 
 class BinomialSums:
@@ -150,7 +150,7 @@ class BinomialSums:
         return float(distribution.chances @ below[1:]), float(distribution.chances @ (1 - below[:-1]))
 
 
-def own_share(distribution: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
+def share_interval(distribution: CutLaw, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
     """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))

@@ -141,9 +141,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         sums, records = sum_groups(self.source(data), self._plan())
         return Statistics(self, self._ends(sums, records), records)
 
-    def rehearse(self, made_up: object) -> Counts:
+    def rehearse(self, simulated: object) -> Counts:
         """Return the sums of simulated records as plain numbers, for `simulate`. Never give it real records."""
-        return self._ends(*sum_groups(self.source(made_up), self._plan()))
+        return self._ends(*sum_groups(self.source(simulated), self._plan()))
 
     def checked(self, values: ArrayLike, size: int) -> Counts:
         """Return simulated sums as an array, after checking that each half adds up."""

@@ -267,9 +267,9 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         (table,) = self.source(data).count_families([self._family])
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
-    def rehearse(self, made_up: object) -> Counts:
+    def rehearse(self, simulated: object) -> Counts:
         """Return the counts of simulated records as plain numbers, for `simulate`. Never give it real records."""
-        (table,) = self.source(made_up).count_families([self._family])
+        (table,) = self.source(simulated).count_families([self._family])
         return table.ravel()
 
     def contributions(self, most: int) -> tuple[Counts, bool]:

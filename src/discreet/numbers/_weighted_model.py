@@ -172,8 +172,8 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         sums, size = self._found(data)
         return Statistics(self, self._laid_out(sums, size), size)
 
-    def rehearse(self, made_up: object) -> Counts:
-        return self._laid_out(*self._found(made_up))
+    def rehearse(self, simulated: object) -> Counts:
+        return self._laid_out(*self._found(simulated))
 
     def checked(self, values: Any, size: int) -> Counts:
         rows = self.numbers(values, self.ends + self.square_ends)

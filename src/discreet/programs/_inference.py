@@ -61,10 +61,10 @@ class ModelSolution:
 
     def distribution(self, index: int) -> WeightedDraws:
         """Return the distribution of one quantity that is shown."""
-        return self._laws[index]
+        return self._distributions[index]
 
     @cached_property
-    def _laws(self) -> list[WeightedDraws]:
+    def _distributions(self) -> list[WeightedDraws]:
         if self.chains:
             return [WeightedDraws(column, self.grouped) for column in self.values.T]
         return self.found.laws(self.cells.natural)

@@ -46,7 +46,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         self.bound  # noqa: B018 - refuses a program that does not fit the columns
 
     @classmethod
-    def read_by(cls, table: object, model: object) -> "ModelledTable":
+    def with_program(cls, table: object, model: object) -> "ModelledTable":
         """Return a published table with what its reader gave as a model; refuse what is no table, or no model."""
         if not isinstance(table, Categories):
             raise DeclarationError(

@@ -237,9 +237,9 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         sums, records = sum_moments(data, self.layout.plan)
         return Statistics(self, sums * self.layout.weights, records)
 
-    def rehearse(self, made_up: object) -> Wholes:
+    def rehearse(self, simulated: object) -> Wholes:
         """Return the moments of simulated records as plain numbers, for `simulate`. Never give it real records."""
-        sums, _ = sum_moments(made_up, self.layout.plan)
+        sums, _ = sum_moments(simulated, self.layout.plan)
         return sums * self.layout.weights
 
     def contributions(self, most: int) -> tuple[Wholes, bool]:
@@ -280,9 +280,9 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         if prior is None:
             return self._changed(prior_precision=Fraction(1), is_prior_declared=False)
         target = self.ranges[self.target]
-        told = ReaderPrior.of(prior, self.noise, (target.high - target.low) / 2)
-        precision = self.prior_precision if told.precision is None else told.precision
-        noise = self.noise if told.noise is None else told.noise
+        given = ReaderPrior.of(prior, self.noise, (target.high - target.low) / 2)
+        precision = self.prior_precision if given.precision is None else given.precision
+        noise = self.noise if given.noise is None else given.noise
         return self._changed(prior_precision=precision, noise=noise, is_prior_declared=True)
 
     @property

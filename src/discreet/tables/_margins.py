@@ -77,7 +77,7 @@ class MergedGroups(GroupDistributions):
     """What is known about sets of groups of cells, each set given by the indices of its groups."""
 
     def __init__(self, distributions: GroupDistributions, groups: Sequence[Counts]) -> None:
-        self._laws, self._groups = distributions, tuple(groups)
+        self._distributions, self._groups = distributions, tuple(groups)
         self.are_opened, self.is_groupwise, self.weight_error = (
             distributions.are_opened,
             distributions.is_groupwise,
@@ -88,16 +88,16 @@ class MergedGroups(GroupDistributions):
         return np.concatenate([self._groups[int(index)] for index in indices])
 
     def share(self, indices: Counts) -> BetaMixture:
-        return self._laws.share(self._cells(indices))
+        return self._distributions.share(self._cells(indices))
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
-        return self._laws.between(self._cells(one), self._cells(two))
+        return self._distributions.between(self._cells(one), self._cells(two))
 
     def count(self, indices: Counts) -> CountDistribution:
-        return self._laws.count(self._cells(indices))
+        return self._distributions.count(self._cells(indices))
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
-        return self._laws.log_draws([self._cells(group) for group in groups], count, seed)
+        return self._distributions.log_draws([self._cells(group) for group in groups], count, seed)
 
 
 def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:

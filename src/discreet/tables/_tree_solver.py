@@ -143,12 +143,12 @@ class _Messages:
 
     def _gather(self, index: int) -> None:
         """Compute the messages of one cell from those of its children."""
-        size, hanging = self._problem.size, [self.behind[child] for child in self.children[index]]
+        size, children = self._problem.size, [self.behind[child] for child in self.children[index]]
         low, high = self._window(index) if index < len(self.parents) else (size, size)
-        least, most = sum(each.first for each in hanging), sum(each.last for each in hanging)
+        least, most = sum(each.first for each in children), sum(each.last for each in children)
         own = self._own(index, max(0, low - most), max(0, high - least))
         steps = [own]
-        for each in hanging:
+        for each in children:
             steps.append(steps[-1].added(each, high))
         self.steps[index] = steps
         if index < len(self.parents):
