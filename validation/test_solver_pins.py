@@ -50,7 +50,7 @@ def test_sachs_mixes_and_forgets_its_start(monkeypatch: pytest.MonkeyPatch) -> N
     target = target_of(Problem.of([dc.simulate(dc.FamilyHistograms(network, 1_000, 1), counts, dc.SeededBits(SEED))]))
     plain, wide = read(target, 1), read(farther(target), 2)
     means = [np.concatenate([table.ravel() for table in each.means()]) for each in (plain, wide)]
-    errors = [np.concatenate([table.ravel() for table in each.reached.errors]) for each in (plain, wide)]
+    errors = [np.concatenate([table.ravel() for table in each.diagnostics.errors]) for each in (plain, wide)]
     apart = (means[0] - means[1]) / np.hypot(*errors)
     rms = float(np.sqrt(np.mean(apart**2)))
     print(f"sachs, 40 draws: nested R-hat {plain.agreement.r_hat:.3f} and, from doubled starts, ", end="")

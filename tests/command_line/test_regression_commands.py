@@ -102,7 +102,7 @@ def test_the_whole_road_from_a_formula_to_a_picture(folder: Path) -> None:
     assert "A reader's prior for a regression" in " ".join(refused.split())
     account = (folder / "pay.html").read_text()
     assert "income, college instead of school" in account
-    assert "gaps count as 2000" in account
+    assert "missing values count as 2000" in account
     assert "The guarantee holds" in run("verify", "pay.release.json", "--ledger", "study.db").output
 
 

@@ -86,7 +86,7 @@ def test_means_and_evidence_are_those_of_a_sum_over_all_data_sets(name: str) -> 
     release = released(name)
     exact, found = all_data_sets(name), sampled(release)
     means = np.concatenate([table.ravel() for table in found.means()])
-    errors = np.concatenate([table.ravel() for table in found.reached.errors])
+    errors = np.concatenate([table.ravel() for table in found.diagnostics.errors])
     assert (np.abs(means - exact.means()) <= 4 * errors + 1e-6).all()
     assert errors.max() < 0.02
     assert abs(found.log_evidence - exact.log_evidence) <= 4 * found.log_evidence_error
@@ -109,7 +109,7 @@ def test_several_releases_are_read_together() -> None:
     releases = [dc.simulate(each, counts, dc.SeededBits(5)) for each in mechanisms]
     exact, found = AllDataSets(releases), sampled(*releases)
     means = np.concatenate([table.ravel() for table in found.means()])
-    errors = np.concatenate([table.ravel() for table in found.reached.errors])
+    errors = np.concatenate([table.ravel() for table in found.diagnostics.errors])
     assert (np.abs(means - exact.means()) <= 4 * errors + 1e-6).all()
 
 

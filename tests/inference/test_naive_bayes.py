@@ -24,7 +24,7 @@ from discreet.networks._class import (
 from discreet.networks._class_states import blocks, likely, represented
 from discreet.networks._consistent_tables import nearest_counts
 from discreet.networks._cube import CubeClass, CubeKernel, cube_classes
-from discreet.networks._measured import own_factors
+from discreet.networks._measured import class_factors
 from discreet.networks._naive_bayes import NaiveBayesCounts
 from discreet.networks._shared_radius import DistanceRow
 from discreet.privacy import compositions
@@ -94,7 +94,7 @@ def cube_counts(
 ) -> NaiveBayesCounts:
     """All classes, with class counts that were seen through Laplace noise of a rate."""
     kernels, seen = [CubeKernel(z, own, alpha, size) for z, own, alpha in classes], laplace(noisy, rate)
-    own = own_factors([1.0] * len(noisy), [seen])
+    own = class_factors([1.0] * len(noisy), [seen])
     return NaiveBayesCounts(cube_classes(kernels, seen, own, size), own, size)
 
 

@@ -100,7 +100,7 @@ def test_own_counts_of_a_graph_are_read_by_chains() -> None:
     reading = CountsSolver().solve(Problem(informed, problem.size, problem.observed))
     means = reading.counts.means()
     assert means is not None
-    errors = reading.counts.reached.errors  # type: ignore[union-attr]  # chains say
+    errors = reading.counts.diagnostics.errors  # type: ignore[union-attr]  # chains say
     assert np.abs(means[1][:, 1] - network_twin(release, OWN)).max() < 6 * errors[1].max()
 
 

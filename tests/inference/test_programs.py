@@ -247,7 +247,9 @@ def test_populations_that_take_too_much_work_are_refused_with_its_amount_and_pat
         works.append(float(str(told.value).split("patience=")[1].split()[0]))
     with pytest.raises(ReadingBeginsError) as begun:
         dc.infer(model=model, patience=works[-1], populations=wide)
-    cells = PopulationLayout(ModelledTable.read_by(table, model).bound, ("north", "south"), model.exchangeable).cells
+    cells = PopulationLayout(
+        ModelledTable.with_program(table, model).bound, ("north", "south"), model.exchangeable
+    ).cells
     assert begun.value.args[0] >= needed(cells)
     assert works[1] > 2 * works[0]  # four parameters and draws, not a grid of one
     with pytest.raises(dc.DeclarationError, match="patience must be above 0"):
@@ -262,7 +264,7 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
     }
     with pytest.raises(dc.DeclarationError, match=r"'slope' cannot vary .* are intercept, ward=B, ward=C"):
         dc.infer(model=dc.programs.Logistic("falls ~ ward").varying("slope"), populations=given)
-    table = ModelledTable.read_by(ages, dc.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
+    table = ModelledTable.with_program(ages, dc.programs.Logistic("falls ~ ward").varying("intercept", "ward=C"))
     parts = {name: CellModelsSolver().target(replace(Problem.of([r]), model=table)) for name, r in given.items()}
     target = Populations(parts, table.program.exchangeable)
     theta = np.random.default_rng(813).normal(size=target.cells.dimension) / 2
@@ -274,7 +276,7 @@ def test_what_varies_between_populations_is_a_parameter_and_its_derivative_is_th
 
 def test_spreads_of_a_program_itself_are_spreads_of_populations_too() -> None:
     varying = dc.programs.Logistic("falls ~ (1 | ward)")
-    one = ModelledTable.read_by(dc.Categories([FALLS, WARD]), varying).bound
+    one = ModelledTable.with_program(dc.Categories([FALLS, WARD]), varying).bound
     layout = PopulationLayout(one, ("north", "south"), ("intercept",))
     names = [layout.cells.names[place] for place in layout.cells.spreads]
     assert names == ["spread of intercept", *(one.names[place] for place in one.spreads)]

@@ -81,7 +81,7 @@ def test_every_group_is_there_with_its_axes(kind: Any) -> None:
 
 def test_chains_stay_chains_and_other_draws_are_independent() -> None:
     posterior = loop()
-    tree, reached = tree_of(posterior, draws=700), posterior.solutions[0].counts.reached
+    tree, reached = tree_of(posterior, draws=700), posterior.solutions[0].counts.diagnostics
     assert tree["posterior"]["d"].shape == (128, 5, 2, 2, 2)
     assert tree.attrs["r_hat"] == reached.r_hat
     assert tree.attrs["effective_size"] == reached.effective_size

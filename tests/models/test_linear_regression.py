@@ -185,4 +185,4 @@ def test_the_middle_can_be_declared_and_readings_say_what_gaps_count_as() -> Non
     posterior = dc.infer(dc.simulate(mechanism, model.rehearse(made_up), dc.SeededBits(3)))
     assert words in str(posterior)
     assert words in posterior.intervals().axis
-    assert "gaps count as 2" in dict(posterior.text.columns)["a"]
+    assert "missing values count as 2" in dict(posterior.text.columns)["a"]

@@ -329,7 +329,7 @@ def test_a_study_has_a_budget_per_unit_and_goes_the_whole_road(tmp_path: Path) -
     ("old", "new", "words"),
     [
         ('epsilon_per_unit = "1"\nledger', 'epsilon_per_unit = "1"\nepsilon = 1\nledger', "either epsilon"),
-        ('north = "unknown" }', 'unknown = "north" }', "hang on nothing"),
+        ('north = "unknown" }', 'unknown = "north" }', "without a parent"),
         ('west = "north", north', 'weast = "north", north', "not a level"),
         ('levels = ["east", "west", "north"', 'levels = ["north", "east", "west"', "stands before"),
         ("lengths = { north = 2 }", "lengths = { north = 0 }", "above 0"),

@@ -21,8 +21,8 @@ def test_it_tells_the_variables_what_they_depend_on_and_the_promise() -> None:
     text = statement(RELEASE, dc.infer(RELEASE), dc.verify(RELEASE))
     assert text.startswith("# SIMULATED: Privacy statement: Signs of cancer\n")
     assert "**200 simulated records**. The question: in a Bayesian network of 3 variables, how often" in text
-    assert "- **cancer** (no, yes); gaps and other values count as no\n" in text
-    assert "- **smoker** (no, yes); gaps and other values count as no; given cancer\n" in text
+    assert "- **cancer** (no, yes); missing and other values count as no\n" in text
+    assert "- **smoker** (no, yes); missing and other values count as no; given cancer\n" in text
     assert "**epsilon = 1, delta = 0.**" in text
     assert "the arrows between them" in text
     assert "all its parameters 1" in text

@@ -54,7 +54,7 @@ def test_a_statement_names_bounds_and_units_and_lets_no_text_be_markup(
     release = posterior.releases[0]
     text = statement(release, posterior, verify(release))
     assert "SIMULATED" in text
-    assert "**age** (0 to 80; values beyond are clipped to these bounds, gaps count as 40)" in text
+    assert "**age** (0 to 80; values beyond are clipped to these bounds, missing values count as 40)" in text
     assert "days per 1 of age" in text
     assert "has the standard deviation 1.83" in text  # 1 / sqrt(3 x 0.1)
     assert "**By proof alone:** everything that was not recomputed or compared" in text

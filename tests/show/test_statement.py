@@ -83,8 +83,8 @@ def test_it_tells_what_was_asked_of_how_many_records_and_under_which_promise() -
     assert text.startswith("# SIMULATED: Privacy statement: falls\n")
     assert "**600 simulated records**" in text
     assert "how often does each of the 4 combinations of the levels of ward and fall occur?" in text
-    assert "- **ward** (A, B); gaps and other values count as A\n" in text
-    assert "- **fall** (no, yes); gaps and other values count as no\n" in text
+    assert "- **ward** (A, B); missing and other values count as A\n" in text
+    assert "- **fall** (no, yes); missing and other values count as no\n" in text
     assert "The unit of protection is **one record**: whatever any single record says is protected" in text
     assert "differ by this change: replace one record." in text
     assert "**epsilon = 0.3, delta = 0.**" in text

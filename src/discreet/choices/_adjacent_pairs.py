@@ -109,7 +109,7 @@ def compare_pairs(
 
 
 def pair_losses(p: Floats, q: Floats, epsilons: tuple[float, ...], far: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return the largest |ln P/Q| of each row and the deltas; `far` tells how many times the last column stands."""
+    """Return the largest |ln P/Q| of each row and the deltas; `far` is how many times the last column is repeated."""
     with np.errstate(invalid="ignore"):
         gaps = p - q
     losses = np.maximum(np.fmax.reduce(gaps, axis=1), -np.fmin.reduce(gaps, axis=1))  # NaN: no such candidate

@@ -1,4 +1,4 @@
-"""The Hellinger exponential mechanisms by the sensitivity they divide by, global, smooth or reciprocal, at their price.
+"""Hellinger exponential mechanisms with global, smooth or reciprocal sensitivity, calibrated to the declared epsilon.
 
 All choose a posterior Dirichlet(alpha + r) with P(r | k) ~ e^(-scale H(k, r) / S(k)). They differ in S. The scale is a
 public field and is found if it is left out: the largest whose exact loss over all neighbours keeps epsilon and delta,

@@ -1,8 +1,8 @@
-"""Normalisers of Hellinger choices at any size, for reading: a uniform part that is known, and a smooth near one.
+"""Normalisers of Hellinger choices at any size, for inference: a known uniform part, and a smooth near one.
 
     Z(k) = |R| e^-c + N(k, c),    N = sum_r (e^(-c H(k, r)) - e^-c) = sum_(j >= 1) p_j Z_j,    Z_j = sum_r BC(k, r)^j
 
-(`certificates.stable_law`). N is computed for one table by `log_near`: small j one by one, beyond that Z_j from a few
+(`_stable_law`). N is computed for one table by `log_near`: small j one by one, beyond that Z_j from a few
 nodes of each panel of log j, and p_j as a density. For many tables it is close to what it would be if the candidates
 near k were spread evenly in the coordinates (r_i - k_i) / sqrt(8 a_i), in which -ln BC is the square of the distance,
 
@@ -26,7 +26,7 @@ from discreet.choices._stable_law import log_densities, log_probabilities
 MOST_NEAR_CELLS = 12
 """Weighted draws of more cells are worth too little."""
 MOST_ENUMERATED = 80_000
-"""Up to so many candidates and true tables are all gone through."""
+"""Up to this many candidates and true tables are all gone through."""
 NEAR_OPERATIONS = 1.5e6
 """Of one likelihood, most of them for the sensitivity of its table."""
 
@@ -76,7 +76,7 @@ def _points(scale: float, start: int, stop: int, distributions: Floats) -> tuple
 
 
 def _lagrange(points: Floats, angles: Floats) -> Floats:
-    """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (places, nodes)."""
+    """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (points, nodes)."""
     orders, count = np.arange(len(angles)), len(angles)
     own = np.cos(angles[:, None] * orders) * 2 / count
     own[:, 0] /= 2

@@ -123,7 +123,7 @@ class Envelope:
 
 
 def can_draw(size: int, prior_total: float, cells: int, most_scale: float) -> bool:
-    """Tell from public facts whether envelopes stay small.
+    """Return from public facts whether envelopes stay small.
 
     The first node's tables have sum_i 4 sqrt(F^2 + 2 F a_i) entries, F = c + 30, or m (n + 1) if that is less;
     sum_i sqrt(a_i) <= sqrt(m sum_i a_i) bounds the first for all data.

@@ -133,7 +133,7 @@ def _cell_affinities(prior: float, count: int, size: int) -> list[arb]:
 
 
 FEW_CANDIDATES, MOST_CANDIDATES = 20_000, 200_000
-"""Up to so many candidates draws go through a list of all; so many can be listed at all."""
+"""Up to how many candidates draws go through a list of all, and how many can be listed at all."""
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**3)
 _ONE_BY_ONE = 2  # up to this many tables have certified sums; more have the same in floats, at a tenth of the price
 _FEW = 32  # up to this many tables are computed one by one, more by a list of all
@@ -297,7 +297,7 @@ class HellingerMechanism(Sized[Categories]):
         return self._log_normalisers[self.tables.representatives[1][self.tables.indices(tables)]]
 
     def series_epsilon(self, scale: Fraction) -> float:
-        """Return an upper bound on epsilon if c = scale / GS for all tables, by `certificates.hellinger_series`."""
+        """Return an upper bound on epsilon if c = scale / GS for all tables, by `_hellinger_series`."""
         alpha = self.model.concentration
         with ctx.workprec(_PUBLIC_BITS):
             sensitivity = global_sensitivity_ball(alpha, self.size)

@@ -1,6 +1,6 @@
-"""Normalisers of Hellinger choices for many tables at once: Z(k) = sum_r e^(-c(k) H(k, r)) in floats, for reading.
+"""Normalisers of Hellinger choices for many tables at once: Z(k) = sum_r e^(-c(k) H(k, r)) in floats, for inference.
 
-With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`certificates.stable_law`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
+With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`_stable_law`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
 does not know c. BC^j is a product over cells, so Z_j is one coefficient of a product of series, and each series depends
 on one count alone: its Fourier transform is computed once for every count that occurs. Small j are taken one by one;
 beyond, Z_j is a sum of exponentials of j, smooth in log j, and known from a few nodes of each panel (Chebyshev). The
@@ -81,7 +81,7 @@ def _panels(size: int) -> tuple[tuple[Floats, Counts], ...]:
 
 
 def _basis(powers: Floats, numbers: Counts) -> Floats:
-    """Return how much each node tells of each power (powers, nodes)."""
+    """Return the weight of each node for each power (powers, nodes)."""
     if len(powers) == len(numbers):
         return np.eye(len(powers))
     ends = np.log(numbers[[0, -1]])
@@ -93,7 +93,7 @@ def _chebyshev(count: int) -> Floats:
 
 
 def _lagrange(points: Floats, count: int) -> Floats:
-    """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (places, nodes)."""
+    """Return the polynomials that are 1 at one of the Chebyshev nodes and 0 at all others (points, nodes)."""
     angles = np.arccos(np.clip(points, -1, 1))[:, None] * np.arange(count)
     own = np.cos(np.pi * (np.arange(count) + 0.5)[:, None] / count * np.arange(count)) * 2 / count
     own[:, 0] /= 2

@@ -4,7 +4,7 @@ With p_r = e^(-scale H(k, r) / GS), the true posterior has p = 1, so some candid
 epsilon/2 it is pure epsilon-DP for any score of this sensitivity, and never worse in expectation than the exponential
 mechanism with the same epsilon (McKenna and Sheldon, 2020). That proof lets every score change by GS at once, which no
 neighbours do: about half of epsilon is left unused. So where all neighbours can be compared, by the closed distribution
-of `certificates.flip_law`, the scale is the largest that keeps epsilon.
+of `flip_log_prob`, the scale is the largest that keeps epsilon.
 
 The distribution of permute-and-flip, and its exact privacy over all pairs of neighbouring data sets.
 
@@ -69,7 +69,7 @@ def flip_rule(candidates: int) -> tuple[Floats, Floats]:
 
 
 def flip_log_prob(logs: Floats, indices: Counts | slice = slice(None)) -> Floats:
-    """Return ln P(r) for all candidates, or for those at some places, given ln p of all."""
+    """Return ln P(r) for all candidates, or for those at some indices, given ln p of all."""
     points, weights = flip_rule(len(logs))
     misses = points[:, None] * np.exp(logs)
     np.subtract(1, misses, out=misses)
@@ -138,7 +138,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
 
     @property
     def is_exponential(self) -> bool:
-        """Return False: it has a distribution of its own."""
+        """Return False: its distribution is another one."""
         return False
 
     @property
@@ -152,7 +152,7 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         return np.stack([self.log_probs_of(table)[indices] for table in tables])
 
     def log_probs_of(self, table: Counts, indices: Counts | slice = slice(None)) -> Floats:
-        """Return log P(r | table) for all candidates r, or for those at some places."""
+        """Return log P(r | table) for all candidates r, or for those at some indices."""
         return flip_log_prob(-self.scales(table[None])[0] * self.tables.distances(table[None])[0], indices)
 
     @property

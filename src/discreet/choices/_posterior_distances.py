@@ -6,7 +6,7 @@ BC(x, x + o) is a product of ratios of neighbours,
     g(a, b + 1) - g(a, b) = ln r((a + b)/2) + ln(1 + (a - b)/(2b))/2,    g(a, b) = ln of one cell's affinity,
 
 so a running sum outward from r = x gives a row with nothing to cancel, and it stops where BC < 1e-17: beyond, H = 1 to
-the last digit. A row has about sqrt(78 n) such places on either side, so all rows take about n^1.5 steps.
+the last digit. A row has about sqrt(78 n) such points on either side, so all rows take about n^1.5 steps.
 """
 
 from collections.abc import Iterator
@@ -184,7 +184,7 @@ class Tables:
 
     @cached_property
     def representatives(self) -> tuple[Counts, Counts]:
-        """Return one table of each class of `canonical`, and for every table the place of its class."""
+        """Return one table of each class of `canonical`, and for every table the index of its class."""
         indices, inverse = np.unique(self.indices(self.canonical(self.all)), return_inverse=True)
         return self.all[indices], inverse
 

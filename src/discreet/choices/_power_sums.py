@@ -20,7 +20,7 @@ from discreet.choices._posterior_distances import UNIT
 from discreet.choices._posterior_powers import CellPowers, PosteriorPowers
 
 AFFINITY_ERROR = 4e-15  # of ln phi, relative; tested against balls
-_DEVIATIONS, _SHORT = 12, 1_024  # the total wraps around only beyond so many deviations and so many records
+_DEVIATIONS, _SHORT = 12, 1_024  # the total wraps around only beyond this many deviations and this many records
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ as the Hellinger distance does: max_r |TV(x, r) - TV(y, r)| = TV(x, y), and betw
 
     TV = D(s, t; 0) = I_x(s, t + 1) - I_x(s + 1, t),   x = s / (s + t),
 
-the privacy curve of a posterior draw at epsilon 0 (`certificates.posterior_draw`), s and t the parameters without the
+the privacy curve of a posterior draw at epsilon 0 (`draws._loss`), s and t the parameters without the
 record that moves. Beta(a, b) and Beta(a + d, b - d) have densities of the ratio (theta / (1 - theta))^d times a
 constant, which cross once, at logit x = ln(B(a + d, b - d) / B(a, b)) / d, so TV = I_x(a, b) - I_x(a + d, b - d). Of
 three or more levels densities cross along a surface and no such sum is known: there it is not offered.
@@ -134,7 +134,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return Cost(30.0 * (self.size + 1))
 
     @cached_property
-    def _log_laws(self) -> Floats:
+    def _log_prob_table(self) -> Floats:
         logs = float(self.scale) * self._changes.scores
         return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
@@ -143,7 +143,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         outputs, tables = np.broadcast_arrays(np.asarray(output), np.asarray(counts))
         possible = (outputs >= 0).all(axis=-1) & (outputs.sum(axis=-1) == self.size)
         chosen = np.where(possible, outputs[..., 0], 0)
-        return np.where(possible, self._log_laws[tables[..., 0], chosen], -np.inf)
+        return np.where(possible, self._log_prob_table[tables[..., 0], chosen], -np.inf)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
         table = self.model.counts(counts)
@@ -158,7 +158,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
         return np.stack([drawn, self.size - drawn], axis=-1).reshape(table.shape)
 
     def weights(self, first: int) -> list[arb]:
-        """Return enclosures of e^(-scale TV(k, r)) for all candidates, k having so many records of the first level."""
+        """Return enclosures of e^(-scale TV(k, r)) for all candidates; k is the count of the first level."""
         scale = ball(self.scale)
         return [(-scale * self.distance_ball(first, other)).exp() for other in range(self.size + 1)]
 
@@ -195,7 +195,7 @@ class TotalVariationChoice(Sized[Categories], kind="TotalVariationChoice"):
 
 @lru_cache(maxsize=8)
 def _score_changes(alpha: float, beta: float, size: int) -> ScoreChanges:
-    """Return 1 - TV between all posteriors of so many records, and which of them are neighbours."""
+    """Return 1 - TV between all posteriors of this many records, and which of them are neighbours."""
     counts = np.arange(size + 1)
     a, b = alpha + counts, beta + size - counts
     logs = betaln(a, b)

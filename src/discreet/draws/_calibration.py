@@ -98,7 +98,7 @@ def check_reach(model: BoundedFamily, size: int, power: Fraction, grid_bits: int
 
 
 def _is_within(distribution: CertifiedDistribution, reach: Fraction) -> bool:
-    """Return whether hardly anything lies beyond; mostly a place much nearer tells, whose tail has fewer digits."""
+    """Return whether hardly anything lies beyond; mostly a much nearer point decides, whose tail needs fewer digits."""
     near = 2 * max(abs(distribution.guess(chance)) for chance in (1e-13, 1 - 1e-13))
     indices = (min(reach, Fraction(near)), reach) if isfinite(near) else (reach,)
     return any(beyond(distribution, index) <= NEGLIGIBLE_BEYOND for index in indices)

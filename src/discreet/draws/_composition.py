@@ -44,8 +44,8 @@ def dominating_loss(
 ) -> LatticeLoss:
     """Return a loss that dominates a symmetric privacy curve, given by certified values.
 
-    Chords are drawn through the curve up to where it is negligible. If an epsilon is named it is one of the places.
-    `several` gives the curve at many places at once, where that is quicker than one by one.
+    Chords are drawn through the curve up to where it is negligible. If an epsilon is named it is one of the points.
+    `several` gives the curve at many points at once, where that is quicker than one by one.
     """
     farthest = max(_reach(curve, negligible), epsilon or Fraction(0))
     step = farthest / _POINTS if epsilon is None else epsilon / max(1, round(_POINTS * epsilon / farthest))
@@ -55,7 +55,7 @@ def dominating_loss(
 
 
 def _reach(curve: Curve, negligible: float) -> Fraction:
-    """Return a place from which on a curve is negligible, at most a tenth further out than needed."""
+    """Return a point from which on a curve is negligible, at most a tenth further out than needed."""
     high = Fraction(1)
     while curve(high) > negligible and high < _LAST:
         high *= 2
@@ -89,7 +89,7 @@ class _LossSums:
         most = _STEEPEST / float(np.abs(self._values).max() or 1.0)
         self._tilts = np.concatenate([[0.0], most * 1.4 ** np.arange(-40.0, 1.0)])
         self._growths = np.array([log(float(self._chances @ np.exp(tilt * self._values))) for tilt in self._tilts])
-        self._beyond, self._laws = loss.beyond, dict[int, Floats]()
+        self._beyond, self._distributions = loss.beyond, dict[int, Floats]()
 
     def delta_at(self, epsilon: Fraction) -> float:
         """Return an upper bound on delta(epsilon), by the tilt whose Chernoff bound is the smallest."""
@@ -99,18 +99,18 @@ class _LossSums:
         tilt = float(self._tilts[best])
         above = slice(int(np.searchsorted(self._sums, allowed)), None)
         gaps = self._sums[above] - allowed
-        total = float(self._law(best)[above] @ (np.exp(-tilt * gaps) * -np.expm1(-gaps)))
+        total = float(self._distribution(best)[above] @ (np.exp(-tilt * gaps) * -np.expm1(-gaps)))
         return min(
             1.0, exp(float(exponents[best])) * (total + self._error(tilt)) * _ROUNDING + self._times * self._beyond
         )
 
-    def _law(self, number: int) -> Floats:
+    def _distribution(self, number: int) -> Floats:
         """Return the distribution of the sum of losses tilted by e^(lambda L) / M."""
-        if number not in self._laws:
+        if number not in self._distributions:
             tilted = self._chances * np.exp(self._tilts[number] * self._values - self._growths[number])
             power = np.fft.rfft(tilted, self._length) ** self._times
-            self._laws[number] = np.maximum(0.0, np.fft.irfft(power, self._length))
-        return self._laws[number]
+            self._distributions[number] = np.maximum(0.0, np.fft.irfft(power, self._length))
+        return self._distributions[number]
 
     def _error(self, tilt: float) -> float:
         """Return what rounding of the transforms can add: 16 u N^(1/2) log2 N for each loss, u = 2^-53, in all.

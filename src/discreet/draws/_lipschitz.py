@@ -123,12 +123,12 @@ def exponential_rate(prior_rate: float) -> StochasticLipschitz:
 
 
 def laplace_location(scale: float) -> Lipschitz:
-    """Return L = 1/scale for a Laplace distribution with an unknown centre (lemma 4, first reading)."""
+    """Return L = 1/scale for a Laplace distribution with an unknown centre (lemma 4, first interpretation)."""
     return Lipschitz(1 / scale, "|x - y|")
 
 
 def laplace_rate(prior_rate: float) -> StochasticLipschitz:
-    """Return c = lambda for a Laplace distribution with inverse scale theta ~ Exp(lambda) (lemma 4, second reading)."""
+    """Return c = lambda for Laplace records with inverse scale theta ~ Exp(lambda) (lemma 4, second interpretation)."""
     return StochasticLipschitz(prior_rate, "|x - y|")
 
 

@@ -204,10 +204,10 @@ def certified_two_cell_delta(
 ) -> float:
     """Return an upper bound on D over all neighbouring counts in two cells, both ways; what is below `enough` counts.
 
-    A record holds so many `tries`, which it may move all at once; the others have k of their (n - 1) tries in the first
-    cell. A block k0..k1 is bounded by D(alpha + k0 tau, beta + (rest - k1) tau), as D falls in both. Beginning with the
-    ends, where the largest D is found, the block with the largest bound is split until no block can be worse than a
-    count that was looked at, but for a share of it that is tolerated.
+    A record holds this many `tries`, which it may move all at once; the others have k of their (n - 1) tries in the
+    first cell. A block k0..k1 is bounded by D(alpha + k0 tau, beta + (rest - k1) tau), as D falls in both. Beginning
+    with the ends, where the largest D is found, the block with the largest bound is split until no block can be worse
+    than a count that was looked at, but for a share of it that is tolerated.
     """
     rest, step = (size - 1) * tries, tries * power
 

@@ -208,7 +208,7 @@ def integrated_draw_delta(epsilon: Fraction, prior: Fraction, power: Fraction) -
     """Return an upper bound on D(s, s; epsilon, tau) by certified quadrature: its time does not grow with s.
 
     With z the logit of the share, D is the integral of p(z) (1 - e^(epsilon + tau z)) over z < -epsilon / tau,
-    p(z) = e^(-tau z / 2) (2 cosh(z / 2))^-(2 s + tau) / B(s, s + tau). As ln p is concave, what lies below a place is
+    p(z) = e^(-tau z / 2) (2 cosh(z / 2))^-(2 s + tau) / B(s, s + tau). As ln p is concave, what lies below a point is
     at most p there divided by the slope of ln p.
     """
     with ctx.workprec(_DIGITS):
@@ -228,7 +228,7 @@ def integrated_draw_delta(epsilon: Fraction, prior: Fraction, power: Fraction) -
 
 
 def _far_below(prior: float, power: float, epsilon: float) -> Fraction:
-    """Return a place at which p is about e^-60 of what it is where the integral ends."""
+    """Return a point at which p is about e^-60 of what it is where the integral ends."""
     end, distance = -epsilon / power, 1 / sqrt(prior)
 
     def log_density(z: float) -> float:
@@ -243,7 +243,7 @@ def _summed(parts: list[tuple[Floats, int]], length: int, step: float, middle: i
     """Return the curve of a sum of lattice losses, through Fourier transforms.
 
     Rounding errors are at most 16 u N^(1/2) log2 N for each loss, u = 2^-53, and are added to delta; a millionth of a
-    step is added to every sum, for the rounding of its places.
+    step is added to every sum, for the rounding of its points.
     """
     transform = np.ones(length // 2 + 1, dtype=complex)
     for distribution, times in parts:

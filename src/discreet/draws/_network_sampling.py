@@ -5,7 +5,7 @@ One record changes a cell in the table of *every* node, so what one draw costs g
 
 - if every probability is at least `least`, R = 2 sum_i ln((1 - (K_i - 1) least) / least), K_i the levels of node i,
   and the draw is pure R-differentially private (tempered by a power tau of the likelihood: tau R);
-- without a least, each node costs the universal pair of `certificates.network_draw`, or less if it has no parents and
+- without a least, each node costs the universal pair of `_network_loss`, or less if it has no parents and
   the number of records is public, and their losses add.
 
 Zhang, Rubinstein and Dimitrakakis (2016), appendix C.2, charge 2 ln(1 / least) for the whole network, which is what one

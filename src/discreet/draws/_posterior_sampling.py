@@ -3,7 +3,7 @@
 One draw theta ~ posterior is private if no record can move the posterior far: because the prior is concentrated, or
 because the likelihood is raised to a power below one, or because the parameters are kept away from zero. This is the
 sampler of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014) and of Zhang, Rubinstein and Dimitrakakis (2016), with
-its exact privacy curve (see `certificates.posterior_draw`) in place of their bounds.
+its exact privacy curve (see `_loss`) in place of their bounds.
 
 What is published is a cell of a grid. A vector of probabilities is drawn by breaking a stick: v_i ~ Beta(a_i, sum of
 the later a), theta_i = v_i (1 - v_1) ... (1 - v_(i-1)), and each v_i is published as floor(2^grid_bits v_i).

@@ -12,7 +12,7 @@ Then the draws that tell two distributions P and Q apart best lie in a tail, and
     delta(epsilon) = P(beyond x) - e^epsilon Q(beyond x).
 
 Any interval that holds x gives a certified bound. Two normal distributions of one variance have the closed form, and
-several draws from them tell no more than their mean does, which is normal again.
+the mean of several draws from them is sufficient, which is normal again.
 """
 
 from collections.abc import Callable, Sequence
@@ -133,9 +133,9 @@ def _normal_gap(allowed: arb, first: CertifiedNormal, second: CertifiedNormal) -
 
 
 def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDistribution) -> arb:
-    """Return a bound on sup_S P(S) - e^epsilon Q(S); S is the tail beyond the place where ln p/q is epsilon.
+    """Return a bound on sup_S P(S) - e^epsilon Q(S); S is the tail beyond the point where ln p/q is epsilon.
 
-    Any place in an interval [x0, x1] that holds it gives P beyond the outer end minus e^epsilon Q beyond the inner one.
+    Any point in an interval [x0, x1] that holds it gives P beyond the outer end minus e^epsilon Q beyond the inner one.
     """
     line = _LogRatio(one, other)
     falls = line.loss(-1.0) > line.loss(1.0)
@@ -146,9 +146,9 @@ def _tail_gap(epsilon: Fraction, one: CertifiedDistribution, other: CertifiedDis
 
 
 def _crossing(epsilon: Fraction, line: "_LogRatio", falls: bool) -> tuple[arb | None, arb]:
-    """Return places inside and outside the tail where ln p/q > epsilon, as close as floats allow.
+    """Return points inside and outside the tail where ln p/q > epsilon, as close as floats allow.
 
-    The first is None where no place inside was found as far out as e^-2000: the second still bounds the tail.
+    The first is None where no point inside was found as far out as e^-2000: the second still bounds the tail.
     """
     sign, allowed = (-1.0 if falls else 1.0), ball(epsilon)
     outside, step = sign * -1.0, 1.0
@@ -177,14 +177,14 @@ class _LogRatio:
         self._high = one.guess(0.8413)
 
     def position(self, z: float) -> arb:
-        """Return a place in the support from a number on the whole line: logit, logarithm, or standard units."""
+        """Return a point in the support from a number on the whole line: logit, logarithm, or standard units."""
         if self._is_unit:
             return 1 / (1 + (-arb(z)).exp())
         middle = arb(self._middle)
         return middle * arb(z).exp() if self._is_half else middle + arb(z) * (arb(self._high) - middle)
 
     def loss(self, z: float) -> arb:
-        """Return ln p/q at a place, enclosed."""
+        """Return ln p/q at a point, enclosed."""
         x = self.position(z)
         return self._one.log_density(x) - self._other.log_density(x)
 
@@ -203,7 +203,7 @@ _NEGLIGIBLE = 1e-3  # of a delta: where the curve of one draw is cut off
 _MILLIONTH = 1e-6
 _ROUGH = 1e-4  # how far the loss of one draw may lie above its curve, but at the stated epsilon
 _LEAST_PART = 100  # no less than this part of the stated epsilon is charged: its loss is put on a lattice of such steps
-_SAME = 1 - Fraction(1, 10**6)  # an epsilon that is less by a millionth is not told apart
+_SAME = 1 - Fraction(1, 10**6)  # an epsilon that is less by a millionth counts as equal
 
 
 def certified_delta(

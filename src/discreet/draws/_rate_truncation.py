@@ -110,7 +110,7 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         if not (start is None or self.lowest > start) or not (end is None or self.highest < end):
             inside = f"above {start}" if end is None else f"between {start} and {end}"
             raise DeclarationError(f"lowest and highest must lie {inside}, like the parameter of this family.")
-        distribution = self._law(max(self.model.values) * self.size)
+        distribution = self._distribution(max(self.model.values) * self.size)
         if max(getattr(distribution, name, None) or 0 for name in ("largest", "shape")) > _LARGEST:
             raise DeclarationError(
                 f"The distribution of these draws has parameters above {_LARGEST:,}, and certifying its tails would "
@@ -218,15 +218,15 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         return min(Fraction(found) * self.draws, self.range)
 
     def _log_ratio(self, total: Fraction, other: Fraction, index: Fraction) -> arb:
-        """Return by how much the density given one total exceeds that given another, at a place, both truncated."""
-        one, two = (self._law(each) for each in (total, other))
+        """Return by how much the density given one total exceeds that given another, at a point, both truncated."""
+        one, two = (self._distribution(each) for each in (total, other))
         x, masses = (
             ball(index),
             [self._grid(distribution).mass(self.first, self.last + 1).log() for distribution in (one, two)],
         )
         return one.log_density(x) - masses[0] - two.log_density(x) + masses[1]
 
-    def _law(self, total: Fraction) -> CertifiedDistribution:
+    def _distribution(self, total: Fraction) -> CertifiedDistribution:
         return self.model.posterior_given_total(total, self.size, self.power)
 
     def _grid(self, distribution: CertifiedDistribution) -> GridDistribution:
@@ -263,7 +263,7 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         return self.rate
 
     def records_at(self, indices: Sequence[int]) -> Counts:
-        """Return what a record at each of these places adds to the counts: one, to its level."""
+        """Return what a record at each of these points adds to the counts: one, to its level."""
         return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(indices)]])
 
     @property
@@ -285,7 +285,7 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         """Return the loss of randomised response, which dominates every pure epsilon."""
         return PrivacyLoss.worst_case(self.loss)
 
-    def _laws(self, counts: Counts) -> CertifiedDistribution:
+    def _distributions(self, counts: Counts) -> CertifiedDistribution:
         return self.model.posterior(counts, self.power)
 
     def sample(self, counts: Counts, bits: RandomBits) -> Counts:
@@ -296,7 +296,9 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         drawn = np.empty((len(indices.ravel()), self.draws), dtype=np.int64)
         for number, row in enumerate(rows):
             same = np.flatnonzero(indices.ravel() == number)
-            drawn[same] = self._grid(self._laws(row)).sample(len(same) * self.draws, bits).reshape(len(same), -1)
+            drawn[same] = (
+                self._grid(self._distributions(row)).sample(len(same) * self.draws, bits).reshape(len(same), -1)
+            )
         return drawn.reshape(*table.shape[:-1], -1)
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:

@@ -10,7 +10,7 @@ number of proposals about sqrt(m), however the counts are; as b >= 0 all is smoo
 the density is multiplied by theta_1 + ... + theta_m = 1: a sum of m densities, each with one shape above one.
 
 A Gamma number on an interval is drawn through y = ln(theta / w), whose density ~ e^(a y - c e^y) is log-concave for all
-a > 0, below a constant and two tangents. Places are chosen with floats, on which nothing but speed depends. Numbers are
+a > 0, below a constant and two tangents. Points are chosen with floats, on which nothing but speed depends. Numbers are
 balls, functions of uniform bits that are drawn when they are needed; so distributions are exact.
 """
 
@@ -195,7 +195,7 @@ def happens(probability: Callable[[], arb], bits: RandomBits, refine: Callable[[
 
 
 def _pieces(shape: float, scale: float, top: float) -> list[_Piece]:
-    """Return where a constant and the tangents, at the places where the density is 1/e of its peak, are lowest."""
+    """Return where a constant and the tangents, at the points where the density is 1/e of its peak, are lowest."""
     peak = min(max(log(shape) - log(scale), 0.0), top)
     there = scale * exp(peak)
 

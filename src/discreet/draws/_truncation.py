@@ -25,7 +25,7 @@ _WORD = 64
 MOST_SUMMED_BITS = 14
 """Normalisers of truncated draws are summed over at most two to this power cells of the grid."""
 
-_MOST_LISTED = 12  # bits: grids of at most so many cells are listed
+_MOST_LISTED = 12  # bits: grids of at most this many cells are listed
 _MOST_MOVED = 3  # of the logarithm of a density
 
 

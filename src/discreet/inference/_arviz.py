@@ -185,7 +185,7 @@ def seen_by(release: Release, model: Model, counts: Counts | Floats) -> Counts:
         return np.asarray(counts)
     wide = [set(table) for table in tables_of(model)]
     if not all(any(set(table) <= each for each in wide) for table in tables_of(own)):
-        raise DeclarationError(f"{release.label!r} is about more columns than this reading")
+        raise DeclarationError(f"{release.label!r} is about more columns than this posterior")
     return np.asarray(counts @ margins_of(tables_of(own), tables_of(model)).T)
 
 

@@ -1,4 +1,4 @@
-"""Where chains start if draws were published: around them, because from the prior some chains never get there.
+"""Chains start near the published draws: from the prior some would never reach them.
 
 Draws of a row of m records with shares s follow Dirichlet(alpha + tau m s), so s lies about sqrt(s (1 - s) / (tau m))
 from a draw. Chains start twice as far apart, at m = size / rows.

@@ -1,4 +1,4 @@
-"""ByKey by their keys: means, differences and probabilities that a user asks any posterior for.
+"""Quantities by their keys: means, differences and probabilities that a user asks any posterior for.
 
 A key is a level as it was declared, a tuple of levels for a crossed table, or the name of a coefficient or statistic.
 """

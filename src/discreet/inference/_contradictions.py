@@ -1,4 +1,4 @@
-"""Noisy sums that contradict each other: detected at once, before windows are widened in search of the impossible.
+"""Fail fast on releases whose noisy sums contradict each other.
 
 A notice is the value of a noisy sum, its information (one over its variance) and how fast its likelihood falls far out
 (b = 1 / rate). By Bernstein's inequality a sum is farther than t from its mean with a probability of about

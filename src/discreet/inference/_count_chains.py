@@ -7,7 +7,7 @@ Each step shears, whatever the slope is, so going to q' is accepted with min(1, 
 so rounding costs the less the more private a release is. Velocities have the metric H = I + mean of J'
 diag(information) J over some chains, J the derivatives of the measured numbers by q, made to fit the chains' own
 spread. Every chain starts from its own draw and shares nothing but step and metric with the others, so what their means
-differ by tells their error.
+differ by estimates their error.
 """
 
 from collections.abc import Sequence
@@ -112,7 +112,7 @@ class CountChains:
         self._judge(q, 0.5 * (q[own] ** 2 - self.q[own] ** 2))  # the proposal keeps the normal distribution by itself
 
     def learn_metric(self, rescaled: bool) -> None:
-        """CostEstimate out the metric near the chains; `rescaled` makes it fit their spread."""
+        """Compute the metric near the chains; `rescaled` makes it fit their spread."""
         from scipy.linalg import cholesky, solve_triangular  # slow to import
 
         length, chains = self.q.shape

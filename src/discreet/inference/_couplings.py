@@ -1,6 +1,6 @@
 """How f records are split between a of s cells and the others, as a function of one standard normal number.
 
-The number T among the first a places is hypergeometric, free of any parameter. `whole` maps x to whole numbers: where
+The number T among the first a slots is hypergeometric, free of any parameter. `whole` maps x to whole numbers: where
 the deviation is small, by the quantile of T itself; else by rounding y = mu + sd (x + k (x^2 - 1) / 6), k the skewness
 (Cornish and Fisher), with the weight P(t) / P(y rounds to t). `share` is the smooth stand-in: y itself, or mu + sd x
 where the deviation is small.
@@ -22,7 +22,7 @@ FAR = 8.5
 """Beyond, a normal number has a probability of 2e-17: sticks and quantiles end there, and couplings are straight."""
 
 _SMALL = 4.0  # standard deviations up to which quantiles are looked up
-_SPAN, _MORE = 7.0, 6.0  # the search begins so many deviations and counts below the mean: P < 1e-12
+_SPAN, _MORE = 7.0, 6.0  # the search begins this many deviations and counts below the mean: P < 1e-12
 
 
 def share(x: Floats, slots: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -121,7 +121,7 @@ def _straight(y: Floats, skew: Floats) -> Floats:
 
 
 def normal(first: Floats, slots: Floats, here: Floats, records: Floats) -> tuple[Floats, Floats]:
-    """Return x that puts about this many among the first places, and the deviation there in records."""
+    """Return x that puts about this many among the first slots, and the deviation there in records."""
     middle, _, _, sd = share(np.zeros_like(first), slots, here, records)
     wide = np.maximum(sd, _SMALL)
     skew = np.where(sd > _SMALL, _skewness(np.maximum(slots, 1e-9), here, records, wide), 0.0)

@@ -1,4 +1,4 @@
-"""Drawn probabilities read for what they are: noisy information about the counts behind them.
+"""The likelihood of drawn probabilities: noisy information about the counts behind them.
 
 A published draw is not the posterior; taking it for the truth, or for one of the reader's own draws, ignores how it was
 made. A row drawn from Dirichlet(alpha + tau k) has, as a function of the true counts k, the density
@@ -138,7 +138,7 @@ def coarse(rows: Sequence[DrawnRows]) -> str | None:
 class DrawnCells:
     """Draws of the probabilities of all cells."""
 
-    kinds: Counts | None = None  # two of them are hardly ever equal
+    classes: Counts | None = None  # two of them are hardly ever equal
 
     def __init__(self, rows: DrawnRows, size: int, expected: Floats | None) -> None:
         self._row = RowKernel(rows, 0, size, expected)

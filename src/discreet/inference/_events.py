@@ -30,11 +30,11 @@ class EventPosterior(Posterior[ModelT]):
 
     @abstractmethod
     def _rate(self, event: str, column: Column, index: int) -> ProbabilityDistribution:
-        """Return the distribution of P(event | a column has the level at this place)."""
+        """Return the distribution of P(event | a column has the level at this index)."""
 
     @abstractmethod
     def _group_share(self, column: Column, index: int) -> ProbabilityDistribution:
-        """Return the distribution of P(a column has the level at this place)."""
+        """Return the distribution of P(a column has the level at this index)."""
 
     @abstractmethod
     def synthesize(self, rows: int, seed: int | None = None) -> dict[str, list[Level]]:

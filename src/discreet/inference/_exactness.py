@@ -1,4 +1,4 @@
-"""How well a release will be read, and why not exactly: asked when something is planned."""
+"""How exact the inference from a planned release will be, and why not exact."""
 
 from discreet.inference._problem import Problem, solver_for, solvers_of
 from discreet.inference._published import Exactness

@@ -1,7 +1,7 @@
 """Counts of groups of cells, as the counts of a smaller table: sums of what is known about the cells.
 
 If theta given the counts k is Dirichlet(a + k), the sums of theta over groups are Dirichlet with the summed parameters.
-So a joint reading of all cells is one of the groups too, and both say the same about every question.
+So a joint posterior of all cells is one of the groups too, and both say the same about every question.
 
 Pairs of sums of two disjoint groups of cells, as all distributions of counts answer for them.
 """
@@ -75,19 +75,21 @@ class GroupedCounts:
         return np.stack([drawn[:, group].sum(axis=1) for group in self._groups], axis=1)
 
     @cached_property
-    def _laws(self) -> list[tuple[Counts, Floats]]:
+    def _distributions(self) -> list[tuple[Counts, Floats]]:
         return [self._counts.sum_of(group) for group in self._groups]
 
     @cached_property
     def first(self) -> Counts:
         """Return the first count of each group's window."""
-        return np.array([counts[0] for counts, _ in self._laws])
+        return np.array([counts[0] for counts, _ in self._distributions])
 
     @cached_property
     def marginals(self) -> Floats:
         """Return P(count of a group = first + step) for every group (rows) and step (columns)."""
-        found = np.zeros((len(self._laws), 1 + max(int(counts[-1] - counts[0]) for counts, _ in self._laws)))
-        for row, (counts, weights) in zip(found, self._laws, strict=True):
+        found = np.zeros(
+            (len(self._distributions), 1 + max(int(counts[-1] - counts[0]) for counts, _ in self._distributions))
+        )
+        for row, (counts, weights) in zip(found, self._distributions, strict=True):
             row[counts - counts[0]] = weights
         return found
 

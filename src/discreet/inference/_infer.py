@@ -1,6 +1,6 @@
-"""Read a release: what the records say, once the noise is taken into account.
+"""Inference from releases: the posterior of what the records say, with the noise taken into account.
 
-Read a release together with a reader's own records of the same population (see `models.informed`).
+A reader's own records of the same population can be added to the prior.
 """
 
 import warnings
@@ -27,7 +27,7 @@ from discreet.release import NO_READING, Release
 
 
 def informed_solutions(problem: Problem, own: object, strengths: Sequence[float] | None) -> tuple[list[Solution], int]:
-    """Return one reading for each strength of the prior, and how many own records there are.
+    """Return one solution for each strength of the prior, and how many own records there are.
 
     The likelihood of the own records under a strength is part of its evidence.
     """
@@ -51,18 +51,18 @@ def informed_solutions(problem: Problem, own: object, strengths: Sequence[float]
     return [replace(each, log_evidence=each.log_evidence + log) for each, (_, log) in pairs], informed.records
 
 
-Told = TypeVar("Told", bound=Posterior)
+AnyPosterior = TypeVar("AnyPosterior", bound=Posterior)
 
 
 def infer(
-    *releases: Release[Model[Told]],
+    *releases: Release[Model[AnyPosterior]],
     prior: object = None,
     strengths: Sequence[float] | None = None,
     own: object = None,
     patience: float = 1.0,
     model: object = None,
     populations: Mapping[str, Release] | None = None,
-) -> Told:
+) -> AnyPosterior:
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     Several may be of one table, or of a table or graph and its margins. The first suitable solver reads: see `method`.
@@ -86,7 +86,7 @@ def infer(
     if strengths is not None and not problem.model.is_prior_declared:
         problem = Problem.of(releases, 1, problem.work_limit)
     solutions, records = _solutions(problem, strengths, own)
-    posterior: Told = posterior_of(type(solutions[0]))(
+    posterior: AnyPosterior = posterior_of(type(solutions[0]))(
         solutions[0].model if records else problem.model, in_order(releases), solutions
     )
     posterior.own_records = records
@@ -94,7 +94,7 @@ def infer(
         warnings.warn(each, stacklevel=2)
     asked: object = posterior
     if isinstance(prior, str) and prior == LEARNT and isinstance(asked, HasJointTable):
-        return cast(Told, asked.table)
+        return cast(AnyPosterior, asked.table)
     return posterior
 
 
@@ -117,7 +117,7 @@ def infer_many(releases: Sequence[Release]) -> list[Posterior]:
 
 
 def _solutions(problem: Problem, strengths: Sequence[float] | None, own: object) -> tuple[list[Solution], int]:
-    """Return one reading, or one per prior to be weighted by evidence, and how many own records they include."""
+    """Return one solution, or one per prior to be weighted by evidence, and how many own records they include."""
     if own is not None:
         return informed_solutions(problem, own, strengths)
     if strengths is not None:

@@ -1,9 +1,9 @@
 """The true counts behind a noisy table: the exact posterior of each, of their sums, pairs of sums, and whole tables.
 
-For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with
-f_i(k) = Gamma(a_i + k) / (k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total (`KnownSum`).
-Each cell keeps a window of counts, widened until what lies outside all windows is a negligible share. Cells of one kind
-(the same noisy counts, prior and noise) have the same weights, and each kind is computed once.
+For noise that is a product over cells, P(k | z) ~ prod_i f_i(k_i) on {k : sum k = n}, with f_i(k) = Gamma(a_i + k) /
+(k! Gamma(a_i)) g(z_i - k): the cells are independent but for the known total (`KnownSum`). Each cell keeps a window of
+counts, widened until what lies outside all windows is a negligible share. Cells of one class (the same noisy counts,
+prior and noise) have the same weights, and each class is computed once.
 """
 
 from collections.abc import Sequence
@@ -54,24 +54,24 @@ class LatentCounts:
     """
 
     def __init__(
-        self, weight: CellWeights, low: Counts, high: Counts, reach: float, total: int, kinds: Counts | None = None
+        self, weight: CellWeights, low: Counts, high: Counts, reach: float, total: int, classes: Counts | None = None
     ) -> None:
         self.total, self._cells, self._weight = total, len(low), weight
-        named = np.arange(len(low)) if kinds is None else kinds
-        _, own, self._kinds, times = np.unique(named, return_index=True, return_inverse=True, return_counts=True)
-        kind_weight = weight.of(own)
+        named = np.arange(len(low)) if classes is None else classes
+        _, own, self._classes, times = np.unique(named, return_index=True, return_inverse=True, return_counts=True)
+        class_weight = weight.of(own)
         low, high = np.clip(low[own], 0, total), np.clip(high[own], 0, total)  # else far below 0: a single count
         margin, lost = int(np.ceil(MARGIN * reach)) + 2, np.inf
         while True:
             first, last = np.maximum(low - margin, 0), np.minimum(high + margin, total)
-            found = self._within(kind_weight, np.minimum(first, last), np.maximum(first, last), times)
+            found = self._within(class_weight, np.minimum(first, last), np.maximum(first, last), times)
             lost = np.inf if found is None else float(found.lost[0])
             if found is not None and (lost <= LOST or ((first == 0).all() and (last == total).all())):
                 break
             missing = np.log(lost / LOST) + 2 if lost < 1e-6 else np.inf
             margin += min(margin, int(np.ceil(missing * reach)) + 1) if missing < np.inf else margin
         self.known = found
-        self.first = found.first[0][self._kinds]
+        self.first = found.first[0][self._classes]
 
     def _within(self, weight: CellWeights, first: Counts, last: Counts, times: Counts) -> KnownSum | None:
         """Return the counts on these windows; None if the known total does not lie among their sums."""
@@ -103,7 +103,11 @@ class LatentCounts:
     def marginals(self) -> Floats:
         """Return P(k_i = first_i + step | z) for every cell (rows) and step (columns)."""
         found: Floats = self.known.marginals[0]
-        return found if len(found) == self._cells and (self._kinds[1:] > self._kinds[:-1]).all() else found[self._kinds]
+        return (
+            found
+            if len(found) == self._cells and (self._classes[1:] > self._classes[:-1]).all()
+            else found[self._classes]
+        )
 
     draws = None
 
@@ -112,7 +116,7 @@ class LatentCounts:
         return np.asarray(self._weight(np.arange(self._cells), tables).sum(axis=-1))
 
     def _group(self, indices: Counts) -> Counts:
-        return np.bincount(self._kinds[indices], minlength=len(self.known.times))
+        return np.bincount(self._classes[indices], minlength=len(self.known.times))
 
     def sum_of(self, indices: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
@@ -138,12 +142,12 @@ class LatentCounts:
 
     def draw(self, count: int, generator: np.random.Generator) -> Counts:
         """Draw independent tables of counts from the joint posterior, exactly."""
-        return self.known.draw(np.full(count, self.total), generator, self._kinds)
+        return self.known.draw(np.full(count, self.total), generator, self._classes)
 
 
-def alike(alpha: Floats, kinds: Sequence[Counts | None]) -> Counts | None:
+def alike(alpha: Floats, classes: Sequence[Counts | None]) -> Counts | None:
     """Return a number for every cell, the same where the prior and all factors are; None if that is not known."""
-    known = [each for each in kinds if each is not None]
-    if len(known) < len(kinds):
+    known = [each for each in classes if each is not None]
+    if len(known) < len(classes):
         return None
     return np.unique(np.stack([alpha, *known], axis=1), axis=0, return_inverse=True)[1].ravel()

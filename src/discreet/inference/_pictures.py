@@ -53,7 +53,7 @@ class Distribution:
     groups: tuple[tuple[str, tuple[float, ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]], ...]
     dates: bool = False
     densities: tuple[tuple[tuple[float, float], ...], ...] = ()
-    """A smooth curve for each group, places and heights in shares per unit: for the eye alone.
+    """A smooth curve for each group, positions and heights in shares per unit: for the eye alone.
 
     None of whole numbers, which are atoms.
     """

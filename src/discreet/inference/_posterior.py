@@ -44,7 +44,7 @@ _LITTLE = 0.2  # nats; below this, an interval mostly reflects the prior
 
 
 def posterior_of(solution: type) -> Callable[..., Any]:
-    """Return the posterior that shows readings of a kind."""
+    """Return the posterior that shows solutions of a type."""
     for kind in solution.__mro__:
         if kind not in Posterior.registered and (home := POSTERIORS.get(f"{kind.__module__}.{kind.__name__}")):
             import_module(home)
@@ -82,9 +82,9 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
     """
 
     registered: ClassVar[dict[type, Callable[..., Any]]] = {}
-    """Which posterior shows readings of a kind; one registers by `class NewPosterior(Posterior[NewModel], shows=...)`.
+    """Which posterior shows solutions of a type; one registers by `class NewPosterior(Posterior[NewModel], shows=...)`.
 
-    It is made of the model, the releases, and one reading for each strength of the prior. Its type is the one that the
+    It is made of the model, the releases, and one solution for each strength of the prior. Its type is the one that the
     model names.
     """
 
@@ -124,7 +124,7 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
     @property
     @abstractmethod
     def information(self) -> float | None:
-        """Return about how many nats the releases tell: the divergence of the posterior from the prior, if known."""
+        """Return the divergence of the posterior from the prior in nats, about, if known."""
 
     @property
     @abstractmethod

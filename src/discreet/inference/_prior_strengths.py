@@ -2,7 +2,7 @@
 
 Where no prior was declared nobody knows how many records it should be worth. Of a table of m cells the total weight is
 learnt: log-uniform from 2, as for one share that is uniform, to m, one for each cell (`Categories.proposals`). Of a
-network each family with many levels has a strength of its own (see `family_strengths`).
+network each family with many levels has a separate strength (see `networks._family_strengths`).
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""A problem is what a reader has, checked once; the first solver that does not refuse it reads it.
+"""Problems of inference, checked once, and solvers: the first that does not refuse a problem solves it.
 
 Solvers see nothing but a problem: which numbers were published about which tables, with which noise. Before anything is
 published, the same questions are asked of a problem without outputs, so whatever decides about a charge is public by
 construction. The answer is the same on every machine: work is counted from sizes, levels and noise rates, never in
-time. One operation is about the addition of a product to an array, some nanoseconds; without long arrays, more.
+time. One operation is one vectorised multiply-add, a few nanoseconds.
 
 Releases that are read together: of the same counts, or of a table or graph and margins of its tables.
 """
@@ -70,10 +70,10 @@ def _are_margins(model: Model, around: Model) -> bool:
 
 
 MOST_OPERATIONS = 2e11
-"""A reading with more operations is refused or left to the next solver; docs/reading-a-release.md quotes this."""
+"""Inference with more operations is refused or left to the next solver; docs/reading-a-release.md quotes this."""
 
 MOST_NUMBERS = 2e8
-"""A reading that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md quotes this, too."""
+"""Inference that holds more numbers at a time (1.6 GB) is refused; docs/reading-a-release.md quotes this, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class Problem(Generic[ModelT]):
     """What is to be read: outputs about the same `size` records, under a model with the reader's prior.
 
     `prior` is the reader's where it is not part of the model: the distribution of a family's parameter. `seed` makes
-    sampled readings repeatable; no secret is involved. `work_limit` is how many times the usual work is allowed.
+    sampled solutions repeatable; no secret is involved. `work_limit` is how many times the usual work is allowed.
     """
 
     model: ModelT
@@ -220,7 +220,7 @@ def in_order(releases: Sequence[Published]) -> list[Published]:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What a reading costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals.
+    """What inference costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals.
 
     `share_of_many` is the part of the operations that a problem takes among the many of a plan (`Solver.solve_many`),
     `many_read` says in words how these are read.
@@ -247,7 +247,7 @@ class CostEstimate:
 
 
 class Solver(ABC):
-    """Infers what stands behind a problem of some models. SOLVERS lists the library's own in reading order.
+    """Solves problems of some models. SOLVERS lists those of the library, in the order in which they are asked.
 
     A class of the running program or of another distribution registers by being defined, and is asked before the
     library's own solvers that read no better (`exactness`). What a problem has besides tables of its own counts is read
@@ -273,10 +273,10 @@ class Solver(ABC):
 
     @abstractmethod
     def solve(self, problem: Problem) -> Solution:
-        """Return what a problem that is not rejected tells about the true counts, moments or parameters."""
+        """Return the posterior of the true counts, moments or parameters, for a problem that is not rejected."""
 
     def solve_many(self, problems: Sequence[Problem]) -> Sequence[Solution]:
-        """Return readings of many simulated releases, for a plan; sampled ones may be rougher than `solve`."""
+        """Return solutions of many simulated releases, for a plan; sampled ones may be rougher than `solve`."""
         return [self.solve(problem) for problem in problems]
 
     @final
@@ -328,19 +328,19 @@ def rejection_of(problem: Problem) -> str | None:
         else:
             return None
     if not reasons and not too_much:
-        return f"no reading is known for a {type(problem.model).__name__}"
+        return f"no inference is known for a {type(problem.model).__name__}"
     return too_much[-1] if too_much else sorted(reasons, key=lambda each: not each[0])[-1][1]
 
 
 def why_unreadable(mechanism: Mechanism) -> str | None:
     """Return why a release by this mechanism could not be read, or None if it can; public facts alone decide."""
     if not isinstance(mechanism, Sized):
-        return f"{type(mechanism).__name__} keeps the number of records secret, and readings need a public one"
+        return f"{type(mechanism).__name__} keeps the number of records secret, and inference needs a public one"
     return rejection_of(Problem.before(mechanism))
 
 
 def solve(problem: Problem) -> Solution:
-    """Return what a problem tells, by the first solver that does not refuse it."""
+    """Return the solution of a problem, by the first solver that does not refuse it."""
     if (solver := solver_for(problem)) is None:
         from discreet.inference._work_limit import not_read  # it imports this module
 
@@ -349,7 +349,7 @@ def solve(problem: Problem) -> Solution:
 
 
 def solvers_of(problem: Problem) -> Iterator[Solver]:
-    """Yield the solvers that read problems of this model, in reading order.
+    """Yield the solvers that read problems of this model, in the order in which they are asked.
 
     Each is loaded only when those before it have been asked.
     """
@@ -364,7 +364,7 @@ def _in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
     """Yield the solvers of a model: the library's own as listed, others before those that read no better.
 
     Solvers that were loaded because a distribution announces them read its own models and mechanisms only: else the
-    choice would depend on what happens to be loaded, and could change between a charge and a reading.
+    choice would depend on what happens to be loaded, and could change between a charge and inference.
     """
     listed = [name for kind in model.__mro__ for name in SOLVERS.get(f"{kind.__module__}.{kind.__name__}", ())]
     if not listed:

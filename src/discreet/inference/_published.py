@@ -1,4 +1,4 @@
-"""What a reader has of a release (how it was made, what was drawn, under which name), and what a reading gives."""
+"""What a reader has of a release (how it was made, what was drawn, under which name), and what a solver gives."""
 
 from enum import Enum
 from typing import Protocol
@@ -43,7 +43,7 @@ class Published(Protocol):
 
 
 class Solution(Protocol):
-    """What a solver gives; posteriors know the rest."""
+    """The result of a solver, from which a posterior is made."""
 
     @property
     def model(self) -> Model:

@@ -81,7 +81,7 @@ def forced_prior_line(posterior: "Posterior") -> str:
         return ""
     return (
         f"For privacy, it was drawn under {' and '.join(forced)}; this is accounted for like noise, and is not the "
-        "prior of this reading."
+        "prior of this posterior."
     )
 
 
@@ -194,13 +194,13 @@ def levels_in_words(column: Column) -> str:
     """Return the names of a column's levels, the first ones if there are many, and where other values are counted."""
     names = [str(text_of(level)) for level in column.levels]
     shown = ", ".join(names if len(names) <= 12 else [*names[:10], f"... {len(names)} in all"])
-    return f"({shown}); gaps and other values count as {text_of(column.outside)}"
+    return f"({shown}); missing and other values count as {text_of(column.outside)}"
 
 
 def bounds_in_words(bounds: Bounds) -> str:
-    """Return the bounds of a column of numbers, and what becomes of values beyond them and of gaps."""
+    """Return the bounds of a column of numbers, and what becomes of values beyond them and of missing values."""
     low, high, missing = (exact_text(value) for value in (bounds.low, bounds.high, bounds.missing))
-    return f"({low} to {high}; values beyond are clipped to these bounds, gaps count as {missing})"
+    return f"({low} to {high}; values beyond are clipped to these bounds, missing values count as {missing})"
 
 
 def dirichlet_in_words(parameters: Sequence[float]) -> str:

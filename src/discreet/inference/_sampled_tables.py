@@ -1,4 +1,4 @@
-"""The tables of any graph by chains, run until they agree; what they have reached is part of the reading.
+"""The tables of any graph by chains, run until they agree; their diagnostics are part of the solution.
 
 Chains warm up, learning step and metric, and then run in blocks until nested R-hat, the bulk and the tail effective
 size of every probability are good, or they have run as long as was allowed. Probabilities are judged by their means
@@ -82,7 +82,7 @@ class TablesTarget:
 
 
 def chains_for(length: int) -> int:
-    """Return how many chains run for so many coordinates."""
+    """Return how many chains run for this many coordinates."""
     return FEW if length > _LARGE else MANY
 
 
@@ -168,7 +168,7 @@ class SampledTables(TableCounts):
         return f"read by {self._target.chains} Markov chains of {len(self._kept)} draws ({self._figures}; {error})"
 
     @property
-    def reached(self) -> McmcDiagnostics:
+    def diagnostics(self) -> McmcDiagnostics:
         """Return how good the worst of all probabilities is."""
         found = self.agreement
         return McmcDiagnostics(found.r_hat, found.bulk, found.tail, self.accepted, self._by_variable(found.errors))
@@ -189,7 +189,7 @@ class SampledTables(TableCounts):
         return [np.stack(own, axis=-1).transpose(2, 3, 0, 1) for own in zip(*self._kept, strict=True)]
 
     def by_chain(self, count: int) -> list[Counts]:
-        """Return about so many draws of the tables (chains, draws, rows, levels), evenly spaced along every chain."""
+        """Return about this many draws of the tables (chains, draws, rows, levels), evenly spaced along every chain."""
         each = min(max(1, count // self._target.chains), len(self._kept))
         indices = np.linspace(0, len(self._kept) - 1, each).round().astype(np.int64)
         return [table[:, indices].astype(np.int64) for table in self.pool]

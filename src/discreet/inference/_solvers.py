@@ -1,4 +1,4 @@
-"""The solvers, each of which reads some problems, and the one place that says in which order they are asked."""
+"""The solvers of each model, in the order in which they are asked."""
 
 SOLVERS: dict[str, tuple[str, ...]] = {
     "discreet.tables._model.Categories": (

@@ -33,7 +33,7 @@ from discreet.inference._couplings import FAR, rounded
 from discreet.mathematics import log_gamma_ratio
 
 _SMALL = 4.0  # standard deviations up to which quantiles are looked up
-_SPAN, _MORE = 8.0, 40.0  # the search begins so many deviations and counts from the mean
+_SPAN, _MORE = 8.0, 40.0  # the search begins this many deviations and counts from the mean
 
 
 def beta_binomial_spread(totals: Floats, a: float, b: float) -> tuple[Floats, Floats]:
@@ -143,7 +143,7 @@ class Stick:
         return np.where(strong, few, r), np.where(strong, sd * ((few > 0) & (few < 1)), slope)
 
     def normal(self, share: Floats, totals: float) -> Floats:
-        """Return x for a share of about so many records."""
+        """Return x for a share of about this many records."""
         from scipy.special import ndtri
 
         if self.a != 1 and self.b != 1 and self._outweighs(np.array(totals)):
@@ -282,7 +282,7 @@ class RowSticks:
         return np.stack([r for r, _ in found]), np.stack([slope for _, slope in found])
 
     def normal(self, share: Floats, totals: float) -> Floats:
-        """Return x for a share of about so many records."""
+        """Return x for a share of about this many records."""
         return np.stack([stick.normal(own, totals) for stick, own in zip(self.rows, share, strict=True)])
 
 

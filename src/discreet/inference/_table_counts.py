@@ -56,7 +56,7 @@ class TableCounts(ABC):
         """Draw true tables (draws, parent levels, levels) of every variable."""
 
     def by_chain(self, count: int) -> list[Counts] | None:
-        """Return about so many draws of the tables (chains, draws, parent levels, levels), if chains made them."""
+        """Return about this many draws of the tables (chains, draws, parent levels, levels), if chains made them."""
         return None
 
     def means(self) -> Sequence[Floats] | None:
@@ -64,7 +64,7 @@ class TableCounts(ABC):
         return None
 
     @property
-    def reached(self) -> McmcDiagnostics | None:
+    def diagnostics(self) -> McmcDiagnostics | None:
         """Return how well chains did, if the tables come from chains."""
         return None
 

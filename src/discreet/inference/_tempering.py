@@ -11,7 +11,7 @@ as it is: by x' = sqrt(1 - h^2) x + h e with fresh normal e, whose distribution 
 Crank-Nicolson: Cotter and others, 2013), and by the difference of two others of the island (ter Braak, 2006), which
 knows the shape of the population. h and the size of differences are set so that a quarter of the moves is taken, and
 stay as they are once p = 1. The mean weights of all stages multiply to the evidence. Islands share thresholds and step
-sizes and no ancestors, so what they differ by tells the Monte Carlo error.
+sizes and no ancestors, so what they differ by estimates the Monte Carlo error.
 """
 
 from collections.abc import Iterator

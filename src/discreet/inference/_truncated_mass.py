@@ -133,7 +133,7 @@ def chance_slopes(shapes: Floats, least: float) -> Floats:
 
 
 def _between(low: Floats, high: Floats, count: int) -> tuple[Floats, Floats]:
-    """Return places from low to high and their weights in an integral; closer at both ends, where powers begin."""
+    """Return nodes from low to high and their weights in an integral; closer at both ends, where powers begin."""
     points, weights = (each.reshape(-1, *[1] * low.ndim) for each in np.polynomial.legendre.leggauss(count))
     u = (points + 1) / 2
     return low + (high - low) * u * u * (3 - 2 * u), (high - low) * 3 * u * (1 - u) * weights

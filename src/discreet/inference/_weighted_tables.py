@@ -18,7 +18,7 @@ _TRIM = 1e-17  # probabilities this far below the largest are dropped from sums
 
 
 def most_tables(cells: int) -> int:
-    """Return the most tables that a reading goes through."""
+    """Return the largest number of tables that is enumerated."""
     return _MOST_RECORDS_OF_TWO_CELLS + 1 if cells == 2 else MOST_TABLES
 
 
@@ -67,7 +67,7 @@ class WeightedTables:
         pairs = zip(self._tables.T, self.first, strict=True)
         return np.stack([np.bincount(own - first, self._weights, width) for own, first in pairs])
 
-    def _law(self, values: Counts) -> tuple[Counts, Floats]:
+    def _distribution(self, values: Counts) -> tuple[Counts, Floats]:
         """Return the values, rising, of a function of the table, and their probabilities."""
         low, high = int(values.min()), int(values.max())
         if high - low < len(values):  # counting is quicker than sorting
@@ -83,13 +83,13 @@ class WeightedTables:
 
     def sum_of(self, indices: Counts) -> tuple[Counts, Floats]:
         """Return the possible sums of some cells' counts, and their probabilities."""
-        return self._law(self._sums(indices))
+        return self._distribution(self._sums(indices))
 
     def pair_of_sums(self, one: Counts, two: Counts) -> Pairs:
         """Return the possible pairs of sums of two disjoint groups of cells, and their probabilities."""
         first, second = self._sums(one), self._sums(two)
         least, base = int(second.min()), int(np.ptp(second)) + 1
-        codes, chances = self._law((first - first.min()) * base + (second - least))
+        codes, chances = self._distribution((first - first.min()) * base + (second - least))
         lost = None if self.draws is not None else _TRIM * len(self._tables)
         return Pairs(int(first.min()) + codes // base, least + codes % base, chances, lost, self.draws)
 

@@ -1,4 +1,4 @@
-"""What is said about a problem that no solver reads, and how a patient reader can allow work that would be refused."""
+"""The error for a problem that no solver takes, and the work limit that would admit a rejected one."""
 
 from math import ceil, floor, inf, log10
 

@@ -1,4 +1,4 @@
-"""Graphs read row by row: an approximation that takes seconds, used to start chains and for graphs too large for them.
+"""Inference row by row: an approximation that takes seconds, used to start chains and for graphs too large for them.
 
 Noisy tables are first made to agree (`consistent_tables`); this gathers what all of them say about each family. Then
 every row of every family is read by itself, as if
@@ -46,7 +46,7 @@ class ApproximateRow:
         if self._fitted.min() > _PLAIN * self._deviation:  # prior and total are flat over the width of the noise
             drawn = np.rint(self._fitted + self._deviation * generator.standard_normal(shape)).astype(np.int64)
             return np.asarray(np.maximum(0, drawn))
-        totals = generator.choice(len(self._law), size=count, p=self._law)
+        totals = generator.choice(len(self._distribution), size=count, p=self._distribution)
         within = generator.integers(self._step, size=shape)
         return np.asarray(self._low + self._rows.draw(totals, generator) * self._step + within)
 
@@ -60,7 +60,7 @@ class ApproximateRow:
         return whole_row(np.where(counts <= tops[:, None], logs, -np.inf), float(np.clip(centre, 0, most)))
 
     @cached_property
-    def _law(self) -> Floats:
+    def _distribution(self) -> Floats:
         """Return the distribution of the total: uniform beforehand, then weighted by what the row says."""
         middle = len(self._fitted) * (self._step - 1) / 2
         totals = self._low.sum() + self._rows.total.totals * self._step + middle
@@ -77,7 +77,7 @@ class ApproximateCounts(TableCounts):
     log_evidence = float("nan")
     method = (
         "read approximately, row by row, because the graph is too large for Markov chains: where it was measured, 90 "
-        "% intervals of such readings covered 87 to 89 %; the evidence is not known"
+        "% intervals of this approximation covered 87 to 89 %; the evidence is not known"
     )
 
     def __init__(self, fitted: ConsistentTables, model: Network) -> None:
@@ -93,7 +93,7 @@ class ApproximateCounts(TableCounts):
 
 
 BY_ROWS = "read row by row, which approximates how a release will be read"
-"""How plans read networks for which a reading takes long."""
+"""How plans approximate networks whose inference takes long."""
 
 
 class RowsSolver(Solver):

@@ -7,7 +7,7 @@ window. A leaf's rows are independent given n_1 (`RowWindows`); a variable with 
 and independent draws.
 
 A node's window is wide enough if its distribution is negligible at both ends; tables have bounds on what their windows
-leave out and on rounding. All of these are computed in every reading, and windows are widened until they hold.
+leave out and on rounding. All of these are computed in every solution, and windows are widened until they hold.
 
 Trees and forests whose inner variables have two levels, through noise that is a product over cells: exact.
 """
@@ -83,7 +83,7 @@ class BinaryTreeCounts(TableCounts):
 
     @property
     def chances(self) -> dict[int, Windowed]:
-        """Return the distribution of how many records have level 1 of each variable with children, by its place."""
+        """Return the distribution of how many records have level 1 of each variable with children, by its index."""
         return self._walk.chances
 
     def means(self) -> list[Floats]:
@@ -101,7 +101,7 @@ class BinaryTreeCounts(TableCounts):
         """
         variable = self.variables[index]
         if variable.parent is None:
-            return split_by_totals([1.0], [self._walk.root_law(index, inside)], [self.size])
+            return split_by_totals([1.0], [self._walk.root_distribution(index, inside)], [self.size])
         counts, shares = represented(self._walk.chances[variable.parent], splits.MOST_COUNTS)
         distributions = [self._walk.row_distribution(index, row, inside, count) for count in counts.tolist()]
         return split_by_totals(shares, distributions, (counts if row else self.size - counts).tolist())
@@ -223,7 +223,7 @@ class _Walk:
             return 0.0
         return float(self.errors[index][0] if parent is None else self.chances[parent].values @ self.errors[index])
 
-    def root_law(self, index: int, inside: NDArray[np.bool_]) -> Windowed:
+    def root_distribution(self, index: int, inside: NDArray[np.bool_]) -> Windowed:
         """Return the distribution of how many records have one of some levels of a root."""
         if index in self.rows:
             return self.rows[index][0].law_inside(inside, self.size)
@@ -235,7 +235,7 @@ class _Walk:
         total = above if row else self.size - above
         if index in self.rows:
             return self.rows[index][row].law_inside(inside, total)
-        distribution = self.edges[index].law_of_row(row, above)
+        distribution = self.edges[index].distribution_of_row(row, above)
         return distribution if inside[1] else Windowed(total - distribution.last, distribution.values[::-1])
 
     def draw(self, count: int, generator: np.random.Generator) -> list[Counts]:

@@ -78,7 +78,7 @@ class CountsSolver(Solver):
         return self._read(problem, None)
 
     def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
-        """Return readings row by row, where all tables were measured; else draws by chains of a single block."""
+        """Return solutions row by row, where all tables were measured; else draws by chains of a single block."""
         return [
             RowsSolver().solve(problem) if _is_read_by_rows(problem) else self._read(problem, BLOCK)
             for problem in problems

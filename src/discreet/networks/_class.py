@@ -55,7 +55,7 @@ class ClassFactor:
 class ClassSolution(ABC):
     """What a release says about the features of one class, given the class count.
 
-    A reading that weights every class count that matters has nothing beyond its window, and no errors.
+    A solution that weights every class count that matters has nothing beyond its window, and no errors.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""What a reader does not know about a class, as a list of states: given one, all features are independent."""
+"""The posterior as a finite mixture over class counts: given a state, all features are independent."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ def represented(chances: Windowed, most: int) -> tuple[Counts, Floats]:
 
 
 def blocks(chances: Floats, most: int) -> Counts:
-    """Return where blocks of consecutive states begin: one each while there are few, at most so many ranges beyond.
+    """Return where blocks of consecutive states begin: one each while there are few, at most this many ranges beyond.
 
     What is lost by merging grows with p w^2 for a range of width w, so widths ~ p^(-1/3) lose least.
     """

@@ -16,7 +16,7 @@ from discreet.networks._model import Network
 from discreet.networks._record_changes import contrast_changes, parity_changes
 from discreet.noise import starts
 
-_FEW_VARIABLES = 8  # up to so many, all patterns of variables that change are listed
+_FEW_VARIABLES = 8  # up to this many, all patterns of variables that change are listed
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ record whose variables change in the pattern z moves all of them by m standard d
 
 because the contrasts of a variable, with the constant, are an orthogonal basis. The largest sum over all patterns is
 found exactly, by eliminating variables, and v_g is scaled so that it is rho. From m follows (epsilon, delta) by the
-exact curve of a Gaussian (`certificates.gaussian_curve`), as rounding what is noisy costs nothing. The
+exact curve of a Gaussian (`privacy._gaussian_curve`), as rounding what is noisy costs nothing. The
 tables that a reader makes of the contrasts agree with each other and with the public number of records.
 """
 

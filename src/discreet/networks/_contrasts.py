@@ -80,7 +80,7 @@ class ContrastBasis:
 
     @cached_property
     def indices(self) -> dict[Block, int]:
-        """Return the place of each block."""
+        """Return the index of each block."""
         return {block: index for index, block in enumerate(self.blocks)}
 
     @cached_property

@@ -36,7 +36,7 @@ Numbers = tuple[Floats, Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class _CheckedTable:
-    """The numbers of one table of a release: `places` has one axis per name, of cells or contrasts."""
+    """The numbers of one table of a release: `indices` has one axis per name, of cells or contrasts."""
 
     names: tuple[str, ...]
     cells: tuple[bool, ...]

@@ -38,7 +38,7 @@ from discreet.mathematics import log_prior, log_prior_constant, log_prior_window
 from discreet.mechanism import Measurement
 from discreet.networks._class import Bools, ClassFactor, ClassSolution
 from discreet.networks._class_states import ClassStates, blocks, represented
-from discreet.networks._measured import log_constant, noisy_row_of, own_factors
+from discreet.networks._measured import class_factors, log_constant, noisy_row_of
 from discreet.networks._model import Network
 from discreet.networks._naive_bayes import BEYOND, ClassCounts, NaiveBayesCounts
 from discreet.networks._solution import NetworkSolution
@@ -155,7 +155,7 @@ class CubeKernel:
         return float(np.logaddexp(left, beyond - np.log(-np.expm1(log_ratio))))
 
     def _log_constant(self, count: int) -> Floats:
-        """Return the log of what makes the distribution of each kind of feature sum to one."""
+        """Return the log of what makes the distribution of each class of features sum to one."""
         return log_prior_constant(self._kinds.sum(axis=1), np.array(count))
 
     def _log_tops(self, count: int) -> Floats:
@@ -192,7 +192,7 @@ class CubeKernel:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(distributions.within(distributions.probabilities, radii)).sum(axis=0))
 
-    def law_of_yes(self, feature: int, count: int) -> Windowed:
+    def distribution_of_yes(self, feature: int, count: int) -> Windowed:
         """Return P(k_i | z, n_y) ~ P(k_i) sum_rho w_rho / P(interval_i of rho), over radii whose interval holds k_i.
 
         These are all radii from |z_i - s_i| on: sums from one end, in which no digits cancel.
@@ -286,7 +286,7 @@ class CubeClass(ClassSolution):
 
     def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
         """Return for each class count the distribution of the number of its records inside: yes, or no."""
-        yes = [self.kernel.law_of_yes(feature, count) for count in counts.tolist()]
+        yes = [self.kernel.distribution_of_yes(feature, count) for count in counts.tolist()]
         if inside[1]:
             return yes
         return [
@@ -345,7 +345,7 @@ class _Look:
 
     @classmethod
     def at(cls, kernel: CubeKernel, first: int, last: int, factors: float) -> "_Look":
-        """Look at class counts between which the weight changes by at most so many nats, and bound the rest."""
+        """Look at class counts between which the weight changes by at most this many nats, and bound the rest."""
         every, step = np.arange(first, last + 1), max(1, int(factors / kernel.rate))
         nearest = np.clip((every + step // 2) // step * step, first, last)  # the same counts in every window
         looked, which = np.unique(nearest, return_inverse=True)
@@ -357,7 +357,7 @@ class _Look:
 def cube_classes(
     kernels: Sequence[CubeKernel], classes: NoisyRow, own: Sequence[ClassFactor], size: int
 ) -> list[CubeClass]:
-    """Return the readings of all classes, each with the weights of the class counts that matter."""
+    """Return the solutions of all classes, each with the weights of the class counts that matter."""
     shift = (size - float(classes.values.sum())) / len(kernels)
     centres = np.rint(np.clip(classes.values + shift, 0, size)).astype(np.int64)
     halves = [
@@ -377,7 +377,7 @@ def cube_classes(
 def _within(
     kernels: Sequence[CubeKernel], own: Sequence[ClassFactor], ends: Sequence[tuple[int, int]], size: int, rate: float
 ) -> list[CubeClass] | None:
-    """Return the readings on windows of class counts; None if more than a negligible share lies beyond these."""
+    """Return the solutions on windows of class counts; None if more than a negligible share lies beyond these."""
     looks = [_Look.at(kernel, *end, _COARSE[0]) for kernel, end in zip(kernels, ends, strict=True)]
     kept, lost = _kept(looks, own, size, rate)
     if lost > -_NEGLIGIBLE_CLASS and any(end != (0, size) for end in ends):
@@ -469,7 +469,7 @@ class CubeSolver(Solver):
             classes = [CubeClass(kernels[0], Windowed(size, weight), (0, size))]
         else:
             seen = noisy_row_of(found.classes, np.arange(found.classes.of.length))
-            own = own_factors(model.prior[0], [seen])
+            own = class_factors(model.prior[0], [seen])
             classes = cube_classes(kernels, seen, own, size)
         return NetworkSolution(model, NaiveBayesCounts(classes, own, size, log_constant(problem)))
 

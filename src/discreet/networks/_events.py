@@ -31,7 +31,7 @@ def read_event(text: object, model: Network) -> Event:
 
 
 def levels_of(codes: Mapping[str, int], model: Network) -> dict[str, Level]:
-    """Return the level of each variable from its place."""
+    """Return the level of each variable from its index."""
     return {column.name: column.levels[codes[column.name]] for column in model.variables}
 
 

@@ -69,7 +69,7 @@ class FamilyTables:
 
     @cached_property
     def _homes(self) -> dict[str, tuple[Family, int]]:
-        """Return for each variable its family, and the place of the first maximal family around it."""
+        """Return for each variable its family, and the index of the first maximal family around it."""
         around: dict[str, list[int]] = {variable.name: [] for variable in self.variables}
         for index, family in enumerate(self.maximal_families):
             for name in family:

@@ -38,7 +38,7 @@ FamilyIndices = tuple[int, ...]
 
 
 def are_few(problem: Problem[Network], solver: Solver) -> bool:
-    """Return whether reading a problem under all priors that are asked takes no more than is allowed."""
+    """Return whether solving a problem under all given priors is within the work limit."""
     grids = problem.model.strength_grids
     shares_rows = isinstance(solver, SolvesInTurn) and solver.shares_rows
     times = max(map(len, grids.values())) if shares_rows else _ROUNDS * sum(map(len, grids.values()))
@@ -47,7 +47,7 @@ def are_few(problem: Problem[Network], solver: Solver) -> bool:
 
 
 def solve_with_family_strengths(problem: Problem[Network], read: Callable[[Problem], Any]) -> list[NetworkSolution]:
-    """Return readings under one strength for each family, each with the weight of the priors that it stands for."""
+    """Return solutions under one strength for each family, each with the weight of the priors that it stands for."""
     return _Families(problem, read).solutions()
 
 
@@ -57,7 +57,7 @@ class _Families:
         self._known: dict[FamilyIndices, NetworkSolution] = {}
 
     def solutions(self) -> list[NetworkSolution]:
-        """Return the readings that matter."""
+        """Return the solutions that matter."""
         chances = [_normalised(logs) for logs in self._beside_the_best()]
         prior = -sum(log(len(values)) for values in self._grids.values())
         kept = [np.flatnonzero(own > _KEPT).tolist() for own in chances]

@@ -93,7 +93,7 @@ def check_graph(variables: tuple[Column, ...], parents: tuple[tuple[str, ...], .
 
 
 def parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> list[int]:
-    """Return the places of the variables, parents before children, else in the order of declaration."""
+    """Return the indices of the variables, parents before children, else in the order of declaration."""
     index = {name: number for number, name in enumerate(names)}
     missing = [len(above) for above in parents]
     children: list[list[int]] = [[] for _ in names]
@@ -116,7 +116,7 @@ def parents_first(names: list[str], parents: tuple[tuple[str, ...], ...]) -> lis
 
 
 def ancestral_parts(variables: Sequence[Column], parents: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Return places of variables with all their ancestors: one list for all that look alike, most records first."""
+    """Return indices of variables with all their ancestors: one list for all that look alike, most records first."""
     above: dict[str, set[str]] = {}
     for variable, own in zip(variables, parents, strict=True):
         above[variable.name] = {variable.name}.union(*(above[parent] for parent in own))

@@ -35,7 +35,7 @@ class MeasuredTable:
 
     @property
     def rows(self) -> Counts:
-        """Return the places of the cells among the measured numbers, one row for each combination of parents."""
+        """Return the indices of the cells among the measured numbers, one row for each combination of parents."""
         return np.asarray(self.part.places.reshape(-1, self.part.places.shape[-1]))
 
     @property
@@ -112,7 +112,7 @@ def noisy_tables(problem: Problem) -> dict[str, list[list[NoisyRow]]]:
     return seen
 
 
-def own_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[ClassFactor]:
+def class_factors(alpha: Sequence[float], seen: Sequence[NoisyRow]) -> list[ClassFactor]:
     """Return what weights the counts of single cells of a row: the prior, and what was observed of each."""
     cells = len(alpha)
     return [ClassFactor(float(a), partial(_log_kernel_of, seen, cells, index)) for index, a in enumerate(alpha)]

@@ -39,7 +39,7 @@ class FamilyCounts(Quantities):
 
     @cached_property
     def _homes(self) -> list[int]:
-        """Return for each family the place of the first maximal family around it."""
+        """Return for each family the index of the first maximal family around it."""
         around = [frozenset(family) for family in self.model.maximal_families]
         return [next(i for i, names in enumerate(around) if names.issuperset(family)) for family in self.families]
 

@@ -213,7 +213,7 @@ class Network(FamilyTables, Model["NetworkPosterior"], kind="Network"):
     def proposals(self, is_evidence_known: bool) -> "tuple[Network, ...]":
         """Return the network with the strengths of its one variable of many levels, or with 1/2 for all of these.
 
-        Strengths of several are too many to list: see `reading.family_strengths`.
+        Strengths of several are too many to list: see `networks._family_strengths`.
         """
         if is_evidence_known and len(self.strength_grids) == 1:
             ((name, values),) = self.strength_grids.items()

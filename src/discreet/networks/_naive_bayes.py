@@ -55,11 +55,11 @@ from discreet.networks._class import (
 )
 from discreet.networks._class_states import ClassStates, log_chances, represented
 from discreet.networks._measured import (
+    class_factors,
     log_constant,
     log_noise,
     measured_tables,
     noisy_tables,
-    own_factors,
     rough_margins,
 )
 from discreet.networks._model import Network
@@ -194,7 +194,7 @@ Certified = tuple[list[ClassSolution], KnownSum, list[Windowed], float]
 
 
 def _certified(classes: list[ClassSolution], own: Sequence[ClassFactor], size: int) -> Certified:
-    """Return readings with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
+    """Return solutions with windows wide and fine enough, their sums, P(n_y = t | z), and the error that is left.
 
     A weight hidden by rounding is replaced by an upper bound, which can be far too large: only where weights are known
     does a total in their tail show that windows are too narrow. So cutting comes before widening.
@@ -322,7 +322,7 @@ def windowed(problem: Problem, known: KnownRows | None = None) -> NaiveBayesCoun
         WindowedClass(each, [own[y] for own in alpha], window)
         for y, (each, window) in enumerate(zip(memories, windows, strict=True))
     ]
-    return NaiveBayesCounts(classes, own_factors(class_alpha.tolist(), seen[target][0]), size, log_constant(problem))
+    return NaiveBayesCounts(classes, class_factors(class_alpha.tolist(), seen[target][0]), size, log_constant(problem))
 
 
 def whole(problem: Problem, drawn: "Sequence[_Drawn]" = ()) -> NaiveBayesCounts:

@@ -1,4 +1,4 @@
-"""A network with a reader's own records in its prior: every row has counts of its own."""
+"""A network with a reader's own records in its prior, as counts of every row."""
 
 from functools import cached_property
 

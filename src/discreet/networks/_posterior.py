@@ -139,7 +139,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @property
     def information(self) -> float:
-        """Return about how many nats the release tells: sum of KL(closest Dirichlet || prior) over all rows."""
+        """Return the information gained, in nats: sum of KL(closest Dirichlet || prior) over all rows."""
         total = 0.0
         tables = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         for variable, own in zip(self.model.variables, tables, strict=True):
@@ -152,9 +152,9 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     def facts(self, level: float = 0.9) -> dict[str, object]:
         """Return the class of a naive Bayes network, and how well chains agree if it was read by chains."""
         known: dict[str, object] = {"target": self.model.target}
-        if (reached := self.solutions[0].counts.reached) is not None:
-            known |= {"r_hat": reached.r_hat, "effective_size": reached.effective_size}
-            known |= {"tail_effective_size": reached.tail_effective_size, "accepted": reached.accepted}
+        if (diagnostics := self.solutions[0].counts.diagnostics) is not None:
+            known |= {"r_hat": diagnostics.r_hat, "effective_size": diagnostics.effective_size}
+            known |= {"tail_effective_size": diagnostics.tail_effective_size, "accepted": diagnostics.accepted}
             error = self.solutions[0].counts.log_evidence_error
             known |= {"log_evidence_error": None if np.isnan(error) else error}
         return known
@@ -162,19 +162,19 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
     @property
     def effective_size(self) -> float:
         """Return how many independent draws chains are worth; no limit where draws are independent."""
-        found = [solution.counts.reached for solution in self.solutions]
+        found = [solution.counts.diagnostics for solution in self.solutions]
         return min((float(each.effective_size) for each in found if each is not None), default=inf)
 
     def mean_errors(self) -> dict[str, Floats] | None:
         """Return the Monte Carlo standard errors of `mean_tables` if they were read by chains."""
-        found = [solution.counts.reached for solution in self.solutions]
-        known = [reached for reached in found if reached is not None]
+        found = [solution.counts.diagnostics for solution in self.solutions]
+        known = [diagnostics for diagnostics in found if diagnostics is not None]
         if len(known) < len(found):
             return None
         names = [variable.name for variable in self.model.variables]
         squares = [
             sum((s * t) ** 2 for s, t in zip(self.shares, own, strict=True))
-            for own in zip(*(reached.errors for reached in known), strict=True)
+            for own in zip(*(diagnostics.errors for diagnostics in known), strict=True)
         ]
         return {n: self.shaped(n, np.sqrt(np.asarray(square))) for n, square in zip(names, squares, strict=True)}
 
@@ -223,7 +223,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         """Return the expected probabilities of every variable, axes (parents..., levels).
 
         They are exact for naive Bayes with independent or cube noise and for binary trees, averages over all draws of
-        the true tables where these come from chains (`mean_errors` tells how accurate), and averages over 4,000 draws
+        the true tables where these come from chains (`mean_errors` says how accurate), and averages over 4,000 draws
         otherwise.
         """
         exact = [means for solution in self.solutions if (means := solution.counts.means()) is not None]
@@ -372,8 +372,8 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
                 weight_error=max(distribution.weight_error or 0.0 for distribution in distributions),
             )
         table = self.standard_shapes[name][:, index]
-        equal, reached = np.full(DRAWS, 1 / DRAWS), [solution.counts.reached for solution in self.solutions]
-        worth = min((each.effective_size for each in reached if each is not None), default=float(DRAWS))
+        equal, diagnostics = np.full(DRAWS, 1 / DRAWS), [solution.counts.diagnostics for solution in self.solutions]
+        worth = min((each.effective_size for each in diagnostics if each is not None), default=float(DRAWS))
         shapes = table[:, inside].sum(axis=1), table[:, ~inside].sum(axis=1)
         return BetaMixture(equal, *shapes, draws=min(worth, DRAWS))
 
@@ -418,12 +418,12 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
 
     @cached_property
     def log_evidences(self) -> Floats:
-        """Return the log evidence of every reading; that of chains takes longer than the chains themselves."""
+        """Return the log evidence of every solution; that of chains takes longer than the chains themselves."""
         return np.asarray(np.array([solution.log_evidence for solution in self.solutions]) + self._log_weights)
 
     @cached_property
     def shares(self) -> Floats:
-        """Return the share of every reading, by evidence; that of a single one need not be known."""
+        """Return the share of every solution, by evidence; that of a single one need not be known."""
         return np.ones(1) if len(self.solutions) == 1 else np.exp(self.log_evidences - logsumexp(self.log_evidences))
 
     def with_fewer_draws(self) -> Self:
@@ -434,7 +434,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         return made
 
     def _drawn(self, count: int, seed: int | None) -> tuple[dict[str, Counts], Counts, np.random.Generator]:
-        """Draw true tables from every reading in proportion to its share, in random order, with the reading's index."""
+        """Draw true tables from every solution in proportion to its share, in random order, with its index."""
         generator = np.random.default_rng(seed)
         numbers = generator.multinomial(whole(count, "count"), self.shares / self.shares.sum())
         parts = [r.draw(int(n), generator) for n, r in zip(numbers, self.solutions, strict=True) if n]
@@ -443,7 +443,7 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
         return found, np.repeat(np.arange(len(numbers)), numbers)[order], generator
 
     def _with_prior(self, tables: Mapping[str, Counts], which: Counts) -> Tables:
-        """Return the Dirichlet parameters of every row, under the prior of the reading that it was drawn from."""
+        """Return the Dirichlet parameters of every row, under the prior of the solution that it was drawn from."""
         priors = zip(*(solution.model.row_priors for solution in self.solutions), strict=True)
         pairs = zip(self.model.variables, priors, strict=True)
         return {v.name: np.array(own)[which] + tables[v.name] for v, own in pairs}

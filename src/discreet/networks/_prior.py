@@ -29,7 +29,7 @@ None says that none is declared: see `strength_grids`. Mechanisms that draw from
 """
 
 MOST_LEVELS_OF_ONES = 8
-"""Of a variable with so many levels or fewer, 1 for every parameter is read where no prior was declared."""
+"""Of a variable with this many levels or fewer, 1 for every parameter is read where no prior was declared."""
 UNLEARNT = 0.5
 """Of a variable with more levels, what is read for every parameter where none was declared and evidence is unknown."""
 

@@ -76,7 +76,7 @@ class RecordChanges:
 
     @cached_property
     def _own(self) -> list[list[tuple[int, tuple[int, ...]]]]:
-        """Return for each maximal family the places of its own blocks, and which of its variables they hold."""
+        """Return for each maximal family the indices of its own blocks, and which of its variables they hold."""
         found: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in self.basis.network.maximal_families]
         for block, home in self.basis.homes.items():
             family = self.basis.network.maximal_families[home]

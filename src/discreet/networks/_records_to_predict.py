@@ -1,4 +1,4 @@
-"""Records to be classified, as level codes; partial records have unknown values."""
+"""Encode records for prediction as level codes; unknown values are UNKNOWN."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -42,12 +42,12 @@ def partial_codes_of(
         raise DeclarationError(
             f"unknown must list the values that stand for unknown ones, such as unknown=('?', None); got {unknown!r}."
         )
-    values, strangers = _partly_by_column(rows, [column.name for column in columns])
-    strangers = [name for name in strangers if name not in ignored]
-    if strangers and (absent := [column.name for column in columns if column.name not in values]):
+    values, undeclared = _partly_by_column(rows, [column.name for column in columns])
+    undeclared = [name for name in undeclared if name not in ignored]
+    if undeclared and (absent := [column.name for column in columns if column.name not in values]):
         raise SourceError(
             f"The records have no column {', '.join(map(repr, absent))}, but do have "
-            f"{', '.join(map(repr, strangers[:5]))}, which the network does not know. Nothing was predicted. If a "
+            f"{', '.join(map(repr, undeclared[:5]))}, which the network does not know. Nothing was predicted. If a "
             "name is misspelt, correct it; if the missing values are not known, leave the unknown columns out."
         )
     lengths = {len(known) for known in values.values()}

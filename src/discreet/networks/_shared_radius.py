@@ -56,7 +56,7 @@ class DistanceRow:
         return sums
 
     def _totals(self, levels: int) -> tuple[int, int]:
-        """Return the first total of so many levels within reach, and the one after the last: D >= |total - noisy|."""
+        """Return the first total of this many levels within reach, and the one after the last: D >= |total - noisy|."""
         middle = int(self.noisy[:levels].sum())
         return max(0, middle - self.most), max(0, min(self.size, middle + self.most) + 1)
 
@@ -237,7 +237,7 @@ def products(size: int, classes: int, tables: int, radius: float) -> float:
 
 
 def _pick(sums: Floats, generator: np.random.Generator) -> int:
-    """Draw a place with probability ~ its weight, from the running sums of all weights."""
+    """Draw an index with probability ~ its weight, from the running sums of all weights."""
     return min(int(sums.searchsorted(generator.random() * sums[-1], side="right")), len(sums) - 1)
 
 
@@ -249,7 +249,7 @@ def _log_sum(logs: Floats) -> float:
 _EACH = 40 / 3  # operations that one product costs
 _HELD = 4 / 3  # numbers in memory for each weight of a row
 _VECTOR = 400 / 3  # numbers in memory for each vector of class counts
-_LONG = 1e6  # counted operations of a reading from which on plans read row by row
+_LONG = 1e6  # operations of exact inference beyond which plans approximate row by row
 
 
 class SharedRadiusSolver(Solver):
@@ -280,7 +280,7 @@ class SharedRadiusSolver(Solver):
         return CostEstimate(words, operations, held, rows.cost(problem).operations / operations, BY_ROWS)
 
     def solve_many(self, problems: Sequence[Problem]) -> list[NetworkSolution]:
-        """Return readings row by row, where exact ones take long."""
+        """Return solutions row by row, where exact ones take long."""
         is_by_rows = self.cost(problems[0]).many_read == BY_ROWS
         return [RowsSolver().solve(each) if is_by_rows else self.solve(each) for each in problems]
 

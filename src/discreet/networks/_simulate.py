@@ -12,7 +12,7 @@ from discreet.networks._model import Network
 Tables = dict[str, Floats]
 """Probabilities of every variable, axes (rows of parents, levels)."""
 Records = dict[str, Counts]
-"""The places of the levels of records, by variable."""
+"""The indices of the levels of records, by variable."""
 
 
 def simulated_tables(network: Network, generator: np.random.Generator) -> Tables:

@@ -20,7 +20,7 @@ class NetworkSolution:
     model: Network
     counts: TableCounts
     log_weight: float | None = None
-    """Log of the prior probability that this reading stands for, among readings under other priors; None if equal."""
+    """Log of the prior probability that this solution stands for, among solutions under other priors; None if equal."""
 
     @property
     def log_evidence(self) -> float:
@@ -55,7 +55,7 @@ class NetworkSolution:
 
 
 def graph_of(model: Network) -> tuple[tuple[int, ...], Parents]:
-    """Return the numbers of levels of all variables, and the places of their parents."""
+    """Return the numbers of levels of all variables, and the indices of their parents."""
     names = [variable.name for variable in model.variables]
     parents = tuple(tuple(names.index(name) for name in above) for above in model.parents)
     return tuple(len(variable.levels) for variable in model.variables), parents

@@ -207,7 +207,7 @@ class JointHistograms(NetworkCounts, kind="JointHistograms", version=2):
         return self.noise.radius
 
     def cell_variance(self, cells: int) -> float:
-        """Return the variance of a cell of a table of so many cells."""
+        """Return the variance of a cell of a table of this many cells."""
         return self.noise.cell_variance(cells)
 
 

@@ -147,7 +147,7 @@ class Edge:
             scale = scale + peaks + self._tilt * row.first[indices]
         return found, scale
 
-    def _laws(self, weights: Sequence[Floats], indices: Counts) -> Floats:
+    def _distributions(self, weights: Sequence[Floats], indices: Counts) -> Floats:
         """Return what two rows of weights sum to, at every m_1 of the child's window (columns)."""
         if self._is_direct:
             sums = np.stack([np.convolve(zero, one) for zero, one in zip(*weights, strict=True)])
@@ -164,7 +164,7 @@ class Edge:
         logs, errors = [], []
         for indices in self._blocks(np.arange(len(self.above.values))):
             weights, scale = self._weights(indices)
-            distribution = self._laws(weights, indices)
+            distribution = self._distributions(weights, indices)
             sums = np.maximum(distribution, 0.0) @ self._mu
             zero, one = (own.sum(axis=1) for own in weights)
             outs = [np.exp(np.minimum(self._log_out(row, indices), 300.0)) for row in self._rows]
@@ -185,11 +185,11 @@ class Edge:
         distribution, yes = np.zeros(len(self._mu)), np.zeros(2)
         for indices in self._blocks(np.flatnonzero(chances > 0)):
             weights, _ = self._weights(indices)
-            joint = np.maximum(self._laws(weights, indices), 0.0) * self._mu
+            joint = np.maximum(self._distributions(weights, indices), 0.0) * self._mu
             sums = joint.sum(axis=1, keepdims=True)
             distribution += chances[indices] @ (joint / sums)
             row = self._rows[1]
-            moments = self._laws([weights[0], weights[1] * np.arange(row.width)], indices) @ self._mu
+            moments = self._distributions([weights[0], weights[1] * np.arange(row.width)], indices) @ self._mu
             one = row.first[indices] + moments / sums[:, 0]
             zero = joint @ self.below.counts / sums[:, 0] - one
             for number, own in ((0, zero), (1, one)):
@@ -203,7 +203,7 @@ class Edge:
         for count, indices in groups(above):
             at = np.array([count - self.above.first])
             weights, _ = self._weights(at)
-            joint = np.cumsum(np.maximum(self._laws(weights, at)[0], 0.0) * self._mu)
+            joint = np.cumsum(np.maximum(self._distributions(weights, at)[0], 0.0) * self._mu)
             marks = generator.random((2, len(indices)))
             found = np.minimum(np.searchsorted(joint, marks[0] * joint[-1], side="right"), len(joint) - 1)
             below = self.below.first + found
@@ -222,7 +222,7 @@ class Edge:
         found = (tables <= (marks * tables[:, -1])[:, None]).sum(axis=1)
         return np.asarray(one.first[at] + np.minimum(found, one.width - 1))
 
-    def law_of_row(self, row: int, above: int) -> Windowed:
+    def distribution_of_row(self, row: int, above: int) -> Windowed:
         """Return the distribution of the count of level 1 in one row, for one n_1: P(k) ~ r(k) sum_m r'(m - k) e^mu."""
         at = np.array([above - self.above.first])
         weights, _ = self._weights(at)

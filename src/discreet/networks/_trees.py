@@ -32,7 +32,7 @@ from discreet.privacy import compositions
 
 @dataclass(frozen=True, eq=False)
 class TreeNode:
-    """A variable: the place of its parent (None for a root), its prior, and the log kernel of what was released.
+    """A variable: the index of its parent (None for a root), its prior, and the log kernel of what was released.
 
     `log_noise[j, x, k]` is the log kernel of the released cell (parent level j, own level x) at the count k; a root has
     one row. It is zero throughout if the family was not released.
@@ -198,7 +198,7 @@ def products(size: int, parent_levels: int, levels: int) -> float:
 
 
 def _pick(weights: Floats, count: int, generator: np.random.Generator) -> Counts:
-    """Draw places of an array with probabilities ~ its weights, as rows of indices."""
+    """Draw cells of an array with probabilities ~ its weights, as rows of indices."""
     table = np.cumsum(weights.ravel())
     flat = np.searchsorted(table, generator.random(count) * table[-1], side="right")
     return np.stack(np.unravel_index(np.minimum(flat, prod(weights.shape) - 1), weights.shape), axis=1)

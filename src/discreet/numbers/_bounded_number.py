@@ -1,9 +1,10 @@
-"""Questions about one column of numbers: its bounds, what becomes of gaps, and the groups in which it is considered.
+"""Questions about one column of numbers: its bounds, its missing values, and the groups in which it is considered.
 
 Bounds are public and declared; values beyond are clipped. By default a record without a value is left out: means and
 quantiles are those of the records with one, how many these are being as secret as anything else. Only if somebody
-declares a constant for it does a gap count as that number. Every quantity is told twice: among these records, where
-privacy alone leaves something open, and in the population that they come from, where sampling does so too.
+declares a constant for it does a missing value count as that number. Every quantity is given twice: among these
+records, where privacy alone leaves something open, and in the population that they come from, where sampling does so
+too.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ _POINTS = 512  # of a simulated population between the bounds
 class BoundedNumber(Model[ReadAs]):
     """A bounded column of numbers, overall or by the levels of another column.
 
-    `leaves_gaps_out` tells whether quantities are those of the records that have a value.
+    With `leaves_gaps_out`, quantities are those of the records that have a value.
     """
 
     bounds: Bounds
@@ -72,7 +73,7 @@ class BoundedNumber(Model[ReadAs]):
 
     @classmethod
     def restored(cls, **values: Any) -> Self:
-        """Return what a document describes; it writes bounds, and what stands for a gap, together."""
+        """Return what a document describes; it writes bounds, and what stands for a missing value, together."""
         own: Bounds = values.pop("bounds")
         out: bool = values.pop("leaves_gaps_out")
         ends = tuple(day_text(float(end)) if own.dates else end for end in (own.low, own.high))
@@ -103,7 +104,7 @@ class BoundedNumber(Model[ReadAs]):
 
     @property
     def _declared_bounds(self) -> tuple[Bounds, ...]:
-        """Return the bounds of the column in one row, and whether gaps are left out."""
+        """Return the bounds of the column in one row, and whether missing values are left out."""
         own = self.bounds if self.persons is None else self.persons.of_rows(self.bounds)
         return (replace(own, leaves_missing_out=self.leaves_gaps_out or own != self.bounds),)
 
@@ -151,7 +152,7 @@ class BoundedNumber(Model[ReadAs]):
         return float(self.bounds.high - self.bounds.low)
 
     def value_at(self, position: ArrayLike) -> Floats:
-        """Return the number at a place between the bounds, 0 at the lower and 1 at the upper one."""
+        """Return the number at a position between the bounds, 0 at the lower and 1 at the upper one."""
         return np.asarray(float(self.bounds.low) + self.width * np.asarray(position, dtype=float))
 
     def shown(self, value: float) -> str:
@@ -160,10 +161,10 @@ class BoundedNumber(Model[ReadAs]):
 
     @property
     def missing_rule(self) -> str:
-        """Say what becomes of gaps."""
+        """Say what becomes of missing values."""
         if self.leaves_gaps_out:
             return f"{'records' if self.persons is None else 'persons'} without a value are left out"
-        who = "gaps count" if self.persons is None else "a person without a value counts"
+        who = "missing values count" if self.persons is None else "a person without a value counts"
         return f"{who} as {missing_value_in_words(self.bounds)}"
 
     def numbers(self, values: ArrayLike, length: int, total: int | None = None) -> Counts:
@@ -178,7 +179,7 @@ class BoundedNumber(Model[ReadAs]):
         return rows.astype(np.int64)
 
     def simulated_groups(self, size: int, generator: np.random.Generator) -> tuple[Floats, Counts]:
-        """Return a simulated population of every group on a grid of places, and records drawn from it.
+        """Return a simulated population of every group on a grid of positions, and records drawn from it.
 
         Groups are alike in size, and a value is spread between the bounds as a Beta distribution.
         """
@@ -193,16 +194,16 @@ class BoundedNumber(Model[ReadAs]):
 
     @property
     def simulated_positions(self) -> Floats:
-        """Return the places of a simulated population."""
+        """Return the positions of a simulated population."""
         return (np.arange(_POINTS) + 0.5) / _POINTS
 
-    def quantity_name(self, told: str) -> str:
-        """Return the name of what is told of the column, such as its mean."""
-        return f"{told} of {self.quantity}"
+    def quantity_name(self, statistic: str) -> str:
+        """Return the name of a quantity of the column, such as its mean."""
+        return f"{statistic} of {self.quantity}"
 
     @staticmethod
     def row_name(name: str, of: str) -> str:
-        """Return the name of a row: that of a quantity, and whether it is told of the records or of the population."""
+        """Return the name of a row: that of a quantity, and whether it is of the records or of the population."""
         return f"{name} ({of})"
 
 

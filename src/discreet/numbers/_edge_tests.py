@@ -1,10 +1,10 @@
-"""Tests at the edges of a table of numbers tell on which side of an edge a quantile lies.
+"""Tests at the edges of a table of numbers: on which side of each edge a quantile lies.
 
 C_j records lie below the edge x_j, and z_j = C_j + U_j was published, where the distribution of U_j does not depend on
 the records. The r-th smallest of n records, r = ceil(p n), is below x_j exactly if C_j >= r. So "the quantile is at
 least x_j" may be claimed if P(U_j <= z_j - r) <= a/2, and "it is below x_j" if P(U_j >= z_j - r + 1) <= a/2. At both
-edges of the true cell a wrong claim has probability a/2 at most, so the cells about which neither is claimed hold the
-quantile with probability 1 - a or more: for all records, without a prior, and without a correction for the number of
+edges of the true cell a wrong claim has probability a/2 at most, so the cells rejected by neither test form a
+confidence set of level 1 - a or more: for all records, without a prior, and without a correction for the number of
 edges, as only two of them can go wrong. For the population the same is done with Bin(n, p) + U_j in place of p n + U_j,
 as Bin(n, G) + U_j rises with the share G below the edge.
 """
@@ -128,10 +128,10 @@ class ExactTests(EdgeTests):
         return low, high
 
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
-        return own_share(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
+        return share_interval(self.cut(edge), int(np.cumsum(self.values)[edge - 1]), self.size, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:
-        return own_share(self.single(cell), int(self.values[cell]), self.size, level, sampled)
+        return share_interval(self.single(cell), int(self.values[cell]), self.size, level, sampled)
 
 
 class BinomialSums:
@@ -150,7 +150,7 @@ class BinomialSums:
         return float(distribution.chances @ below[1:]), float(distribution.chances @ (1 - below[:-1]))
 
 
-def own_share(distribution: PrefixSumNoise, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
+def share_interval(distribution: PrefixSumNoise, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
     """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))

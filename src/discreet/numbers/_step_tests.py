@@ -14,7 +14,7 @@ import numpy as np
 from discreet._core.arrays import Floats
 from discreet.inference import Ratio
 from discreet.noise import PrefixSumNoise
-from discreet.numbers._edge_tests import BinomialSums, EdgeTests, Tails, own_share
+from discreet.numbers._edge_tests import BinomialSums, EdgeTests, Tails, share_interval
 
 OF_TABLE = 0.8
 """s, the share of the error probability that goes to claims by the table."""
@@ -66,7 +66,7 @@ class StepTests(EdgeTests):
     def share_below(self, edge: int, level: float, sampled: bool) -> Ratio:
         """Return the share below an edge: from y at its own, else from the table's cut."""
         if edge == self.edge:
-            return own_share(self.distribution, self.noisy, self.size, level, sampled)
+            return share_interval(self.distribution, self.noisy, self.size, level, sampled)
         return self.table.share_below(edge, level, sampled)
 
     def share_of(self, cell: int, level: float, sampled: bool) -> Ratio:

@@ -95,7 +95,7 @@ def asked_number(
 
 
 def _shares(quantiles: Sequence[Exact], size: int) -> Sequence[Exact]:
-    """Return the quantiles that are asked, if so many records have them."""
+    """Return the quantiles that are asked, if this many records have them."""
     for each in exact_shares(quantiles):
         if min(each, 1 - each) * size < 1:
             raise DeclarationError(

@@ -1,4 +1,4 @@
-"""Reading the sums of a number: means, sums and variances, among the records and in their population.
+"""Inference from the sums of a number: means, sums and variances, among the records and in their population.
 
 A mean among the records is the ratio of the two ends of its group, read by `ratios`, without a prior. For the
 population, a sum of values lies sqrt(V) t from its expectation, where V = sum (x - mean)^2 and t is a Student number.
@@ -35,19 +35,19 @@ class Spread:
     """An estimate of V, the variance of a sum of values, and how much noise is in it and in the sum."""
 
     estimate: Callable[[float], float]
-    """V for a mean place of the records."""
+    """V for a mean position of the records."""
     estimate_noise: float
     noise: float
     known: float
     point: float
-    """The published mean place."""
+    """The published mean position."""
 
     def at(self, position: float) -> float:
-        """Return V* if the records had this mean place; values between the bounds allow no more than r (1 - r) each."""
+        """Return V* given this mean position of the records; values between the bounds allow at most r (1 - r) each."""
         return plugged_in(self.estimate(position), self._excess, self.known * position * (1 - position))
 
     def around(self, ratio: float) -> float:
-        """Return V* if the population had this mean place.
+        """Return V* if the population had this mean position.
 
         The mean of the records lies between that of the population and the published one. Of the distance between
         these, sampling has about the part V / (V + N), N being the variance of the noise in the sum. As V is not known,
@@ -79,7 +79,7 @@ class NumberSumsSolution:
     first: Floats
     second: Floats
     rates: tuple[float, float]
-    """How fast the noise of places and of squares falls, for each record."""
+    """How fast the noise of positions and of squares falls, for each record."""
     others: tuple["NumberSumsSolution", ...] = ()
     """Other releases of the same sums, if this is their average."""
     method: str = "read by tests that are valid for any records; for the population, with a t distribution"
@@ -105,12 +105,12 @@ class NumberSumsSolution:
 
     def weights(self, index: int) -> Floats:
         """Return how much each of several releases counts in their average: by one over the variance of its noise."""
-        told = np.array([each.rates[index] ** 2 for each in self.others])
-        return np.asarray(told / told.sum())
+        squares = np.array([each.rates[index] ** 2 for each in self.others])
+        return np.asarray(squares / squares.sum())
 
     @classmethod
     def average(cls, solutions: "Sequence[NumberSumsSolution]") -> "NumberSumsSolution":
-        """Return the reading of several releases of the same sums: of their weighted average, noise and all."""
+        """Return the solution for several releases of the same sums: of their weighted average, noise and all."""
         if len(solutions) == 1:
             return solutions[0]
         one = solutions[0]
@@ -133,17 +133,17 @@ class NumberSumsSolution:
         return float(min(max(self.first[group].sum(), 1.0), self.size))
 
     def record_mean(self, group: int, quantiles: Quantiles) -> Ratio:
-        """Return the mean place among the records of a group."""
+        """Return the mean position among the records of a group."""
         return quantiles.interval(*map(float, self.first[group]))
 
     def spread(self, group: int) -> Spread:
-        """Return what the squares tell about V, the variance of a sum of a group's values."""
+        """Return the evidence of the squares about V, the variance of a sum of a group's values."""
         point = self.point(group)
         noise = float(np.var(self.noise.at(point)))
         return Spread(partial(self._estimate, group), self._estimate_noise(point), noise, self.known(group), point)
 
     def _estimate(self, group: int, position: float) -> float:
-        """Return V = ((1 - m) far - m near) / 4, m = (2 r - 1)^2, for a mean place r of the records."""
+        """Return V = ((1 - m) far - m near) / 4, m = (2 r - 1)^2, for a mean position r of the records."""
         middle, (far, near) = (2 * position - 1) ** 2, self.second[group]
         return float((1 - middle) * far - middle * near) / 4
 
@@ -152,7 +152,7 @@ class NumberSumsSolution:
         return float(np.var(self.square_noise.at((2 * position - 1) ** 2))) / 16
 
     def population_mean(self, group: int, level: float, found: Ratio) -> Ratio:
-        """Return the mean place in the population of a group, around what was found among the records."""
+        """Return the mean position in the population of a group, around what was found among the records."""
         spread, count = self.spread(group), self.known(group)
         typical = max(sqrt(spread.at(found.point)), 0.1) / count
         reach = 0.75 * (found.high - found.low) + 2.5 * typical  # farther out than expected
@@ -180,7 +180,7 @@ class NumberSumsSolution:
         )
 
     def in_units(self, position: Ratio) -> Ratio:
-        """Return a mean place as a value between the bounds."""
+        """Return a mean position as a value between the bounds."""
         return Ratio(*(float(self.model.value_at(each)) for each in position[:3]))
 
     def sum_intervals(self, group: int, level: float) -> tuple[Ratio, Ratio]:
@@ -238,11 +238,11 @@ class NumberSumsSolution:
         return np.asarray(spread + sums**2 * (1 / count - 1 / self.size))
 
     def point(self, group: int) -> float:
-        """Return the published mean place of a group."""
+        """Return the published mean position of a group."""
         return float(np.clip(self.first[group, 0] / max(self.first[group].sum(), 1e-9), 0, 1))
 
     def spreads(self, group: int) -> tuple[Floats, Floats, Floats]:
-        """Return draws of the mean place, of the variance and of the number of a group's values among the records.
+        """Return draws of the mean position, of the variance and of the number of a group's values among the records.
 
         All sums are what was published minus drawn noise: a flat prior. Variances are in squares of the range, and
         noise may take them below 0 or above r (1 - r), which none can be. Draws without records are not a number.
@@ -257,7 +257,7 @@ class NumberSumsSolution:
     def variance(self, group: int, level: float, mean: Ratio, sampled: bool) -> Ratio:
         """Return the variance of a group's values among the records, or in the population they were sampled from.
 
-        A variance s lies between 0 and the largest r (1 - r) of the mean places r that `mean` holds: that of the
+        A variance s lies between 0 and the largest r (1 - r) of the mean positions r that `mean` holds: that of the
         records or of the population, with an interval of a higher level. With a the tail of the level and draws S of
         the variance of the records from the noise alone,
 
@@ -316,7 +316,7 @@ def sampled_variances(
 
 @lru_cache(maxsize=16)
 def _noise_quantiles(noise: PairNoise, level: float) -> Quantiles:
-    """Return quantiles, which all readings with the same draws of noise share."""
+    """Return quantiles, which all solutions with the same draws of noise share."""
     return Quantiles.of(noise, level)
 
 

@@ -1,30 +1,31 @@
 """GeometricSums: sums of a bounded number, overall or by group, with the noise of a histogram.
 
-Every record is one unit that is divided among the ends of its group (`models.number_sums`), so a replaced record moves
+Every record is one unit that is divided among the ends of its group (`NumberSums`), so a replaced record moves
 at most one unit from some ends to others: its change c sums to zero and has ||c||_1 <= 2. As for a histogram,
 
     P(u) ~ e^(-epsilon_1 ||u||_1 / 2),   sum u = 0,
 
 costs at most epsilon_1, whatever the number of groups and whether or not the record has a value. Without groups and
-gaps there are two ends, and this is one geometric number on the sum. Squared distances from the middle are divided in
-the same way with epsilon_2, from which a reader learns how far a mean of the population may lie from that of the
-records. Both stand in the ratio (1 - s) : s, s being `squares`. Between two groups, or a value and a gap, a record may
-move wholly in both at once, and both add up to epsilon. Otherwise it cannot: if its place moves by d >= 1/2, its
-squared distance moves by at most 4 d (1 - d), so that both may be larger,
+missing values there are two ends, and this is one geometric number on the sum. Squared distances from the middle are
+divided in the same way with epsilon_2, from which a reader learns how far a mean of the population may lie from that of
+the records. Both stand in the ratio (1 - s) : s, s being `squares`. Between two groups, or a value and a missing value,
+a record may move wholly in both at once, and both add up to epsilon. Otherwise it cannot: if its position moves by d >=
+1/2, its squared distance moves by at most 4 d (1 - d), so that both may be larger,
 
     epsilon_1 + epsilon_2 = epsilon / max over d of (1 - s) d + s 4 d (1 - d):
 
 1.25 epsilon for s = 1/5, 1.28 epsilon for s = 1/2. Up to s = 1/5 the largest move is that of a whole record, so that
-squares cost the places nothing: these keep the whole epsilon. On the grid every d is considered.
+squares cost the positions nothing: these keep the whole epsilon. On the grid every d is considered.
 
 MetricSums: the sums of GeometricSums with their promise for each unit of the column.
 
-Noise on sums of places a, and of squared distances from the middle b(a), is private under |x - y| by itself. A record
-that moves by d steps of the grid moves its place by d and b by at most d max |b(a + 1) - b(a)|, so its loss is at most
+Noise on sums of positions a, and of squared distances from the middle b(a), is private under |x - y| by itself. A
+record that moves by d steps of the grid moves its position by d and b by at most d max |b(a + 1) - b(a)|, so its loss
+is at most
 
     epsilon_per_unit |x - y|,   epsilon_per_unit = (2 r_1 + 2 r_2 max_a |b(a + 1) - b(a)|) steps / (high - low),
 
-r_1 and r_2 the rates of both kinds of noise; by the triangle inequality the same holds for data sets at any distance.
+r_1 and r_2 the rates of the noise on both; by the triangle inequality the same holds for data sets at any distance.
 It is attained by a step at a bound, where squares move most. For any change whatever the ordinary epsilon of
 GeometricSums holds, which is less than epsilon_per_unit times the distance of the bounds: no record moves both wholly.
 With groups, a record that changes its group moves wholly whatever its values are: all of another group is as far away
@@ -52,12 +53,12 @@ from discreet.records import squared
 LEAST_RATE = Fraction(1, 2**29)
 """Noise of a smaller rate is not drawn: it would leave no information."""
 _LISTED = 16
-"""The number of stretches into which moves of a place are grouped when their loss is computed."""
+"""The number of stretches into which moves of a position are grouped when their loss is computed."""
 
 
 @dataclass(frozen=True)
 class Ends(Quantities):
-    """The ends among which records are divided: of places, and of squared distances from the middle."""
+    """The ends among which records are divided: of positions, and of squared distances from the middle."""
 
     model: NumberSums
 
@@ -78,14 +79,14 @@ class Ends(Quantities):
 
     @property
     def move_wholly(self) -> bool:
-        """Return whether a record may move wholly in places and in squares at once: between groups, or into a gap."""
+        """Return whether a record may move wholly in positions and squares: between groups, or to a missing value."""
         return self.model.ends > 2
 
     def changes(self) -> tuple[Counts, ...]:
-        """Return a whole record that goes from one end to another, or the most that places and squares move together.
+        """Return a record that moves from one end to another, or the most that positions and squares move together.
 
-        Squared distances b fall up to the middle and rise from there, and b(u - a) = b(a). So if a place moves by
-        d >= u/2, to a + d, its square moves by at most b(0) - b(d) = u - b(d), which falls with d. A place that moves
+        Squared distances b fall up to the middle and rise from there, and b(u - a) = b(a). So if a position moves by d
+        >= u/2, to a + d, its square moves by at most b(0) - b(d) = u - b(d), which falls with d. A position that moves
         by less moves no more than u/2, nor its square more than u. Many d are put together in stretches, each with the
         largest d and the largest move of squares in it.
         """
@@ -105,7 +106,7 @@ class Ends(Quantities):
 
 
 def largest_moves(unit: int) -> tuple[Counts, Counts]:
-    """Return d = u/2, ..., u, and the most that a square moves if a place moves by d: u - b(d)."""
+    """Return d = u/2, ..., u, and the most that a square moves if a position moves by d: u - b(d)."""
     moves = np.arange(unit // 2, unit + 1)
     return moves, unit - squared(moves, unit)
 
@@ -178,7 +179,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 
     @property
     def parts(self) -> tuple[Fraction, ...]:
-        """Return epsilon_1 and epsilon_2: the cost of a record that moves fully in places, and in squares."""
+        """Return epsilon_1 and epsilon_2: the cost of a record that moves fully in positions, and in squares."""
         return tuple(2 * self.model.unit * rate for rate in self.noise.rates)
 
     def computed_loss(self) -> PrivacyLoss:
@@ -227,13 +228,13 @@ class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", vers
         super().__init__(model, size, epsilon, squares)
         if model.leaves_gaps_out or model.persons is not None or type(model) is not NumberSums:
             raise DeclarationError(
-                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
-                "counts as, and count records, without weights, rather than persons."
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that missing "
+                "values count as, and count records, without weights, rather than persons."
             )
 
     @classmethod
     def usual_squares(cls, model: NumberSums) -> Fraction:
-        """Return a tenth, or a half for variances: near a bound, squares move four steps for every step of places."""
+        """Return a tenth, or a half for variances: near a bound, squares move four steps per step of positions."""
         return Fraction(1, 2 if VARIANCE in model.asks else 10)
 
     @classmethod

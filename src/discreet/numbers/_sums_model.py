@@ -1,8 +1,8 @@
 """Means, sums and variances of a bounded number, overall or by group, from sums that every record shares in alike.
 
-A record with a value at the place x in [0, 1] between the bounds adds x to the high end of its group and 1 - x to the
-low end; one without a value adds 1 to a place of its own. So every record is one unit that is divided among ends, and
-all ends together add up to the public number of records. The mean is read from the two ends of a group,
+A record with a value at the position x in [0, 1] between the bounds adds x to the high end of its group and 1 - x to
+the low end; one without a value adds 1 to a separate end. So every record is one unit that is divided among ends,
+and all ends together add up to the public number of records. The mean is read from the two ends of a group,
 
     mean = low + (high - low) T_high / (T_high + T_low),
 
@@ -93,20 +93,20 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     @property
     def ends(self) -> int:
-        """Return how many places a record's unit is divided among."""
+        """Return the number of ends among which a record's unit is divided."""
         return 2 * len(self.groups) + self.leaves_gaps_out
 
     @property
     def square_ends(self) -> int:
-        """Return how many places the square of a record is divided among."""
+        """Return the number of ends among which the square of a record is divided."""
         return self.ends
 
     @property
     def squares_share(self) -> Fraction:
         """Return which share of epsilon squares have by default.
 
-        Half if a variance is asked; a fifth without groups and gaps, where it costs the places nothing; otherwise it
-        is taken from places, and 3/20 gives about the narrowest intervals of a population.
+        Half if a variance is asked; a fifth without groups and missing values, where it costs the positions nothing;
+        otherwise it is taken from positions, and 3/20 gives about the narrowest intervals of a population.
         """
         if VARIANCE in self.asks:
             return Fraction(1, 2)
@@ -114,7 +114,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Return the names of all sums: of places, then of squared distances from the middle."""
+        """Return the names of all sums: of positions, then of squared distances from the middle."""
         gap = ("no value",) if self.leaves_gaps_out else ()
         names = [tuple(f"{end} {g}".strip() for g in self.groups for end in ends) + gap for ends in _ENDS]
         return (*names[0], *names[1])
@@ -127,7 +127,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return GroupPlan(self.measure, () if self.by is None else (self.by,), self.leaves_gaps_out, self.unit)
 
     def _ends(self, sums: Counts, records: int) -> Counts:
-        """Return the numbers of every end, from sums of places and of squares and the number with a value."""
+        """Return the numbers of every end, from sums of positions and of squares and the number with a value."""
         positions, squares, known = sums.T
         gap = [self.unit * (records - int(known.sum()))] if self.leaves_gaps_out else []
         pairs = [np.column_stack([own, self.unit * known - own]).ravel() for own in (positions, squares)]
@@ -141,9 +141,9 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         sums, records = sum_groups(self.source(data), self._plan())
         return Statistics(self, self._ends(sums, records), records)
 
-    def rehearse(self, made_up: object) -> Counts:
+    def rehearse(self, simulated: object) -> Counts:
         """Return the sums of simulated records as plain numbers, for `simulate`. Never give it real records."""
-        return self._ends(*sum_groups(self.source(made_up), self._plan()))
+        return self._ends(*sum_groups(self.source(simulated), self._plan()))
 
     def checked(self, values: ArrayLike, size: int) -> Counts:
         """Return simulated sums as an array, after checking that each half adds up."""
@@ -153,7 +153,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return rows
 
     def at_indices(self, positions: Counts) -> Counts:
-        """Return what a record with a value at each of these places adds; places are numbered group by group."""
+        """Return what a record with a value at each of these positions adds; positions are numbered group by group."""
         groups, own = np.divmod(positions, self.unit + 1)
         rows = np.zeros((len(positions), len(self.groups), 3), dtype=np.int64)
         rows[np.arange(len(positions)), groups] = np.column_stack([own, squared(own, self.unit), np.ones_like(own)])
@@ -174,7 +174,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return np.array(rows[-most:]), few
 
     def parts(self) -> Iterator["NumberSums"]:
-        """Yield a column in the fewest steps: in two groups if there are groups, with gaps if any, and without."""
+        """Yield a column in the fewest steps: in two groups if there are any, with and without missing values."""
         if self.by is not None:
             yield NumberSums("x", (0, 1), self.asks, Column("group", ("a", "b"), outside="a"), missing=0, unit=2)
         if self.leaves_gaps_out:

@@ -46,16 +46,16 @@ _MOST_NUMBERS = 20_000_000  # sums drawn together; beyond this number, quantitie
 
 
 class NumberSumsSolver(Solver):
-    """Reads one release of sums: every quantity by a test of its own."""
+    """Solves one release of sums: every quantity by a separate test."""
 
     models: ClassVar[tuple[type, ...]] = (NumberSums,)
-    kind: ClassVar[type[NumberSumsSolution]] = NumberSumsSolution
+    solution_type: ClassVar[type[NumberSumsSolution]] = NumberSumsSolution
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse anything but noisy sums."""
         if not problem.is_measured:
             return "sums of a number can only be read from noisy sums"
-        if len(problem.observed) > 1 and self.kind is not NumberSumsSolution:
+        if len(problem.observed) > 1 and self.solution_type is not NumberSumsSolution:
             return "weighted sums can only be read from one release at a time; read each by itself"
         for observed in problem.observed:
             known = [epsilon_weights(measured.noise.structure) for measured in observed.measurements]
@@ -70,14 +70,16 @@ class NumberSumsSolver(Solver):
 
     def solve(self, problem: Problem) -> NumberSumsSolution:
         """Return the published ends in records, with their noise; several releases of the same sums are averaged."""
-        return self.kind.average([self._read(problem, observed) for observed in problem.observed])
+        return self.solution_type.average([self._read(problem, observed) for observed in problem.observed])
 
     def _read(self, problem: Problem, observed: Observed) -> NumberSumsSolution:
         values = np.concatenate([each.values for each in observed.measurements])
         rates = [weight for each in observed.measurements for weight in epsilon_weights(each.noise.structure) or ()]
         first, second = problem.model.pairs(values)
         unit = problem.model.unit
-        return self.kind(problem.model, problem.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit))
+        return self.solution_type(
+            problem.model, problem.size, first, second, (float(rates[0]) * unit, float(rates[-1]) * unit)
+        )
 
 
 class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):

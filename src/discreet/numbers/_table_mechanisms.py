@@ -9,11 +9,11 @@ that moves inside its block costs at most epsilon_2. That is pure epsilon-differ
 own sum is held near zero, so that the number of records below an edge has less noise than from a histogram, the more so
 the more cells there are. In groups whose sizes are not public nothing is tied: each block is drawn by itself.
 
-GroupPaths: a table of an ordered column by groups under a metric: a row of cells for each group, hung together.
+GroupPaths: an ordered histogram for each group under a metric; the groups' paths meet in one hub.
 
 Inside a group a record that moves from x_a to x_b is |x_a - x_b| away. To another group its way goes to the middle cell
 of its row, from there to that of the other by a declared distance, and on: |x_a - x_m| + between + |x_m - x_b|. The
-rows hang on a hub, so the distance is that of a tree, and noise in the shape of transport along it (`hung_paths`) has
+middle cells are joined to a hub, so the distance is that of a tree, and tree-metric Laplace noise has
 
     ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k')
 
@@ -31,7 +31,7 @@ has ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k') for data sets at ANY
 with equality at z = k: no smaller number holds. That is definition 2 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein
 (2014), with delta = 0. For any change of one record whatever it is epsilon = epsilon_per_unit times the diameter, which
 is what an ordinary ledger is charged. It is another promise than an ordinary one, not a better one: at equal ordinary
-epsilon a TreeTable has far less noise. It is for columns where precision is what harms, and a rough place is harmless.
+epsilon a TreeTable has far less noise. It is for columns where a precise value harms and a rough one does not.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -184,8 +184,8 @@ def _model(given: NumberTable, _: str) -> NumberTable:
         raise DeclarationError("GroupPaths publishes a NumberTable with groups (`by`); use PathTable for one without.")
     if given.leaves_gaps_out or given.persons is not None:
         raise DeclarationError(
-            "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap counts "
-            "as, and count records rather than persons."
+            "Metric privacy needs a distance between any two records. Declare `missing`, the number that missing "
+            "values count as, and count records rather than persons."
         )
     return given
 
@@ -284,8 +284,8 @@ class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
     def __post_init__(self) -> None:
         if self.model.leaves_gaps_out or self.model.by is not None or self.model.persons is not None:
             raise DeclarationError(
-                "Metric privacy needs a distance between any two records. Declare `missing`, the number that a gap "
-                "counts as, and count records rather than persons. For a table with groups use GroupPaths, which "
+                "Metric privacy needs a distance between any two records. Declare `missing`, the number that missing "
+                "values count as, and count records rather than persons. For a table with groups use GroupPaths, which "
                 "declares how far apart they are."
             )
 

@@ -5,7 +5,7 @@ edge, and what lies beyond a bound counts in the cell at that bound. Of a column
 whole numbers in it. Quantiles, shares below an edge and the histogram are read from the table, and end at edges,
 because a table does not tell where in a cell its records lie.
 
-What exact counts of a table of numbers would tell: the widths beside which those of a release are shown.
+What exact counts of a table of numbers would give: the widths beside which those of a release are shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -92,8 +92,8 @@ def suitable_cells(size: int, epsilon: Exact) -> int:
     >>> [suitable_cells(size, 1) for size in (100, 1000, 10_000)]
     [16, 64, 256]
     """
-    told = size * exact(epsilon, "epsilon")
-    return 16 if told < 300 else 64 if told <= 2000 else 256
+    information = size * exact(epsilon, "epsilon")
+    return 16 if information < 300 else 64 if information <= 2000 else 256
 
 
 def suitable_path_cells(size: int, epsilon: Exact) -> int:
@@ -104,8 +104,8 @@ def suitable_path_cells(size: int, epsilon: Exact) -> int:
     >>> [suitable_path_cells(size, 1) for size in (300, 1000, 10_000)]
     [8, 16, 64]
     """
-    told = size * exact(epsilon, "epsilon") / 2
-    return 1 << min(max(int(log2(told) / 2), 2), 8)
+    information = size * exact(epsilon, "epsilon") / 2
+    return 1 << min(max(int(log2(information) / 2), 2), 8)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -214,7 +214,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def has_a_cell_for_each(self) -> bool:
-        """Return whether every whole number has a cell of its own, so that more cells would tell no more."""
+        """Return whether every whole number has a cell of its own, so that more cells would add nothing."""
         return self.is_whole and self.count == self.edges[-1] - self.edges[0]
 
     @property
@@ -269,16 +269,16 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         (table,) = self.source(data).count_families([self._family])
         return Statistics(self, table.ravel(), records=int(table.sum()))
 
-    def rehearse(self, made_up: object) -> Counts:
+    def rehearse(self, simulated: object) -> Counts:
         """Return the counts of simulated records as plain numbers, for `simulate`. Never give it real records."""
-        (table,) = self.source(made_up).count_families([self._family])
+        (table,) = self.source(simulated).count_families([self._family])
         return table.ravel()
 
     def contributions(self, most: int) -> tuple[Counts, bool]:
         return one_for_each(len(self.cells), most)
 
     def is_decided_by(self, metric: MetricLike) -> bool:
-        """Return whether every edge is one of the metric's, and values and gaps are read alike."""
+        """Return whether every edge is one of the metric's, and values and missing values are read alike."""
         plain = self.by is None and self.persons is None and not self.leaves_gaps_out
         own, cells = self.bounds, metric.numbers
         if not plain or cells is None or not set(self.edges[1:-1]) <= set(cells.starts):
@@ -300,7 +300,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     @property
     def quantity_words(self) -> tuple[str, ...]:
-        """Return what is told of each group."""
+        """Return the quantities of each group."""
         found = []
         if QUANTILES in self.asks:
             found += [self.quantity_name(quantile_name(each)) for each in self.quantiles]
@@ -357,7 +357,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
         return found
 
     def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
-        """Return what exact counts would tell: no more than a cell among the records, and sampling besides."""
+        """Return the widths from exact counts: no more than a cell among the records, and sampling besides."""
         return exact_rows(self, statistics, level)
 
 

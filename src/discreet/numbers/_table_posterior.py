@@ -60,7 +60,7 @@ _ROUNDS, _STRENGTH = 12, 40.0
 
 
 def smooth_density(edges: Floats, counts: Floats, variance: float) -> tuple[tuple[float, float], ...]:
-    """Return places and heights of a smooth density, in shares per unit of the column."""
+    """Return positions and heights of a smooth density, in shares per unit of the column."""
     fine = np.linspace(edges[0], edges[-1], POINTS + 1)
     below = np.interp(fine, edges, np.concatenate([[0.0], np.cumsum(np.maximum(counts, 0.0))]))
     spread = np.maximum(np.diff(below), 0.0)  # records in every fine step, spread evenly within cells
@@ -95,7 +95,7 @@ _FOR_PLANS, _QUICK = 1023, 2.5e8  # draws of noise where widths are planned, and
 
 
 class NumberTableSolver(Solver):
-    """Reads one table of numbers: every quantity by tests of its own."""
+    """Solves one table of numbers: every quantity by separate tests."""
 
     models = (NumberTable,)
 
@@ -162,12 +162,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
 
     @property
     def by_draws(self) -> "NumberTablePosterior":
-        """Return the same reading by draws of noise alone, which is quick where noise is wide: for pictures."""
+        """Return the same solution by draws of noise alone, which is quick where noise is wide: for pictures."""
         solution = replace(self.solution, are_cuts_worked_out=False)
         return NumberTablePosterior(self.model, self.releases, [solution])
 
     def with_fewer_draws(self) -> Self:
-        """Return the same reading by few draws of noise, where its own tests take longer."""
+        """Return the same solution by few draws of noise, where its own tests take longer."""
         if NumberTableSolver().cost(Problem.of(self.releases)).operations <= _QUICK:
             return self
         solution = replace(self.solution, are_cuts_worked_out=False, draws=_FOR_PLANS)
@@ -310,7 +310,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         """Return joint draws of all quantities, of the records and of the population that these were sampled from.
 
         Shares of cells in the population have a Dirichlet distribution given those of the records. As a table does not
-        tell where within a cell its records lie, that place is drawn too, evenly: of a quantile, and of all records
+        tell where within a cell its records lie, that position is drawn too, evenly: of a quantile, and of all records
         together for a mean.
         """
         generator = np.random.default_rng(None if seed is None else [seed, 1])

@@ -72,8 +72,8 @@ class TwoStepMedian(Sized[NumberTable], kind="TwoStepMedian"):
     def __post_init__(self) -> None:
         if self.model.by is not None or self.model.leaves_gaps_out:
             raise DeclarationError(
-                "A median in two steps needs the number of records to be known. Declare `missing`, the number that a "
-                "gap counts as, and ask without groups, or use a TreeTable, which has neither restriction."
+                "A median in two steps needs the number of records to be known. Declare `missing`, the number that "
+                "missing values count as, and ask without groups, or use a TreeTable, which has neither restriction."
             )
         if Fraction(1, 2) not in self.model.quantiles:
             raise DeclarationError(

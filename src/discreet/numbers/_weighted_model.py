@@ -1,6 +1,6 @@
 """Weighted means and totals of a bounded number: records count by a weight, or persons by their rows.
 
-A unit with the share k of the largest weight and a value at the place x adds k x to the high end of its group,
+A unit with the share k of the largest weight and a value at the position x adds k x to the high end of its group,
 k (1 - x) to the low end and 1 - k to the rest. So it is one unit that is divided among ends, as in `number_sums`, and
 
     mean = low + (high - low) T_high / (T_high + T_low)
@@ -81,7 +81,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
             raise DeclarationError(f"{self._weighed.column!r} is asked about: it cannot say how units count.")
         if rows is not None and missing is not None:
             raise DeclarationError(
-                f"Of rows, those with a value count, so that nothing stands for a gap of {column!r}: leave missing out."
+                f"Only rows with a value count, so nothing stands for missing values of {column!r}: leave missing out."
             )
 
     @property
@@ -124,7 +124,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def missing_rule(self) -> str:
-        """Say how units count, and what becomes of gaps."""
+        """Say how units count, and what becomes of missing values."""
         words = "rows without a value are left out" if self.rows is not None else super().missing_rule
         return f"{words}; {self._weighed.words}"
 
@@ -134,7 +134,7 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def ends(self) -> int:
-        """Return how many places a unit is divided among; what it does not count for has one of its own."""
+        """Return the number of ends among which a unit is divided; the rest of its weight has a separate one."""
         return 2 * len(self.groups) + 1
 
     @property
@@ -172,8 +172,8 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
         sums, size = self._found(data)
         return Statistics(self, self._laid_out(sums, size), size)
 
-    def rehearse(self, made_up: object) -> Counts:
-        return self._laid_out(*self._found(made_up))
+    def rehearse(self, simulated: object) -> Counts:
+        return self._laid_out(*self._found(simulated))
 
     def checked(self, values: Any, size: int) -> Counts:
         rows = self.numbers(values, self.ends + self.square_ends)

@@ -1,4 +1,4 @@
-"""Reading weighted sums: ratio means and totals, among the records and in the population that they come from.
+"""Inference from weighted sums: ratio means and totals, among the records and in the population that they come from.
 
 Among the records, a weighted mean is a ratio like any other (`ratios`). For the population, D(r) also has the deviation
 of a sum of independent units, whose variance is about V = sum (h - r k)^2. It is estimated from the noisy parts of
@@ -33,7 +33,7 @@ class WeightedSumsSolution(NumberSumsSolution):
         return float(min(max(self.first[group].sum(), 1e-3), self.size))
 
     def _estimate(self, group: int, position: float) -> float:
-        """Return V = sum (h - r k)^2 for a mean place r of the records."""
+        """Return V = sum (h - r k)^2 for a mean position r of the records."""
         return float(self.model.residuals(self.second[group], position))
 
     def _estimate_noise(self, position: float) -> float:
@@ -74,10 +74,10 @@ class WeightedSumsSolution(NumberSumsSolution):
 
 
 class WeightedSumsSolver(NumberSumsSolver):
-    """Reads one release of weighted sums: every quantity by a test of its own."""
+    """Solves one release of weighted sums: every quantity by a separate test."""
 
     models = (WeightedSums,)
-    kind = WeightedSumsSolution
+    solution_type = WeightedSumsSolution
 
 
 class WeightedSumsPosterior(NumberSumsPosterior, shows=WeightedSumsSolution):

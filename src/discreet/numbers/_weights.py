@@ -50,7 +50,7 @@ class Weights:
 
     @property
     def bounds(self) -> Bounds:
-        """Return the range of weights; a gap counts as 0."""
+        """Return the range of weights; a missing value counts as 0."""
         return Bounds(self.column, Fraction(0), self.most, Fraction(0))
 
     @property

@@ -2,7 +2,8 @@
 
 A cell is a band a <= x < b (the last one includes its upper edge) or a whole number, and has the probability that the
 family gives it, P(x < b) - P(x < a), on the side where both are small. What lies in no band is counted as the level
-`outside`, as the records are, so that clipping needs no correction. Gaps among the records are counted there as well.
+`outside`, as the records are, so that clipping needs no correction. Missing values among the records are counted there
+as well.
 """
 
 from abc import abstractmethod

@@ -28,7 +28,7 @@ class FamilyProgram(Program):
     def __repr__(self) -> str:
         return repr(self.family)
 
-    def _law(self) -> ParameterPrior:
+    def _distribution(self) -> ParameterPrior:
         found: object = self.family.posterior_given_total(Fraction(0), 0)
         if isinstance(found, CertifiedGamma):
             return GammaPrior(float(found.shape), float(found.rate))
@@ -42,7 +42,7 @@ class FamilyProgram(Program):
     def on(self, columns: Sequence[Column]) -> Cells:
         if tuple(columns) != self.columns:
             raise DeclarationError(f"{self.family!r} is about {self.family.column!r}; the table has {list(columns)!r}.")
-        prior = self._law()
+        prior = self._distribution()
 
         def log_of(theta: Floats) -> Floats:
             with np.errstate(divide="ignore"):
@@ -54,7 +54,7 @@ class FamilyProgram(Program):
         return Cells(tuple(columns), (name,), (prior,), log_of, unit=unit)
 
     def in_words(self) -> str:
-        return f"The prior is {self._law()!r}."
+        return f"The prior is {self._distribution()!r}."
 
 
 def program_of(model: object, columns: Sequence[Column]) -> Program:

@@ -34,7 +34,7 @@ _STRETCH = 34.0  # length of a stretch in roots of sizes: both ends are about e^
 
 @dataclass(frozen=True, eq=False)
 class GivenLikelihood:
-    """`places[g]` are the cells of group g, in the table of `whole`; `shares` are the parameters a_g.
+    """`indices[g]` are the cells of group g, in the table of `whole`; `shares` are the parameters a_g.
 
     `lifts[g, j]` is log Gamma(a_g + K) for the j-th size K of the group's window, `stretches[g, j]` says in which
     stretch that size lies, and `tilts[s, g]` is the tilt of a group there.
@@ -91,7 +91,7 @@ class GivenLikelihood:
 
     def values(self, log_probabilities: Floats) -> Floats:
         """Return log P(z | q) alone, for rows of log q."""
-        found = [self._told(block)[0] for block in self._blocks(log_probabilities)]
+        found = [self._log_likelihoods(block)[0] for block in self._blocks(log_probabilities)]
         return np.concatenate(found).reshape(log_probabilities.shape[:-1])
 
     def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
@@ -112,7 +112,7 @@ class GivenLikelihood:
         peaks = logs.max(axis=-1)
         return np.exp(logs - peaks[..., None]), peaks
 
-    def _told(self, rows: Floats) -> tuple[Floats, "_Groups"]:
+    def _log_likelihoods(self, rows: Floats) -> tuple[Floats, "_Groups"]:
         """Return log P(z | q), -inf where q is impossible or rounding destroyed it, and the groups behind it."""
         first, gone = self.whole.first, rows == -inf
         logs, stretched = np.full((len(rows), *self.lifts.shape), -inf), []
@@ -137,7 +137,7 @@ class GivenLikelihood:
         return float(self.whole.constant + gammaln(a) - gammaln(a + self.size) - gammaln(self.shares).sum())
 
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
-        values, groups = self._told(rows)
+        values, groups = self._log_likelihoods(rows)
         expected, first = np.empty(rows.shape), self.whole.first
         ratios = groups.ratios(self.indices)
         for cell, own in enumerate(self.indices.T):

@@ -28,7 +28,7 @@ def is_installed() -> bool:
 def compiled(target: ProgramTarget | Populations) -> Any:
     """Return a target as nutpie's own model, for those who sample themselves: `nutpie.sample(compiled(target))`."""
     if not is_installed():
-        raise DeclarationError("Reading by chains needs nutpie: pip install 'discreet[nutpie]'. Nothing was read.")
+        raise DeclarationError("Inference by chains needs nutpie: pip install 'discreet[nutpie]'. Nothing was read.")
     from nutpie.compiled_pyfunc import from_pyfunc  # type: ignore[import-not-found, unused-ignore]
 
     dimension = target.cells.dimension

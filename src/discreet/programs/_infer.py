@@ -1,4 +1,4 @@
-"""Read releases by a program: any model that says how probable the cells of a table are."""
+"""Inference by a program: any model that says how probable the cells of a table are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ def infer_program(
 
 
 def _one(releases: Sequence[Any], model: object, patience: float) -> ModelPosterior:
-    table, solver = _read_by(Problem.of(releases, work_limit=patience), model), CellModelsSolver()
+    table, solver = _with_program(Problem.of(releases, work_limit=patience), model), CellModelsSolver()
     if solver.rejection(table) is not None:
         raise not_read(table)
     return ModelPosterior(table.model, releases, [solver.solve(table)])
@@ -46,7 +46,7 @@ def _one(releases: Sequence[Any], model: object, patience: float) -> ModelPoster
 def _several(populations: Mapping[str, Any], model: object, patience: float) -> ModelPosterior:
     releases, solver = list(populations.values()), CellModelsSolver()
     problems = {
-        name: _read_by(Problem.of([release], work_limit=patience), model) for name, release in populations.items()
+        name: _with_program(Problem.of([release], work_limit=patience), model) for name, release in populations.items()
     }
     refuse_repeated(releases)
     layout = _layout(problems)
@@ -61,8 +61,8 @@ def _several(populations: Mapping[str, Any], model: object, patience: float) -> 
     return ModelPosterior(every[0].model, releases, [solution])
 
 
-def _read_by(problem: Problem, model: object) -> Problem[ModelledTable]:
-    return replace(problem, model=ModelledTable.read_by(problem.model, model))
+def _with_program(problem: Problem, model: object) -> Problem[ModelledTable]:
+    return replace(problem, model=ModelledTable.with_program(problem.model, model))
 
 
 def _layout(problems: Mapping[str, Problem[ModelledTable]]) -> PopulationLayout:

@@ -1,4 +1,4 @@
-"""A program's parameters as read: weighted points, with words on how they were found and how well."""
+"""The posterior of a program's parameters as weighted points, with how they were found and how well."""
 
 import warnings
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ CHAINED = 110_000.0
 
 
 def needed(cells: Cells) -> float:
-    """Return the least number of likelihood values that a reading takes: three rounds of draws, or a grid."""
+    """Return the least number of likelihood evaluations: three rounds of draws, or a grid."""
     if cells.dimension <= 2 and not cells.spreads:
         return 3_000.0
     return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)
@@ -61,10 +61,10 @@ class ModelSolution:
 
     def distribution(self, index: int) -> WeightedDraws:
         """Return the distribution of one quantity that is shown."""
-        return self._laws[index]
+        return self._distributions[index]
 
     @cached_property
-    def _laws(self) -> list[WeightedDraws]:
+    def _distributions(self) -> list[WeightedDraws]:
         if self.chains:
             return [WeightedDraws(column, self.grouped) for column in self.values.T]
         return self.found.distributions(self.cells.natural)

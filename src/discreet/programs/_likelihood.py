@@ -117,7 +117,7 @@ class Likelihood(CellFunction):
     """The likelihood of one release of a table, or of several of the same records, whose kernels multiply.
 
     For releases of different records use `Likelihoods`; which of the two is meant is never guessed. Far from the data,
-    only windows of counts around the release are included (`reading.cells.windows`), which does not affect a posterior.
+    only windows of counts around the release are included (`_product_likelihood`), which does not affect a posterior.
     """
 
     def __init__(self, *releases: Published) -> None:

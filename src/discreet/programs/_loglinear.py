@@ -1,4 +1,4 @@
-"""Log-linear models: which columns of a table hang together, by the interactions that are chosen.
+"""Log-linear models of a table, with the interactions that are chosen.
 
 log p = X b - log sum e^(X b), X with one column for each combination of levels of every term. Terms that are left out
 say that columns are independent given the others. The derivative by b is X'(E[k] - n p).

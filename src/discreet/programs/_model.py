@@ -30,7 +30,7 @@ DRAWS, MANY_DRAWS, MOST_DRAWS, WORTH = 1_500, 2_500, 20_000, 1_000.0
 
 @dataclass(frozen=True, init=False, repr=False)
 class ModelledTable(Categories, kind="ModelledTable"):
-    """A table of declared columns, crossed, and the program (a reader's model) proposed for reading it."""
+    """A table of declared columns, crossed, and the program (a reader's model) proposed for its inference."""
 
     document_types: ClassVar[Mapping[str, object]] = {"prior": None, "program": Program.kinds}
 
@@ -44,7 +44,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         self.bound  # noqa: B018 - refuses a program that does not fit the columns
 
     @classmethod
-    def read_by(cls, table: object, model: object) -> "ModelledTable":
+    def with_program(cls, table: object, model: object) -> "ModelledTable":
         """Return a published table with what its reader gave as a model; refuse what is no table, or no model."""
         if not isinstance(table, Categories):
             raise DeclarationError(
@@ -121,7 +121,7 @@ class ModelledTable(Categories, kind="ModelledTable"):
         return Simulated(tuple(truth.tolist()), generator.multinomial(size, chances / chances.sum()))
 
     def simulation_cost(self, size: int) -> tuple[float, float]:
-        """Return about how many operations `simulate` and a reading of exact counts take."""
+        """Return about how many operations `simulate` and inference from exact counts take."""
         return 3e7, 1e6
 
     def exact(self, statistics: Counts | Floats, size: int, level: float) -> list[tuple[float, float]]:
@@ -158,7 +158,7 @@ def points_of(
 ) -> WeightedPoints:
     """Return a posterior on a grid of one or two parameters, else by weighted draws: along a spread, or at the mode.
 
-    The same seed means the same random units, so that readings of two tables differ by the tables. `share` is which
+    The same seed means the same random units, so that results for two tables differ by the tables. `share` is which
     part of the usual draws is made.
     """
     generator = np.random.default_rng(seed)

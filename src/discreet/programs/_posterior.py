@@ -26,7 +26,7 @@ from discreet.programs._model import ModelledTable
 from discreet.release import Release
 
 SCALED = (0.8, 1.25)
-"""Powers of the prior under which a reading is repeated."""
+"""Powers of the prior under which inference is repeated."""
 _SENSITIVE = 0.3  # standard deviations: a mean that moves by more between the two powers is reported
 
 
@@ -179,8 +179,8 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
             return None
         found = self.solution.found
         kept = found.weights > 0
-        told = found.log_densities[kept] - self.solution.cells.log_prior(found.points[kept])[0]
-        return float(found.weights[kept] @ told) - self.log_evidence
+        log_likelihoods = found.log_densities[kept] - self.solution.cells.log_prior(found.points[kept])[0]
+        return float(found.weights[kept] @ log_likelihoods) - self.log_evidence
 
     def prior_sensitivity(self) -> dict[str, float]:
         """Return by how many standard deviations each mean moves between prior^0.8 and prior^1.25 (power scaling).
@@ -213,7 +213,7 @@ class ModelPosterior(Posterior[ModelledTable], shows=ModelSolution):
         )
 
     def facts(self, level: float = SHOWN_LEVEL) -> dict[str, object]:
-        """Return the program, how far the reading can be trusted, and how much means depend on the prior."""
+        """Return the program, how far the posterior can be trusted, and how much means depend on the prior."""
         figures = {"pareto_shape": self.solution.found.shape, "r_hat": self.solution.r_hat}
         known: dict[str, object] = {name: value for name, value in figures.items() if isfinite(value)}
         if not self.solution.is_exact:

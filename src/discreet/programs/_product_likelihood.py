@@ -63,7 +63,7 @@ class ProductLikelihood:
 
     def values(self, log_probabilities: Floats) -> Floats:
         """Return log P(z | p) alone, for rows of log p."""
-        found = [self._told(block)[0] for block in self._blocks(log_probabilities)]
+        found = [self._log_likelihoods(block)[0] for block in self._blocks(log_probabilities)]
         return np.concatenate(found).reshape(log_probabilities.shape[:-1])
 
     def _blocks(self, log_probabilities: Floats) -> Iterator[Floats]:
@@ -81,19 +81,19 @@ class ProductLikelihood:
         shift = np.asarray(self.constant + slopes @ self.first - start * rest)
         return KnownSum(logs, self.first, TotalLaw.known(self.size), near=_NEAR), shift
 
-    def _told(self, rows: Floats) -> tuple[Floats, KnownSum]:
+    def _log_likelihoods(self, rows: Floats) -> tuple[Floats, KnownSum]:
         """Return log P(z | p), -inf where p is impossible or rounding destroyed it, and the counts behind it."""
         known, shift = self.known(rows)
         possible = (np.isfinite(rows) | (self.first == 0)).all(axis=1)
         return np.where(possible, known.log_mass + shift, -inf), known
 
     def _both(self, rows: Floats) -> tuple[Floats, Floats]:
-        values, known = self._told(rows)
+        values, known = self._log_likelihoods(rows)
         return values, np.where((values > -inf)[:, None], known.mean, 0.0)
 
     def covariance_times(self, log_probabilities: Floats, vector: Floats) -> Floats:
         """Return Cov[k | z, p] v for one row of log p."""
-        values, known = self._told(log_probabilities[None])
+        values, known = self._log_likelihoods(log_probabilities[None])
         if values[0] == -inf:
             return np.zeros(len(vector))
         found: Floats = known.covariance_times(vector)[0]
@@ -104,7 +104,7 @@ class ProductLikelihood:
         return self.latent(log_probabilities).draw(count, generator)
 
     def latent(self, log_probabilities: Floats) -> LatentCounts:
-        """Return the true counts given p in the form of other readings: the slow twin, rebuilt for each p."""
+        """Return the true counts given p in the form of other solutions: slow, rebuilt for each p."""
         width, slopes = self.base.shape[1], np.where(log_probabilities == -inf, 0.0, log_probabilities)
         gone = log_probabilities == -inf
 

@@ -34,7 +34,7 @@ _STEP = 1e-5  # of central differences
 class Cells:
     """A program on the columns of a table: log probabilities of its cells for rows of parameters without ends.
 
-    `laws` has the prior of every parameter, `names` their names. Where `given` names columns, `log_of` gives log
+    `priors` has the prior of every parameter, `names` their names. Where `given` names columns, `log_of` gives log
     P(cell | its levels of these), and their shares are integrated out. `shown` turns rows of parameters into rows of
     what is shown, by `shown_names`. `pull` is the derivative: rows of parameters and of expected counts give J'
     expected; where it is left out it is computed by differences.
@@ -50,7 +50,7 @@ class Cells:
     shown: Callable[[Floats], Floats] | None = None
     unit: str = "parameter"
     spreads: tuple[int, ...] = ()
-    """The places of logarithms of spreads, which are learnt from effects in units of them."""
+    """The indices of logarithms of spreads, which are learnt from effects in units of them."""
 
     @property
     def dimension(self) -> int:
@@ -151,7 +151,7 @@ def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...
 
 @dataclass(frozen=True)
 class AskedProgram:
-    """What makes a program of keys, and how a form asks for them; see `models.asked.Asked`."""
+    """What makes a program of keys, and how a form asks for them; see `mechanism.Asked`."""
 
     make: Callable[..., Program]
     title: str = ""

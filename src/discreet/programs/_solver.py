@@ -61,7 +61,7 @@ class CellModelsSolver(Solver):
         return solve_target(problem.model, target, target.likelihood.method, allowed=self.values_allowed([problem]))
 
     def solve_many(self, problems: Sequence[Problem[ModelledTable]]) -> list[ModelSolution]:
-        """Return readings by a tenth of the draws, which no chains follow."""
+        """Return solutions by a tenth of the draws, which no chains follow."""
         found = []
         for problem in problems:
             target = self.target(problem)

@@ -1,4 +1,4 @@
-"""The target of a program's reading: prior times likelihood, for rows of unconstrained parameters; also of populations.
+"""The posterior density of a program, prior times likelihood, for rows of unconstrained parameters; and of populations.
 
 log p(theta | release) = log prior(theta) + log P(release | p(theta)) up to a constant, and its derivative is that of
 the prior plus J' E[k | release, p(theta)]. Likelihoods of several populations add up. Parameters that are exchangeable
@@ -31,8 +31,8 @@ class ProgramTarget:
     def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return log densities of rows of parameters, and their derivatives."""
         value, slope = self.cells.log_prior(theta)
-        told, pulled = self.told(theta)
-        return value + told, slope + pulled
+        log_likelihood, pulled = self.log_likelihood_and_score(theta)
+        return value + log_likelihood, slope + pulled
 
     @property
     def populations(self) -> tuple[str, ...]:
@@ -56,11 +56,11 @@ class ProgramTarget:
         """Return log P(release | parameters) alone."""
         return self.likelihood.values(self.cells.log_of(theta))
 
-    def told(self, theta: Floats) -> tuple[Floats, Floats]:
+    def log_likelihood_and_score(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return log P(release | parameters), and its derivative."""
         logs = self.cells.log_of(theta)
-        told, expected = self.likelihood.unchecked(logs)
-        return told, self.cells.pull_back(theta, expected)
+        log_likelihood, expected = self.likelihood.unchecked(logs)
+        return log_likelihood, self.cells.pull_back(theta, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +86,13 @@ class PopulationLayout:
 
     @cached_property
     def _indices(self) -> tuple[list[int], list[int]]:
-        """Return the program's places of shared parameters, and of exchangeable ones."""
+        """Return the program's indices of shared parameters, and of exchangeable ones."""
         names = self.one.names
         moving = [names.index(name) for name in self.exchangeable]
         return [index for index in range(len(names)) if index not in moving], moving
 
     def _starts(self) -> list[tuple[int, int]]:
-        """Return every exchangeable parameter's place in the program, and where its mean stands here."""
+        """Return every exchangeable parameter's index in the program, and where its mean stands here."""
         shared, moving = self._indices
         return [(index, len(shared) + k * (len(self.populations) + 2)) for k, index in enumerate(moving)]
 
@@ -160,7 +160,7 @@ class Populations:
         return any(part.is_rough for part in self.parts.values())
 
     def expected(self, theta: Floats) -> Floats | None:
-        """Return nothing: each population has counts of its own."""
+        """Return nothing: each population has separate counts."""
         return None
 
     @cached_property
@@ -182,16 +182,16 @@ class Populations:
         parts = enumerate(self.parts.values())
         return np.asarray(sum(part.log_likelihoods(self.layout.own(theta, number)) for number, part in parts))
 
-    def told(self, theta: Floats) -> tuple[Floats, Floats]:
+    def log_likelihood_and_score(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return the sum of all log likelihoods, and its derivative."""
         value, slope = np.zeros(len(theta)), np.zeros_like(theta)
         for number, part in enumerate(self.parts.values()):
-            told, pulled = part.told(self.layout.own(theta, number))
-            value, slope = value + told, slope + self.layout.pull_back(theta, pulled, number)
+            log_likelihood, pulled = part.log_likelihood_and_score(self.layout.own(theta, number))
+            value, slope = value + log_likelihood, slope + self.layout.pull_back(theta, pulled, number)
         return value, slope
 
     def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return log densities of rows of parameters, and their derivatives."""
         value, slope = self.cells.log_prior(theta)
-        told, pulled = self.told(theta)
-        return value + told, slope + pulled
+        log_likelihood, pulled = self.log_likelihood_and_score(theta)
+        return value + log_likelihood, slope + pulled

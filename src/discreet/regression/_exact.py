@@ -42,12 +42,12 @@ def _noise(model: LinearRegression, values: Floats, turned: Floats, total: float
     if (prior := model.noise_prior) is None:
         return np.array([model.typical_variance]), np.ones(1)
     a, c, f = float(prior.shape), float(prior.scale), max(0.0, (size - model.dimension) / 2)
-    told = np.where(values > 0, np.square(turned) / np.where(values > 0, values, 1.0), 0.0)
-    rest = max(0.0, total - float(told.sum())) if f else 0.0
+    explained = np.where(values > 0, np.square(turned) / np.where(values > 0, values, 1.0), 0.0)
+    rest = max(0.0, total - float(explained.sum())) if f else 0.0
     guess = np.log((c + rest / 2) / (a + f))
     logs = guess + np.linspace(-_REACH, _REACH, _NODES) / np.sqrt(a + f)
     variances = np.exp(logs)
     firm = values + variances[:, None] * float(model.prior_precision)
-    left = told.sum() - (np.square(turned) / firm).sum(axis=1)
+    left = explained.sum() - (np.square(turned) / firm).sum(axis=1)
     heights = -(a + f) * logs - (c + (rest + left) / 2) / variances - np.log(firm).sum(axis=1) / 2
     return variances, np.exp(heights - logsumexp(heights))

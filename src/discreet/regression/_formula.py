@@ -1,4 +1,4 @@
-"""How a study asks for a regression: by a formula such as `income ~ age + education` over declared columns.
+"""Formulas of linear regressions over declared columns, such as `income ~ age + education`.
 
 A column of numbers has declared bounds, a column of categories has declared levels. The target is a number. `a:b` is an
 interaction, `a*b` stands for a + b + a:b, `a^2` or `I(a^2)` is a power, and `y ~ 1` has an intercept alone. Nothing of

@@ -12,8 +12,8 @@ y'y - b'(A + s l I)^-1 b is about what the coefficients' posterior mean leaves o
 is made of standard normal numbers (`structure.Generator`), so no density of it is needed but for further releases of
 the same records.
 
-A reader's own records (`models.informed`) add their moments to A, b and y'y wherever the coefficients are concerned, so
-L is then the chance of b given A and own records, and sigma^2 has one degree of freedom more for each of them.
+A reader's own records (`InformedRegression`) add their moments to A, b and y'y wherever the coefficients are concerned,
+so L is then the chance of b given A and own records, and sigma^2 has one degree of freedom more for each of them.
 """
 
 from dataclasses import dataclass
@@ -152,7 +152,7 @@ class MomentTarget:
         return np.full(moments.products.shape[:-1], float(self.size)) if known else moments.total
 
     def _is_above(self, moments: Moments, bound: float) -> NDArray[np.bool_]:
-        """Tell where all eigenvalues of the same matrix as in `_negative` are above a bound, by elimination."""
+        """Return where all eigenvalues of the same matrix as in `_negative` are above a bound, by elimination."""
         d = self.model.dimension
         explained = eliminated(moments.squares * d - bound * np.eye(d), moments.products * np.sqrt(d))[1]
         return np.asarray(explained < moments.total - bound)

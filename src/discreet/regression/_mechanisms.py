@@ -13,7 +13,7 @@ The moments of a regression as quantities: how far one record moves sums of prod
 
 BoxMoments: noise in the shape of one person's influence on the moments of a regression.
 
-Replacing one record changes each of the D released numbers by at most G (`models.moments`), so a person's influence
+Replacing one record changes each of the D released numbers by at most G (`MomentLayout`), so a person's influence
 lies in a cube, whose norm is max_j |u_j| / G. The output z = s + u has noise u on all of Z^D with
 
     P(u) = e^(-epsilon max_j |u_j| / G) / Z,   Z = sum_j h_j q^j / (1 - q)^D,   q = e^(-epsilon / G),
@@ -25,7 +25,7 @@ costs what one Laplace number costs, whatever D is: that is the distribution of 
 
 LaplaceMoments: independent two-sided geometric noise on every moment, for comparison.
 
-Replacing one record changes each of the D released numbers by at most G (`models.moments`), so their l1 sensitivity is
+Replacing one record changes each of the D released numbers by at most G (`MomentLayout`), so their l1 sensitivity is
 at most D G and
 
     P(z | s) = prod_j tanh(r/2) e^(-r |z_j - s_j|),   r = epsilon / (D G),
@@ -41,7 +41,7 @@ X'X counts with its Frobenius norm, and y'y (if the noise of the model is unknow
     ||xx' - x'x''||_F^2 + ||x y - x' y'||^2 + 3/2 (y^2 - y'^2)^2 <= 9/2
 
 (`docs/mechanisms/gaussian-moments.md`), with or without y'y. What is published is the rounding of numbers with real
-Gaussian noise, so that the exact curve of a Gaussian holds (`certificates.gaussian_curve`), with m^2 = 9/(2 v), and
+Gaussian noise, so that the exact curve of a Gaussian holds (`privacy._gaussian_curve`), with m^2 = 9/(2 v), and
 zCDP with rho = m^2 / 2. The records are whole numbers before they are multiplied: no rounding is to be paid for.
 """
 
@@ -263,7 +263,7 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
         return curve_variance(self.quantities.squared_distance, self.epsilon, delta)
 
     def suffices(self, variance: Fraction, delta: Fraction) -> bool:
-        """Tell, with certainty, whether a variance gives the stated epsilon at this delta."""
+        """Return, with certainty, whether a variance gives the stated epsilon at this delta."""
         return curve_gives(self.quantities.squared_distance / variance, self.epsilon, delta)
 
     @cached_property
@@ -293,7 +293,7 @@ class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
 Form = tuple[tuple[int, Fraction], ...]
 """A factor as a sum of coordinates of v."""
 
-_PROBES = 32  # records with values between the bounds whose products a referee looks at
+_PROBES = 32  # records with values between the bounds whose products an enumeration compares
 _GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo one, fall nowhere in particular
 
 

@@ -1,6 +1,6 @@
 """Bayesian linear regression on records with public bounds.
 
-In the public units of `models.moments`, where ||x|| <= 1 and |y| <= 1,
+In the public units of `regression._moments`, where ||x|| <= 1 and |y| <= 1,
 
     y = x'w + e,   e ~ N(0, sigma^2),   w ~ N(0, I / prior_precision),
 
@@ -67,15 +67,15 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     `features` are names of numeric columns, or a `Column` with declared levels. `bounds` gives each numeric column its
     public range, which never comes from the data; values outside are clipped. `missing` gives, by name, the number that
     replaces a missing value of each of them, or "middle" for the middle of its range; "middle" alone says so for all.
-    It must be declared, because every record counts and a gap becomes that number. Bounds that are dates, such as
-    ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01. `prior_precision`,
-    `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in [-1, 1]. `noise` is
-    the standard deviation sigma if it is known, or an InverseGamma prior for the variance. `norm_bound` B limits ||w||;
-    only `BallDraw` needs it, and only there is the prior truncated at B. A `prior_precision` of None means that none is
-    declared, which is read as 1. Without an `intercept` the line goes through the middle of all bounds, which is the
-    origin only if they are symmetric around zero. `grid` is the number M of steps from 0 to a bound. `terms` are
-    products of features, by name: ('a', 'a') is a square, ('a', 'b') an interaction; all parts of a product must be
-    included too.
+    It must be declared, because every record counts and a missing value becomes that number. Bounds that are dates,
+    such as ('2026-01-01', '2026-12-31'), declare a column of dates, whose numbers are days from 1970-01-01.
+    `prior_precision`, `norm_bound` and `noise` are in public units: each coordinate in [-1, 1]/sqrt(d), the target in
+    [-1, 1]. `noise` is the standard deviation sigma if it is known, or an InverseGamma prior for the variance.
+    `norm_bound` B limits ||w||; only `BallDraw` needs it, and only there is the prior truncated at B. A
+    `prior_precision` of None means that none is declared, which is read as 1. Without an `intercept` the line goes
+    through the middle of all bounds, which is the origin only if they are symmetric around zero. `grid` is the number M
+    of steps from 0 to a bound. `terms` are products of features, by name: ('a', 'a') is a square, ('a', 'b') an
+    interaction; all parts of a product must be included too.
 
     >>> bounds = {"a": (0, 10), "b": (-1, 1), "y": (0, 100)}
     >>> model = LinearRegression("y", ["a", "b"], bounds, noise="0.2", missing={"a": 2, "b": 0, "y": 50})
@@ -237,13 +237,13 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         sums, records = sum_moments(data, self.layout.plan)
         return Statistics(self, sums * self.layout.weights, records)
 
-    def rehearse(self, made_up: object) -> Wholes:
+    def rehearse(self, simulated: object) -> Wholes:
         """Return the moments of simulated records as plain numbers, for `simulate`. Never give it real records."""
-        sums, _ = sum_moments(made_up, self.layout.plan)
+        sums, _ = sum_moments(simulated, self.layout.plan)
         return sums * self.layout.weights
 
     def contributions(self, most: int) -> tuple[Wholes, bool]:
-        """Return what a record with numbers at their bounds or middles adds to the moments, at most so many rows.
+        """Return what a record with numbers at their bounds or middles adds to the moments, at most this many rows.
 
         These are never all records, but products are largest at bounds.
         """
@@ -280,14 +280,14 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
         if prior is None:
             return self._changed(prior_precision=Fraction(1), is_prior_declared=False)
         target = self.ranges[self.target]
-        told = ReaderPrior.of(prior, self.noise, (target.high - target.low) / 2)
-        precision = self.prior_precision if told.precision is None else told.precision
-        noise = self.noise if told.noise is None else told.noise
+        given = ReaderPrior.of(prior, self.noise, (target.high - target.low) / 2)
+        precision = self.prior_precision if given.precision is None else given.precision
+        noise = self.noise if given.noise is None else given.noise
         return self._changed(prior_precision=precision, noise=noise, is_prior_declared=True)
 
     @property
     def own(self) -> tuple[Moments, int] | None:
-        """Return the moments and the number of a reader's own records, if there are any: see `models.informed`."""
+        """Return the moments and the number of a reader's own records, if there are any: see `InformedRegression`."""
         return None
 
     def informed_by(self, own: object) -> "Informed":

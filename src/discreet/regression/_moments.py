@@ -68,7 +68,7 @@ class MomentLayout:
 
     @cached_property
     def _shapes(self) -> tuple[Shape, ...]:
-        """Return what each factor is a product of; that of the constant stands last, at place -1."""
+        """Return what each factor is a product of; that of the constant stands last, at index -1."""
         return tuple(Shape.of(factor) for factor in (*self._factors, None))
 
     @cached_property
@@ -89,7 +89,7 @@ class MomentLayout:
     def product(self, first: int, second: int) -> tuple[int, int] | None:
         """Return as which released number the product of two factors is known; None if it is the same in all records.
 
-        Factors are named by their places in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
+        Factors are named by their indices in the plan, CONSTANT for M. What cannot vary is 0, but for M times M.
         """
         low, high = sorted((first, second))
         shape = self._shapes[low].times(self._shapes[high])

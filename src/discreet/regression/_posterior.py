@@ -1,6 +1,6 @@
 """The noise-aware posterior of a regression: its coefficients in the units of the table.
 
-A reading holds weighted draws of the true moments behind the releases; given these, coefficients are Gaussian, so each
+A solution holds weighted draws of the true moments behind the releases; given these, coefficients are Gaussian, so each
 is a mixture of normal distributions. A coefficient alone says little about how much a feature matters, because it
 depends on the feature's units. Pictures therefore show effects: the change in the target when the feature goes from one
 of its bounds to the other, or from the reference level to another.
@@ -157,7 +157,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
 
     @cached_property
     def information(self) -> float:
-        """Return about how many nats the release tells: KL(closest Gaussian || prior) of the scaled coefficients."""
+        """Return the information gained, in nats: KL(closest Gaussian || prior) of the scaled coefficients."""
         weights = self.solution.draw(_KEPT, np.random.default_rng(0))[0]
         precision, mean = float(self.model.prior_precision), weights.mean(axis=0)
         spread = precision * np.atleast_2d(np.cov(weights.T))
@@ -260,7 +260,7 @@ class RegressionPosterior(Posterior[LinearRegression], shows=MomentSolution):
 
     @property
     def effective_size(self) -> float:
-        """Return how many independent draws the reading is worth, for the worst of all coefficients and sigma."""
+        """Return the effective number of independent draws, for the worst of all coefficients and sigma."""
         return self.solution.effective_size
 
     @cached_property

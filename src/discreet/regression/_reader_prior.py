@@ -1,4 +1,4 @@
-"""Read a regression under the reader's own model: the same records, another prior."""
+"""Inference of a regression under the reader's model: the same records, another prior."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ def read_regression(*releases: Release, model: LinearRegression | None = None, s
     """Return the noise-aware posterior given one release of noisy moments, or several of the same records.
 
     `model` replaces the declared prior by the reader's own; its columns, bounds and grid must be the same. `seed` makes
-    the reading repeatable; no secret is involved. `infer` is the same, under the declared prior.
+    the result repeatable; no secret is involved. `infer` is the same, under the declared prior.
     """
     problem = replace(Problem.of(releases), seed=seed)
     if (why := MomentsSolver().unsuited(problem)) is not None:

@@ -19,7 +19,7 @@ _MOST_NOISE = 0.4  # the largest sigma that is drawn from a prior, in half range
 
 
 def simulated_line(model: LinearRegression, size: int, generator: np.random.Generator) -> Simulated:
-    """Return moments of so many simulated records, and their coefficients in the units of the table."""
+    """Return moments of this many simulated records, and their coefficients in the units of the table."""
     w = generator.standard_normal(model.dimension) / np.sqrt(float(model.prior_precision))
     sigma = _noise(model, generator)
     room = min(_ROOM, max(_LEAST_ROOM, 1 - 2 * sigma))

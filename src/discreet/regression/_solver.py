@@ -1,9 +1,9 @@
 """Regressions from noisy moments: weighted draws of the noise or, where too few of them count, tempering.
 
 Noise is drawn and subtracted from the release; what remains are candidates for the true moments, each weighted by its
-likelihood under the model (`reading.moments`). Where the noise is small compared with the moments, nearly all of them
-count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth), particles in the noise's
-own coordinates are tempered (`reading.tempering`).
+likelihood under the model (`regression._likelihood`). Where the noise is small compared with the moments, nearly all of
+them count. Where the weights collapse (Pareto k-hat above .7, or fewer than 1,000 draws' worth), particles in the
+noise's own coordinates are tempered (`inference._tempering`).
 """
 
 import warnings
@@ -72,7 +72,7 @@ class MomentsSolver(Solver):
         return CostEstimate(what, operations, numbers, _SHARE_OF_MANY)
 
     def solve(self, problem: Problem) -> MomentSolution:
-        """Return draws of the true moments; the same problem always gives the same reading."""
+        """Return draws of the true moments; the same problem always gives the same solution."""
         target = MomentTarget(problem.model, problem.size, problem.measurements)
         generator = np.random.default_rng(problem.seed)
         solution = weighed(target, generator) or tempered(target, generator, problem)
@@ -86,7 +86,7 @@ class MomentsSolver(Solver):
         return solution
 
     def solve_many(self, problems: Sequence[Problem]) -> list[MomentSolution]:
-        """Return readings by a quarter of the draws; where too few of them count, as one release is read."""
+        """Return solutions by a quarter of the draws; where too few of them count, as one release is read."""
         found = []
         for problem in problems:
             target = MomentTarget(problem.model, problem.size, problem.measurements)

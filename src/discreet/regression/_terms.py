@@ -3,7 +3,7 @@
 A term is a product of columns, written as their names: ("age", "age") is a square, ("age", "ward") an interaction. In
 public units u in [-1, 1] it is a product of Chebyshev polynomials T_k(u) and of indicators, made a whole number of its
 own for each record (`records.moments`), so its bounds are known: [-1, 1], or [0, 1] for indicators alone. Products of
-centred columns hang together less than products of the columns themselves, so that noise does less harm. Whoever reads
+centred columns are less correlated than products of the columns themselves, so that noise does less harm. Whoever reads
 them wants the latter: T_k((v - m) / h) is a polynomial in v, whose lower powers belong to the lower terms. So every
 part of a term must be in the model too (marginality).
 """
@@ -21,12 +21,12 @@ from discreet._core.errors import DeclarationError
 from discreet.records import Bounds, Column, Factor, Indicator, Measure, Term, measure_of
 
 MOST_FACTORS = 4
-"""Of so many columns, a column to a power counted as often, a term may be made."""
+"""Of this many columns, a column to a power counted as often, a term may be made."""
 
 Names = tuple[str, ...]
 
 Kind = tuple[frozenset[frozenset[tuple[str, int]]], frozenset[tuple[str, int]]]
-"""What tells a product of two factors from others: the powers of either, and all levels."""
+"""The identity of a product of two factors: the powers of either, and all levels."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Shape:
         )
 
     def times(self, other: "Shape") -> Kind | None:
-        """Return what tells the product from others, or None if it is 0 in every record: two levels of one column."""
+        """Return the identity of the product, or None if it is 0 in every record: two levels of one column."""
         levels = self.levels | other.levels
         is_possible = len({name for name, _ in levels}) == len(levels)
         return (frozenset({self.powers, other.powers}), levels) if is_possible else None

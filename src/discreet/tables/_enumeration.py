@@ -24,7 +24,7 @@ class EnumerationSolver(Solver):
         cells, most = len(problem.model.cells), most_tables(len(problem.model.cells))
         if number_of_tables(problem.size, cells, most) > most:
             return (
-                f"the likelihood does not factor over cells, so a reading goes through all tables of {problem.size} "
+                f"the likelihood does not factor over cells, so inference goes through all tables of {problem.size} "
                 f"records in {cells} cells, and at most {most} can be listed: ask for fewer cells or records, or "
                 "publish noisy counts, which can be read at any size"
             )

@@ -1,7 +1,7 @@
 """Distributions of groups of cells: where the answers about a table come from, each group by itself or all together.
 
 The posterior of a table needs nothing from its distributions beyond this interface, so every question is implemented
-once and answered either from its own noisy sums or from one joint reading.
+once and answered either from its own noisy sums or from one joint posterior.
 """
 
 from abc import ABC, abstractmethod
@@ -66,13 +66,16 @@ class GroupDistributions(ABC):
 class JointPosterior(GroupDistributions):
     """All cells are read together, under one prior or several of different strength, weighted by their evidence.
 
-    `kind` is `Share` if intervals of shares are opened; `weighed` has the posterior probability of each strength with
-    any weight, and its reading.
+    `mixture_type` is `Share` if intervals of shares are opened; `weighed` has the posterior probability of each
+    strength with any weight, and its solution.
     """
 
-    def __init__(self, solutions: Sequence[TableSolution], kind: type[BetaMixture] = BetaMixture) -> None:
-        self.log_evidences, self.kind = np.array([solution.log_evidence for solution in solutions]), kind
-        self.are_opened = kind is Share
+    def __init__(self, solutions: Sequence[TableSolution], mixture_type: type[BetaMixture] = BetaMixture) -> None:
+        self.log_evidences, self.mixture_type = (
+            np.array([solution.log_evidence for solution in solutions]),
+            mixture_type,
+        )
+        self.are_opened = mixture_type is Share
         self.probabilities = np.exp(self.log_evidences - logsumexp(self.log_evidences))
         believed = self.log_evidences > self.log_evidences.max() - _NATS
         self.solutions = tuple(solution for solution, kept in zip(solutions, believed, strict=True) if kept)
@@ -91,7 +94,7 @@ class JointPosterior(GroupDistributions):
             inside = alpha[indices].sum() + sums
             parts.append((share * weights, inside, alpha.sum() + solution.counts.total - inside))
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return self.kind(weights, a, b, weight_error=self.weight_error, draws=self.draws)
+        return self.mixture_type(weights, a, b, weight_error=self.weight_error, draws=self.draws)
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
@@ -121,7 +124,7 @@ class JointPosterior(GroupDistributions):
         lost, drawn = [each.lost for each in found], [each.draws for each in found if each.draws is not None]
         known = [each for each in lost if each is not None]
         off = None if self.weight_error is None or len(known) < len(lost) else self.weight_error + max(known)
-        return self.kind(weights, a, b, weight_error=off, draws=min(drawn, default=None))
+        return self.mixture_type(weights, a, b, weight_error=off, draws=min(drawn, default=None))
 
     def count(self, indices: Counts) -> CountDistribution:
         """Return the distribution of the group's true count."""
@@ -172,8 +175,8 @@ class GroupwiseDistributions(GroupDistributions):
         """Return the distributions of single cells, computed together where cells are alike."""
         if (found := self._sums.cells(np.asarray(indices, dtype=np.int64))) is None:
             return super().cells(indices)
-        first, weights, kinds = found
-        return MixtureBatch([BetaRows.of(weights, 1.0 + first, self._size + 2.0)], kinds)
+        first, weights, classes = found
+        return MixtureBatch([BetaRows.of(weights, 1.0 + first, self._size + 2.0)], classes)
 
     def between(self, one: Counts, two: Counts) -> Share:
         """Return the distribution of the share that one group has of two, from three sums."""

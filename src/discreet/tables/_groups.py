@@ -256,7 +256,7 @@ def _windows(measurements: Sequence[Measurement], size: int) -> Counts:
 
 
 def _work(widths: Counts, points: int) -> CostEstimate:
-    """Return the work of evaluating all groups, two windows of so many counts each, at so many pairs (mu, kappa).
+    """Return the work of evaluating all groups, two windows of this many counts each, at this many pairs (mu, kappa).
 
     Each evaluation is one convolution per group, term by term, and transforms of the sizes of all groups.
     """

@@ -1,11 +1,11 @@
-"""Own sums: what is asked about groups of cells is read from the noisy sums of these groups alone.
+"""Groupwise inference: the posterior of a group of cells from its noisy total alone.
 
 Events split the cells into p parts. If cell noise is a product, or a product conditioned on summing to zero, then so is
 the noise of the parts' sums, with the kernel folded c times for c cells (`Noise.marginal`): adding up the product over
 all rows with the same sums leaves a product, and the condition stays. So the collapsed release is a noisy table of p
 cells with a known total, and it is read as one, under Dirichlet(1, ..., 1) on the parts.
 
-Given theta, the parts' noisy sums depend on it through the shares of the parts only. So the reading is the exact
+Given theta, the parts' noisy sums depend on it through the shares of the parts only. So this is the exact
 posterior given these sums whatever theta is inside the parts, and how often an interval of a share covers it depends
 on the number of records, the noise, the number of cells and that share alone: no table is worse than another.
 
@@ -13,7 +13,7 @@ Drawn probabilities add up within parts in the same way: those of Dirichlet(alph
 and k. Other evidence is summed out table by table if there are at most ten cells, every split inside a part being as
 likely as any other.
 
-The own sums of all single cells at once: cells of one block are alike, so one distribution of noise serves all of them.
+All single cells are inferred at once: cells of one block are alike, so one distribution of noise serves all of them.
 """
 
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ from discreet.tables._solver import TablesSolver
 
 
 def own_cells(problem: Problem[Categories], indices: Counts | None = None) -> tuple[Counts, Floats, Counts] | None:
-    """Return the first count of the window of each cell (or of some), the probabilities in it, and the kind of each.
+    """Return the first count of the window of each cell (or of some), the probabilities in it, and the class of each.
 
     Each is read from its own noisy count and from the sum of all others, as `GroupwiseInference` reads one group. Cells
-    with the same noisy counts are of one kind, which is read once. Nothing is returned where the noise of cells is not
+    with the same noisy counts are of one class, which is read once. Nothing is returned where the noise of cells is not
     alike, or where nothing but noisy counts of all cells would do.
     """
     cells = len(problem.model.cells)
@@ -53,12 +53,12 @@ def own_cells(problem: Problem[Categories], indices: Counts | None = None) -> tu
     values = np.empty((cells, len(summed)), dtype=np.int64)
     for number, measurement in enumerate(problem.measurements):
         values[measurement.of.single_cells, number] = measurement.values
-    different, kinds = np.unique(values[wanted], axis=0, return_inverse=True)
+    different, classes = np.unique(values[wanted], axis=0, return_inverse=True)
     rests = values.sum(axis=0) - different
     pairs = [np.stack(pair, axis=1) for pair in zip(different.T, rests.T, strict=True)]
     first, weights = pairs_through(list(zip(pairs, (each.noise for each in summed), strict=True)), problem.size)
-    kinds = kinds.ravel()
-    return first[kinds], weights[kinds], kinds
+    classes = classes.ravel()
+    return first[classes], weights[classes], classes
 
 
 def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts, Floats]:
@@ -78,26 +78,26 @@ def pairs_through(noisy: list[tuple[Counts, Noise]], total: int) -> tuple[Counts
 
 MOST_LISTED_CELLS = 10
 """The most cells for which evidence that is not a product over cells is summed out table by table."""
-_KEPT = 256  # partitions whose reading is remembered
+_KEPT = 256  # partitions whose solution is remembered
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The true counts behind some parts: part j holds the counts at `places[j]`, and its prior parameter is 1."""
+    """The true counts behind some parts: part j holds the counts at `indices[j]`, and its prior parameter is 1."""
 
     counts: JointCounts
     indices: tuple[Counts, ...]
 
 
 class GroupwiseInference:
-    """Reads groups of cells of a problem from their own noisy sums; `refusal` says where there are none."""
+    """Posteriors of groups of cells from their noisy totals; `refusal` says why there are none."""
 
     def __init__(self, problem: Problem[Categories]) -> None:
         self._problem, self._known = problem, dict[tuple[bytes, ...], Parts]()
 
     @cached_property
     def refusal(self) -> str | None:
-        """Return why groups have no distribution of their own, or None if they have."""
+        """Return why groups have no distribution by themselves, or None if they have."""
         if any(each.is_margin for each in self._problem.observed):
             return "releases of different tables can only be read together, not sum by sum"
         cells = len(self._problem.model.cells)
@@ -105,7 +105,7 @@ class GroupwiseInference:
         if all(_collapsed(each, labels) is not None for each in self._problem.observed) or self._is_listed:
             return None
         return (
-            "the likelihood does not factor over cells, so sums of cells have no distribution of their own, and the "
+            "the likelihood does not factor over cells, so sums of cells have no separate distribution, and the "
             f"tables of more than {MOST_LISTED_CELLS} cells are not listed"
         )
 
@@ -124,7 +124,7 @@ class GroupwiseInference:
         return self._known[key]
 
     def cells(self, indices: Counts) -> tuple[Counts, Floats, Counts] | None:
-        """Return windows of counts of single cells, their probabilities and kinds, if noise is alike; else None."""
+        """Return windows of counts of single cells, their probabilities and classes, if noise is alike; else None."""
         return own_cells(self._problem, indices)
 
     def _read(self, groups: Sequence[Counts]) -> Parts:
@@ -159,13 +159,13 @@ class GroupwiseInference:
 
 @dataclass(frozen=True, eq=False)
 class _Collapsed(Observed):
-    """One output, collapsed to parts: what it tells about their counts."""
+    """One output, collapsed to parts: its evidence about their counts."""
 
-    told: Evidence
+    collapsed: Evidence
 
     @cached_property
     def evidence(self) -> Evidence:
-        return self.told
+        return self.collapsed
 
     @property
     def likelihood_refusal(self) -> str:
@@ -197,14 +197,14 @@ def collapsed_problem(problem: Problem[Categories], model: Categories, labels: C
 
 def _collapsed(observed: Observed, labels: Counts) -> Observed | None:
     """Return an output about the parts' counts; None if their likelihood is not a product."""
-    told: Evidence | None = None
+    collapsed: Evidence | None = None
     if (draw := observed.draw) is not None:
         if len(draw.rows) == 1 and coarse(draw.rows) is None:
-            told = _SummedDraw(draw.cell, draw.drawer, _summed_rows(draw.rows[0], labels))
+            collapsed = _SummedDraw(draw.cell, draw.drawer, _summed_rows(draw.rows[0], labels))
     elif observed.measurements:
         summed = [_summed(each, labels) for each in observed.measurements]
-        told = None if None in summed else tuple(each for each in summed if each is not None)
-    return None if told is None else _Collapsed(observed.mechanism, observed.output, observed.label, told)
+        collapsed = None if None in summed else tuple(each for each in summed if each is not None)
+    return None if collapsed is None else _Collapsed(observed.mechanism, observed.output, observed.label, collapsed)
 
 
 def summed_measurements(problem: Problem, labels: Counts) -> tuple[Measurement, ...] | None:

@@ -1,7 +1,8 @@
 """The noise-aware posterior of a table: the probability of each cell, exactly, with its interval.
 
 theta | z is the mixture sum_k P(k | z) Dirichlet(alpha + k) over the true counts k, so each cell is a mixture of Betas.
-Where no prior was declared, `laws` answers every question from its own noisy sums; of two cells these are the table.
+Where no prior was declared, `distributions` answers every question from its noisy total; of two cells these are the
+table.
 """
 
 from abc import abstractmethod
@@ -44,7 +45,9 @@ class TablePosterior(EventPosterior[Categories]):
         self._known_rows: dict[tuple[float, float], tuple[Row, ...]] = {}
         self.joint = JointPosterior(solutions)
         self.solutions = self.joint.solutions
-        self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {1.0}  # the table is its own sums
+        self.is_uniform_pair = len(model.cells) == 2 and set(model.prior) == {
+            1.0
+        }  # the joint posterior is the groupwise one
         plain = (
             self.joint
             if model.is_prior_declared
@@ -57,10 +60,10 @@ class TablePosterior(EventPosterior[Categories]):
     @property
     @abstractmethod
     def groupwise_distributions(self) -> GroupDistributions | None:
-        """Return the distributions from own sums, whatever the prior; None where sums have none."""
+        """Return the groupwise distributions, whatever the prior; None where there are none."""
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
-        """Return one row for each cell, named by its event: means add up to 1, and each interval is the cell's own."""
+        """Return one row for each cell, named by its event: means add up to 1, intervals are of each cell alone."""
         if (outside := tails(level)) not in self._known_rows:  # tables, pictures and statements ask for the same
             self._known_rows[outside] = self.some_rows(range(len(self.model.cells)), level)
         return self._known_rows[outside]
@@ -131,7 +134,7 @@ class TablePosterior(EventPosterior[Categories]):
 
     @property
     def information(self) -> float:
-        """Return about how many nats the release tells: KL(closest Dirichlet || prior)."""
+        """Return the information gained, in nats: KL(closest Dirichlet || prior)."""
         return self.closest_dirichlet.divergence_from(Dirichlet(self.mean_prior))
 
     @property

@@ -40,7 +40,7 @@ class MarginPosterior(CategoriesPosterior):
 
     @cached_property
     def groupwise_distributions(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
-        """Return the distributions of own sums of the groups of cells."""
+        """Return the groupwise distributions of the groups of cells."""
         own = self._whole.groupwise_distributions
         return None if own is None else MergedGroups(own, self._groups_of_cells)
 
@@ -55,7 +55,7 @@ class MarginPosterior(CategoriesPosterior):
         return ()
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the levels, without a plug-in reading: their counts were not published."""
+        """Return the levels, without a plug-in estimate: their counts were not published."""
         distributions = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         title = "Probability of each level of " + " and ".join(column.name for column in self.columns)
         return Intervals(title, self._lines(distributions), ())
@@ -77,7 +77,7 @@ class MergedGroups(GroupDistributions):
     """What is known about sets of groups of cells, each set given by the indices of its groups."""
 
     def __init__(self, distributions: GroupDistributions, groups: Sequence[Counts]) -> None:
-        self._laws, self._groups = distributions, tuple(groups)
+        self._distributions, self._groups = distributions, tuple(groups)
         self.are_opened, self.is_groupwise, self.weight_error = (
             distributions.are_opened,
             distributions.is_groupwise,
@@ -88,16 +88,16 @@ class MergedGroups(GroupDistributions):
         return np.concatenate([self._groups[int(index)] for index in indices])
 
     def share(self, indices: Counts) -> BetaMixture:
-        return self._laws.share(self._cells(indices))
+        return self._distributions.share(self._cells(indices))
 
     def between(self, one: Counts, two: Counts) -> BetaMixture:
-        return self._laws.between(self._cells(one), self._cells(two))
+        return self._distributions.between(self._cells(one), self._cells(two))
 
     def count(self, indices: Counts) -> CountDistribution:
-        return self._laws.count(self._cells(indices))
+        return self._distributions.count(self._cells(indices))
 
     def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
-        return self._laws.log_draws([self._cells(group) for group in groups], count, seed)
+        return self._distributions.log_draws([self._cells(group) for group in groups], count, seed)
 
 
 def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:
@@ -111,7 +111,7 @@ def _groups(model: Categories, columns: Sequence[Column]) -> list[Counts]:
 
 
 def _solutions(whole: CategoriesPosterior, model: Categories, groups: Sequence[Counts]) -> list[Any]:
-    """Return the groups read from their own sums, or what all cells read together say of them."""
+    """Return the groupwise posterior of the groups, or that of all cells together."""
     if whole.distributions.is_groupwise:
         labels = np.empty(len(whole.model.cells), dtype=np.int64)
         for number, group in enumerate(groups):

@@ -14,7 +14,7 @@ Discrete Gaussian noise on counts: P(z | k) ~ e^(-|z - k|^2 / (2 v)) on the inte
 
 Replacing one record changes two cells by one, so the squared l2 sensitivity is 2 and both mechanisms are zCDP with
 rho = 1/v (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020 for the integers). Their exact delta(epsilon) is known
-too (`certificates.gaussian_loss`), and the variance v is calibrated to it. Tails are lighter than Laplace's and many
+too (`privacy._gaussian_loss`), and the variance v is calibrated to it. Tails are lighter than Laplace's and many
 releases compose well; for a single histogram `GeometricHistogram` needs far less noise.
 
 `DiscreteGaussianHistogram` keeps the public total: its noise is conditioned to sum to zero. That costs no privacy and
@@ -27,7 +27,7 @@ Replacing one record changes two cells by one each, so the l1 sensitivity is 2 a
     P(z | k) = prod_i tanh(epsilon/4) e^(-epsilon |z_i - k_i| / 2)
 
 is pure epsilon-DP. This is algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016) on one table, with integer noise
-and nothing cut off. The total is not kept, so it tells less than `GeometricHistogram` for the same epsilon.
+and nothing cut off. The total is not kept, so it is less informative than `GeometricHistogram` for the same epsilon.
 """
 
 from dataclasses import dataclass

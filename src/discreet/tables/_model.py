@@ -101,8 +101,8 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         order = sorted(range(len(self.columns)), key=lambda index: self.columns[index].name)
         prior = self.concentration.reshape([len(column.levels) for column in self.columns]).transpose(order).ravel()
         ordered = Categories([self.columns[index] for index in order], prior=tuple(prior.tolist()))
-        told = {name: value for name, value in document_of(ordered).items() if name in ("columns", "prior")}
-        return document_of(self) | (told if self.is_prior_declared else {"columns": told["columns"]})
+        written = {name: value for name, value in document_of(ordered).items() if name in ("columns", "prior")}
+        return document_of(self) | (written if self.is_prior_declared else {"columns": written["columns"]})
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -179,7 +179,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return (self.columns,)
 
     def cell_indices(self, event: object) -> NDArray[np.int64]:
-        """Return the places of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
+        """Return the indices of the cells in an event: a cell, several cells, or text such as 'ward=A, fall=yes'."""
         return places_of(event, self.columns, self.cells)
 
     def posterior(self, counts: ArrayLike) -> Dirichlet:
@@ -227,7 +227,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return Simulated(tuple(chances.tolist()), generator.multinomial(size, chances))
 
     def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
-        """Return the mean and the width of every cell, from exact counts; if no prior was declared, as own sums are."""
+        """Return the mean and the width of every cell, from exact counts; if no prior was declared, groupwise."""
         shapes = self.concentration + statistics
         if self.is_prior_declared:
             low, high = (betaincinv(shapes, shapes.sum() - shapes, tail) for tail in tails(level))
@@ -245,7 +245,7 @@ class Categories(Model["CategoriesPosterior"], kind="Categories"):
         return neighbouring_tables(self.concentration, size, generator)
 
     def are_neighbours(self, size: int, first: Counts, second: Counts) -> bool:
-        """Return whether both are tables of so many records, one of which is in another cell."""
+        """Return whether both are tables of this many records, one of which is in another cell."""
         possible = min(first.min(), second.min()) >= 0 and first.sum() == second.sum() == size
         return bool(possible and np.abs(first - second).sum() == 2)
 

@@ -89,7 +89,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
 
     @cached_property
     def table(self) -> "CategoriesPosterior":
-        """Return the joint reading of all cells, which answers coherently: sums of answers are answers to sums.
+        """Return the joint posterior of all cells, which answers coherently: sums of answers are answers to sums.
 
         Where no prior was declared, its strength was learnt, and intervals for sums of many cells are then too narrow.
         """
@@ -200,7 +200,7 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         return f"All shares were read together, {learnt}."
 
     def intervals(self, level: float = 0.9) -> Intervals:
-        """Return the cells in groups by all columns but the last, beside a careless reading of a single release."""
+        """Return the cells in groups by all columns but the last, beside a plug-in estimate of a single release."""
         *outer, inner = self.model.columns
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"

@@ -1,9 +1,9 @@
-"""Whether a prior outweighs the data: an event read together with all cells, beside its own noisy sum.
+"""Detect prior-data conflict: the joint posterior mean of an event against its groupwise posterior.
 
-    c = |mean of the joint reading - mean of the own sum| / sd of the own sum
+    c = |joint posterior mean - groupwise posterior mean| / groupwise posterior sd
 
 If c exceeds 2, the reader is warned. The absence of a warning proves nothing: a prior that treats cells alike pulls
-each of them a little, and a sum of many cells by more than its noise. Own sums are the cure.
+each of them a little, and a sum of many cells by more than its noise. Groupwise inference is the cure.
 """
 
 import warnings
@@ -22,12 +22,12 @@ from discreet.tables._group_distributions import GroupDistributions
 if TYPE_CHECKING:
     from discreet.tables._joint_posterior import TablePosterior
 
-_MOST = 2.0  # standard deviations of the own sum
+_MOST = 2.0  # groupwise standard deviations
 _SUSPECT = 1.0  # standard deviations beyond which a level is examined closely
 
 
 def outweighed(name: str, mean: float, own: BetaMixture, records: float) -> PriorOutweighsWarning | None:
-    """Return a warning if the mean of a joint reading is far from an event's own sum; `records` weigh the prior."""
+    """Return a warning if the mean of a joint posterior is far from an event's own sum; `records` weigh the prior."""
     if abs(mean - own.mean) <= _MOST * own.sd:
         return None
     return PriorOutweighsWarning(

@@ -2,9 +2,9 @@
 
 Upper bounds on the evidence for priors, from windows alone: the tilted probability of the total is at most 1.
 
-Many strengths of a prior are told apart by their evidence, and most of them have none. A bound is within a few nats,
+Many strengths of a prior are compared by their evidence, and most of them have none. A bound is within a few nats,
 log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
-parameter and noise have the same weights, so each kind of cell is asked once; and the kernel does not know the prior,
+parameter and noise have the same weights, so each class of cells is asked once; and the kernel does not know the prior,
 so its windows are computed once for all strengths.
 """
 
@@ -65,7 +65,7 @@ class _Setting(NamedTuple):
 
 
 class _Bounds:
-    """What was published, by kinds of cells, with what the bounds for all priors have in common."""
+    """What was published, by classes of equal cells, with what the bounds for all priors have in common."""
 
     def __init__(self, problem: Problem) -> None:
         self._measurements, self._size = problem.measurements, problem.size
@@ -80,20 +80,20 @@ class _Bounds:
 
     def log_bound(self, alpha: Floats) -> float:
         """Return a bound for one prior; infinite where none is found."""
-        kinds, own, times = self._kinds(alpha)
+        classes, own, times = self._classes(alpha)
         constant = float(log_prior_constant(alpha.sum(), self._size)) - sum(
             m.noise.log_normaliser for m in self._measurements
         )
         for wider in _WIDER:
-            if (key := (kinds.tobytes(), wider)) not in self._known:
-                self._known[key] = self._setting(self._noisy[kinds], times, wider * self._margin)
+            if (key := (classes.tobytes(), wider)) not in self._known:
+                self._known[key] = self._setting(self._noisy[classes], times, wider * self._margin)
             setting = self._known[key]
             if setting is not None and np.isfinite(inside := self._inside(setting, own, times)):
                 return inside + constant
         return inf
 
-    def _kinds(self, alpha: Floats) -> tuple[Counts, Floats, Counts]:
-        """Return for each kind of cell the number of its noisy counts, its parameter, and how many there are."""
+    def _classes(self, alpha: Floats) -> tuple[Counts, Floats, Counts]:
+        """Return for each class of cells the number of its noisy counts, its parameter, and how many there are."""
         if (alpha == alpha[0]).all():
             return np.arange(len(self._noisy)), np.full(len(self._noisy), alpha[0]), self._times
         pairs, times = np.unique(self._which + 1j * alpha, return_counts=True)
@@ -191,7 +191,7 @@ class _Kernel(Protocol):
 
     is_linear: bool
     log_constant: float
-    kinds: Counts | None  # cells of one kind have the same factor; None where that is not known
+    classes: Counts | None  # cells of one class have the same factor; None where that is not known
     low: Counts
     high: Counts
     reach: float
@@ -212,7 +212,7 @@ def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableSol
         latent = PairCounts(log_kernel, low, high, reach, size)
     else:
         latent = LatentCounts(
-            CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.kinds for kernel in kernels])
+            CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.classes for kernel in kernels])
         )
     constant = float(log_prior_constant(alpha.sum(), size)) + sum(kernel.log_constant for kernel in kernels)
     return TableSolution(problem.model, latent, latent.log_sum + constant, method)
@@ -232,7 +232,7 @@ class MeasuredCells:
         self.low[indices] = self.high[indices] = measurement.values
         self.reach = float(measurement.noise.decay_length.max())
         self.log_constant = -measurement.noise.log_normaliser
-        self.kinds = self.low if len(measurement.noise.blocks) == 1 and len(indices) == cells else None
+        self.classes = self.low if len(measurement.noise.blocks) == 1 and len(indices) == cells else None
 
     def __call__(self, indices: Counts, counts: Counts) -> Floats:
         """Return the log kernel of given cells at given counts."""

@@ -1,15 +1,15 @@
 """TreeLevels: how many records have each level of a tree, under its metric: levels that are close look alike.
 
-Levels hang on each other by edges of declared lengths, as districts hang on their region and what is known to a region
-alone is a level itself. A record that moves from a to b is as far away as the path between them is long. With U_e the
-sum of the noise over all levels behind the edge e,
+Levels are nodes joined by edges of declared lengths: districts are children of their region, and what is known only to
+the region is a level itself. A record that moves from a to b is as far away as the path between them is long. With U_e
+the sum of the noise over all levels behind the edge e,
 
     P(u) = prod_e tanh(r_e/2) e^(-r_e |U_e|),   r_e = epsilon_per_unit length_e,   sum u = 0,
 
 so that ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k') for data sets at ANY distance W, what it costs to carry
 the units of one along the edges to where the other has them, with equality at z = k. For any change of one record it is
 epsilon = epsilon_per_unit times the longest path, and that is what an ordinary ledger is charged. Every sum of levels
-behind an edge has the noise of that edge alone: a region with its districts is told as well as its edge is long.
+behind an edge has the noise of that edge alone: the longer the edge of a region, the less noisy its total.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ MOST_LEVELS = 200
 
 @dataclass(frozen=True)
 class TreeCells(TableCells):
-    """All levels of a tree; `parents` says on which later one each hangs, and `rates` by which rate."""
+    """All levels of a tree; `parents` holds the index of each parent, a later level, and `rates` the edges' rates."""
 
     parents: tuple[int, ...]
     rates: tuple[Fraction, ...]
@@ -42,7 +42,7 @@ class TreeCells(TableCells):
     def changes(self) -> tuple[Counts, ...]:
         """Return one unit that moves between two ends of the tree, one for all pairs with the same rates between them.
 
-        Every path lies inside one between two ends, levels on which nothing hangs or the root, and crosses no other
+        Every path lies inside one between two ends, leaves or the root, and crosses no other
         edges. Paths with the same rates have the same loss.
         """
         ends = sorted(set(range(len(self.parents) + 1)) - set(self.parents) | {len(self.parents)})
@@ -67,8 +67,8 @@ class TreeCells(TableCells):
 class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", version=1):
     """Counts of levels that form a tree, with metric privacy: `epsilon` holds for any change, along the longest path.
 
-    For every level except the last, which is the root, `parents` holds the number of the later level on which it hangs,
-    and `lengths` the length of that edge.
+    For every level except the last, which is the root, `parents` holds the index of its parent, a later level, and
+    `lengths` the length of that edge.
 
     >>> place = Categories("place", levels=("east", "west", "north", "unknown"), outside="unknown")
     >>> table = TreeLevels.per_unit(place, 1000, "0.5", {"east": "north", "west": "north", "north": "unknown"})
@@ -92,7 +92,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         object.__setattr__(self, "lengths", tuple(exact(each, "a length") for each in lengths))
         if len(self.parents) != len(model.cells) - 1:
             raise DeclarationError(
-                f"Every one of the {len(model.cells)} levels except the last, the root, must hang on another."
+                f"Every one of the {len(model.cells)} levels except the last, the root, must have a parent."
             )
         self.metric  # noqa: B018 - which refuses what is no tree
 
@@ -106,7 +106,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         lengths: Mapping[str, Exact] | None = None,
     ) -> "TreeLevels":
         """Return the mechanism with this epsilon for each unit of length; other edges have length 1."""
-        parents, edges = hung(model, hangs_on, lengths or {})
+        parents, edges = tree_parents(model, hangs_on, lengths or {})
         metric = _metric(model, parents, edges)
         return cls(model, size, positive(epsilon_per_unit, "epsilon_per_unit") * metric.diameter, parents, edges)
 
@@ -134,7 +134,7 @@ class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", versio
         yield {} if model == self.model else small
 
 
-def hung(
+def tree_parents(
     model: Categories, hangs_on: Mapping[str, str], lengths: Mapping[str, Exact]
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...]]:
     """Return parents and lengths in the order of the levels; refuse what is no tree, or is in another order."""
@@ -143,16 +143,16 @@ def hung(
     strange = sorted({*hangs_on, *hangs_on.values(), *lengths} - set(levels))
     if strange or len(roots) != 1 or set(lengths) - set(hangs_on):
         wrong = (
-            f"{strange[0]!r} is not a level" if strange else f"{', '.join(map(repr, roots)) or 'none'} hang on nothing"
+            f"{strange[0]!r} is not a level" if strange else f"{', '.join(map(repr, roots)) or 'none'} without a parent"
         )
         raise DeclarationError(
-            f"hangs_on must name, for every level except one (the root), the level on which it hangs, but {wrong}. "
+            f"hangs_on must name, for every level except one (the root), its parent level, but {wrong}. "
             f"Levels are {', '.join(map(repr, levels))}; each length belongs to an edge."
         )
     late = [level for level in levels if level in hangs_on and levels.index(hangs_on[level]) <= levels.index(level)]
     if late:
         raise DeclarationError(
-            f"Declare levels so that each stands before the one on which it hangs, the root last: {late[0]!r} hangs on "
+            f"Declare levels so that each stands before its parent, the root last: the parent of {late[0]!r} is "
             f"{hangs_on[late[0]]!r}, which stands before it."
         )
     found = [levels.index(hangs_on[level]) for level in levels[:-1]]

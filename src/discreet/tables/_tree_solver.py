@@ -1,4 +1,4 @@
-"""Levels that hang on each other as a tree, through noise in the shape of transport: exact, by messages along edges.
+"""Tree-structured levels under tree-metric (earth mover's) Laplace noise: exact, by message passing.
 
 C_e records lie behind the edge e, z_e = C_e + U_e was published, and the U_e are independent. Under a Dirichlet prior
 with parameters a_i a table k weighs prod_i f_i(k_i), f_i(k) = Gamma(k + a_i) / (k! Gamma(a_i)), so the weight of C
@@ -6,7 +6,7 @@ records at a cell and behind it is
 
     M_v(C) = (f_v * prod*_c M_c g_c)(C),   g_c(C) = tanh(r_c/2) e^(-r_c |z_c - C|),
 
-convolutions over all c that hang on v. At the root, where C is the number of records, it is the evidence. The same
+convolutions over the children c of v. At the root, where C is the number of records, it is the evidence. The same
 messages, followed downwards, draw whole tables that are independent of each other. Only positive numbers are added.
 Noise of single cells, published beside, is a factor of f.
 """
@@ -116,7 +116,7 @@ class TreeTablesSolver(Solver):
 
 
 class _Messages:
-    """All messages of a problem: of every cell by itself, and of every cell with what hangs on it."""
+    """All messages of a problem: of every cell by itself, and of every cell with its subtree."""
 
     def __init__(self, problem: Problem[Categories]) -> None:
         self._problem, self._alpha = problem, np.array(problem.model.concentration, dtype=float)
@@ -131,8 +131,8 @@ class _Messages:
         self.children: list[list[int]] = [[] for _ in self._alpha]
         for index, parent in enumerate(self.parents):
             self.children[parent].append(index)
-        self.behind: dict[int, _ScaledWeights] = {}  # M_c g_c of every cell that hangs on another
-        self.steps: dict[int, list[_ScaledWeights]] = {}  # of every cell: f, then f with one more of what hangs on it
+        self.behind: dict[int, _ScaledWeights] = {}  # M_c g_c of every cell that has a parent
+        self.steps: dict[int, list[_ScaledWeights]] = {}  # of every cell: f, then f with one more child
         for index in range(len(self._alpha)):
             self._gather(index)
         size, last = problem.size, self.steps[len(self._alpha) - 1][-1]
@@ -142,13 +142,13 @@ class _Messages:
         self.log_evidence = log(float(last.at(np.array([size]))[0])) + last.log_scale + constant
 
     def _gather(self, index: int) -> None:
-        """CostEstimate out the messages of one cell, whose own are all there."""
-        size, hanging = self._problem.size, [self.behind[child] for child in self.children[index]]
+        """Compute the messages of one cell from those of its children."""
+        size, children = self._problem.size, [self.behind[child] for child in self.children[index]]
         low, high = self._window(index) if index < len(self.parents) else (size, size)
-        least, most = sum(each.first for each in hanging), sum(each.last for each in hanging)
+        least, most = sum(each.first for each in children), sum(each.last for each in children)
         own = self._own(index, max(0, low - most), max(0, high - least))
         steps = [own]
-        for each in hanging:
+        for each in children:
             steps.append(steps[-1].added(each, high))
         self.steps[index] = steps
         if index < len(self.parents):

@@ -8,7 +8,7 @@ from discreet.programs._posterior import ModelPosterior
 
 
 def nutpie_model(posterior: ModelPosterior) -> Any:
-    """Return the target of a reading as nutpie's own model, for `nutpie.sample`; its one variable is `theta`."""
+    """Return the posterior density as a model of nutpie, for `nutpie.sample`; its one variable is `theta`."""
     return compiled(_checked(posterior).solution.target)
 
 

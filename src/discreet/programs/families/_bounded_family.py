@@ -1,7 +1,7 @@
 """Bounded families: one parameter, records that are clipped to declared levels, a conjugate posterior.
 
 A draw from a posterior is private because one bounded record can move the posterior only so far. All that the draw,
-its certificate and its reading need to know about a family is said here:
+its certificate and its inference need to know about a family is said here:
 
 - which levels a record may have (a declared `Column`) and which number each level stands for (`values`);
 - the posterior given counts of the levels, as a `CertifiedDistribution` (`posterior`);

@@ -57,8 +57,8 @@ class FamilySolution:
         edges = self.edges[::3]
         masses = logsumexp(self.log_masses.reshape(-1, 3), axis=1)
         with np.errstate(divide="ignore"):
-            told = np.log(self.weights[1::3]) - self.log_masses[1::3]
-        logs = np.where(np.isfinite(told), told, -np.inf) + masses
+            log_ratios = np.log(self.weights[1::3]) - self.log_masses[1::3]
+        logs = np.where(np.isfinite(log_ratios), log_ratios, -np.inf) + masses
         return edges, np.exp(logs - logsumexp(logs))
 
 
@@ -74,12 +74,12 @@ def solve_parameter(
     kernel = DrawKernel(draws, totals.ends)
     edges = _edges(totals, kernel, prior)
     middles = (edges[:-1] + edges[1:]) / 2
-    told = totals.log_expectations(middles, kernel, kernel.slope)
+    expectations = totals.log_expectations(middles, kernel, kernel.slope)
     masses = np.asarray(prior.log_mass(edges[:-1], edges[1:]))
-    log_evidence = float(logsumexp(told.logs + masses))
-    weights = np.exp(told.logs + masses - log_evidence)
+    log_evidence = float(logsumexp(expectations.logs + masses))
+    weights = np.exp(expectations.logs + masses - log_evidence)
     mean, spread = totals.about(middles)
-    if float(weights @ (np.abs(told.totals - mean) / spread)) > _CONTRADICTION:
+    if float(weights @ (np.abs(expectations.totals - mean) / spread)) > _CONTRADICTION:
         warnings.warn(
             f"What {label!r} says about the records contradicts the family {model!r}: for no parameter is their total "
             f"within {_CONTRADICTION:g} standard deviations of its expected value. Do not trust its intervals.",
@@ -87,7 +87,7 @@ def solve_parameter(
             stacklevel=2,
         )
     off = float(weights @ totals.expansion_errors(middles))
-    return FamilySolution(model, prior, edges, weights, masses, float(weights @ told.totals), log_evidence, off)
+    return FamilySolution(model, prior, edges, weights, masses, float(weights @ expectations.totals), log_evidence, off)
 
 
 class DrawKernel:

@@ -3,7 +3,7 @@
 With density theta/2 e^(-theta |x - centre|) the posterior, its likelihood raised to `power`, is
 Gamma(shape + power n, rate + power sum |x - centre|). Records are put into equal bands on both sides of the centre, up
 to `reach` away from it, and stand for the distance of the middle of their band. This is the family of lemma 4 of
-Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), in the reading that has a conjugate prior.
+Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014), in the version with a conjugate prior.
 """
 
 from fractions import Fraction

@@ -56,7 +56,7 @@ class FamilyPosterior(Posterior[ReadableFamily], shows=FamilySolution):
         below an edge, which divided by the density is the error of an end. Between two edges the distribution function
         is taken as linear, which moves an end by at most width^2 / 8 |d log density / dx|. Where totals are known by an
         expansion, its error is added to all probabilities. Rounding is added at 1e-9 of the standard deviation, as sums
-        over totals keep about so many digits.
+        over totals keep about this many digits.
         """
         edges, weights = self.solution.thirds
         rough, heights = np.append(0.0, np.cumsum(weights)), np.log(np.maximum(self._heights, 1e-300))

@@ -48,7 +48,7 @@ class ReadableFamily(BoundedFamily):
         return f"Missing values count as {float(value):g} in {self.column.name}."
 
     def stronger(self, times: Fraction) -> Self:
-        """Return the family under a prior of the same mean that is worth so many times as many records."""
+        """Return the family under a prior of the same mean that is worth `times` as many records."""
         if not self.strength:
             raise DeclarationError(
                 f"A {type(self).__name__} does not define which of its fields make the prior stronger."

@@ -1,4 +1,4 @@
-"""The total of n bounded records, given the parameter of their family: what a draw from a posterior tells about.
+"""The total of n bounded records, given the parameter of their family: the statistic behind a draw from a posterior.
 
 The records stand for numbers on a lattice (whole numbers, middles of bands), so their total does too, and its
 distribution is the n-fold convolution of the distribution of one record: exactly, by a Fourier transform of its n-th
@@ -65,7 +65,8 @@ class RecordTotals:
     def longest(self) -> int:
         """Return the length of the longest transform that any parameter can need.
 
-        The skewness of the total is at most (largest place) / spread, so beyond ten times that spread it is small.
+        The skewness of the total is at most (largest lattice point) / spread, so beyond ten times that spread it is
+        small.
         """
         return 1 << ceil(log2(min(self._last + 1, _DEVIATIONS * max(_LONGEST / _DEVIATIONS, self._widest) + 64)))
 
@@ -145,7 +146,7 @@ class RecordTotals:
         return np.asarray((low + high) / 2)
 
     def _tilted(self, chances: Floats, tilts: Floats) -> tuple[Floats, Floats]:
-        """Return distributions of a record (rows), each multiplied by e^(lambda place) / M, and n log M."""
+        """Return distributions of a record (rows), tilted by e^(lambda x) / M at lattice point x, and n log M."""
         with np.errstate(divide="ignore"):
             terms = np.log(chances) + tilts[:, None] * self._lattice_points
         tops = terms.max(axis=1, keepdims=True)
@@ -154,7 +155,7 @@ class RecordTotals:
         return weights / sums, self._size * (tops + np.log(sums))[:, 0]
 
     def _transformed(self, chances: Floats, mean: float, length: int) -> tuple[Floats, Floats]:
-        """Return places of the lattice and their probabilities; what lies outside the window is folded into it."""
+        """Return lattice points and their probabilities; what lies outside the window is folded into it."""
         folded = np.bincount(self._lattice_points % length, chances, length)
         distribution = np.maximum(0.0, np.fft.irfft(_power(np.fft.rfft(folded), self._size), length))
         start = 0 if length > self._last else round(mean) - length // 2
@@ -162,7 +163,7 @@ class RecordTotals:
 
 
 def _lattice(model: ReadableFamily) -> tuple[NDArray[np.int64], Fraction]:
-    """Return the places of a family's values on a lattice that starts at the least, and its unit."""
+    """Return the points of a family's values on a lattice that starts at the least, and its unit."""
     values = model.values
     scale = lcm(*(value.denominator for value in values))
     whole = [value.numerator * (scale // value.denominator) for value in values]
@@ -181,7 +182,7 @@ def _power(numbers: NDArray[np.complex128], exponent: int) -> NDArray[np.complex
 
 
 def _edgeworth(mean: float, spread: float, skewness: float, kurtosis: float) -> tuple[Floats, Floats]:
-    """Return places and weights of a nearly normal total.
+    """Return lattice points and weights of a nearly normal total.
 
     phi(z) [1 + g (z^3 - 3z)/6 + k (z^4 - 6z^2 + 3)/24 + g^2 (z^6 - 15z^4 + 45z^2 - 15)/72].
     """

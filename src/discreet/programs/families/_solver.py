@@ -11,7 +11,7 @@ from discreet.programs.families._inference import CELLS, FamilySolution, solve_p
 from discreet.programs.families._readable_family import ReadableFamily
 from discreet.programs.families._record_totals import RecordTotals
 
-_LAWS = ("support", "log_mass", "guess", "log_density")
+_CERTIFIED = ("support", "log_mass", "guess", "log_density")
 _EACH = 10.0  # operations of a transform, for each number and each doubling of their number
 
 
@@ -38,7 +38,7 @@ class FamiliesSolver(Solver):
         """Return the distribution of the parameter under the declared prior or the reader's own."""
         model = problem.model
         distribution: Any = model.posterior_given_total(Fraction(0), 0) if problem.prior is None else problem.prior
-        if not all(hasattr(distribution, name) for name in _LAWS):
+        if not all(hasattr(distribution, name) for name in _CERTIFIED):
             raise DeclarationError(
                 "The prior of a family's parameter must be a distribution, such as CertifiedGamma or CertifiedNormal."
             )
