@@ -206,7 +206,7 @@ def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableRea
 
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     reach = min(kernel.reach for kernel in kernels)
-    kinds = alike(alpha, [kernel.kinds for kernel in kernels])
+    kinds = alike(alpha, [kernel.kinds for kernel in kernels]) if len(alpha) > 2 else None  # two cells: nothing to save
     latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size, kinds)
     constant = float(log_prior_constant(alpha.sum(), size)) + sum(kernel.log_constant for kernel in kernels)
     return TableReading(problem.model, latent, latent.log_sum + constant, method)
