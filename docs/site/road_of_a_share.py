@@ -11,7 +11,7 @@ STEPS = (
     ("tables/_mechanisms", "GeometricHistogram", "with mechanism/_additive and noise/: counts plus noise", "secret"),
     ("release/_release", "Release", "a JSON document: what was drawn, how, and what it promises", "public"),
     ("inference/_problem", "Problem, solver_for", "the first solver that fits: tables/_solver", "public"),
-    ("inference/", "_pair_counts, _known_sum", "the true counts behind the noise, summed exactly", "public"),
+    ("inference/", "_latent_counts, _known_sum", "the true counts behind the noise, summed exactly", "public"),
     ("tables/_posterior", "CategoriesPosterior", "rows with intervals, draws, words", "public"),
     ("report/, cli/", "charts, pages, statement", "shown once for all models", "public"),
 )

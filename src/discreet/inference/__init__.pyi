@@ -44,7 +44,6 @@ from discreet.inference._latent_counts import CellWeights as CellWeights
 from discreet.inference._latent_counts import LatentCounts as LatentCounts
 from discreet.inference._latent_counts import alike as alike
 from discreet.inference._normal_coordinates import Coordinates as Coordinates
-from discreet.inference._pair_counts import PairCounts as PairCounts
 from discreet.inference._pair_counts import pair_rows as pair_rows
 from discreet.inference._pictures import Distribution as Distribution
 from discreet.inference._pictures import Graph as Graph

@@ -17,6 +17,7 @@ Dividing by a small phi_i does no harm, as the same number is a factor of the pr
 - Cells with the same weights are one row, taken to the power of how many there are.
 - Where nothing lies outside and each of several totals is asked for, rows are convolved one after the other instead:
   all terms are positive, and totals far below the largest keep their digits (`_Sums`).
+- Two cells of a known total need neither tilt nor transform: there is one number to sum over (`_Pair`).
 - |prod phi| is at most the product over any cells. So of more than 64 rows the widest are transformed whole, J is the
   first frequency beyond which the product of their moduli, without the largest, sums to nothing, and all others are
   asked at J frequencies alone, by products of matrices; blocks of rows bound the memory.
@@ -62,6 +63,8 @@ _TINY = 1e-150  # stands for a transform that is zero: products with it vanish, 
 _TRIM = 1e-17  # probabilities this far below the largest are dropped from the ends of laws
 _LEAST = 1e-290  # weights below are zero where sums are direct: products of two of them would be anyway
 _STEEPEST = 50.0  # tilts of direct sums
+_ENOUGH = 1e-12  # what windows of two cells may leave out before a better bound is looked for
+_PAIRWISE = 5e-15  # rounding error of a sum of positive numbers, added by pairs
 _UNIT = 1.2e-16  # rounding error of one sum or product
 
 
@@ -140,7 +143,8 @@ class KnownSum:
     def tilted(self) -> TiltedStack:
         """Return all laws tilted to the total, or to the centre."""
         logs, centre, near = self._given
-        del self._given  # the weights take their place
+        if not self._is_pair:
+            del self._given  # the weights take their place
         limits, totals, absolute = self._limits, self.total.totals, 1e-9
         if self._is_direct:
             absolute, near = 0.5, 0.1  # any tilt will do that keeps what matters from underflow
@@ -173,13 +177,22 @@ class KnownSum:
         return self._outside is None and len(self.total.log_weights) > 1 and alone
 
     @property
+    def _is_pair(self) -> bool:
+        return self.cells == 2 and len(self.total.log_weights) == 1
+
+    @cached_property
+    def _pair(self) -> "_Pair | None":
+        """Return the law of one of two cells, whose total is known: no transform, and no tilt, is needed."""
+        return _Pair(self._given[0][:, 0], self._given[0][:, -1], self._rest) if self._is_pair else None
+
+    @property
     def _limits(self) -> tuple[Floats, Floats] | None:
         """Return tilts between which what lies outside is finite; all are allowed where there are none."""
         if self._outside is None:
             return (np.array([-_STEEPEST]), np.array([_STEEPEST])) if self._is_direct else None
-        low, high = (np.broadcast_to(np.asarray(tilts, dtype=float), self._rest.shape) for tilts in self._outside.tilts)
-        low = low + _EDGE * np.where(np.isfinite(low), np.abs(low), 0.0)
-        high = high - _EDGE * np.where(np.isfinite(high), np.abs(high), 0.0)
+        low, high = (np.full(self._rest.shape, tilts, dtype=float) for tilts in self._outside.tilts)
+        low += _EDGE * np.where(np.isfinite(low), np.abs(low), 0.0)
+        high -= _EDGE * np.where(np.isfinite(high), np.abs(high), 0.0)
         return np.where(low < high, low, -np.inf), np.where(low < high, high, np.inf)
 
     @cached_property
@@ -302,6 +315,8 @@ class KnownSum:
     @property
     def log_mass(self) -> Floats:
         """Return log sum_t h(t) S(t) of every table, -inf where rounding destroyed it."""
+        if self._pair is not None:
+            return np.asarray(self._pair.log_mass + self.total.log_weights[0])
         possible = self.mass > 0
         return np.where(possible, np.log(np.where(possible, self.mass, 1.0)) + self.log_bound, -np.inf)
 
@@ -321,6 +336,8 @@ class KnownSum:
     def mean(self) -> Floats:
         """Return the expected count of a cell of every row."""
         steps = np.arange(self.width)
+        if self._pair is not None:
+            return np.asarray(self.first + self.marginals @ steps)
         means = self.tilted.weights @ steps  # sums of positive numbers: a tiny mean keeps its digits
         return np.asarray(self.first + means + self.expect(steps - means[..., None]))
 
@@ -337,6 +354,8 @@ class KnownSum:
     @cached_property
     def marginals(self) -> Floats:
         """Return P(k = first + s) of a cell of every row: (tables, rows, steps)."""
+        if self._pair is not None:
+            return self._pair.marginals[:, : self._given[0].shape[1]]
         found, goal = np.empty(self.tilted.weights.shape), (self._circle.product * self._goal)[:, None]
         for part, spectra in self._circle.parts():
             np.multiply(self.tilted.weights[:, part], self._law_of_others(goal, spectra), out=found[:, part])
@@ -345,6 +364,8 @@ class KnownSum:
 
     def marginals_of(self, chosen: Counts) -> Floats:
         """Return the same of some rows of each table (tables, chosen), where there are few rows."""
+        if self._pair is not None:
+            return np.take_along_axis(self.marginals, chosen[..., None], axis=1)
         own = np.take_along_axis(self.tilted.weights, chosen[..., None], axis=1)
         spectra = np.take_along_axis(self._circle.spectra, chosen[..., None], axis=1)
         own *= self._law_of_others((self._circle.product * self._goal)[:, None], spectra)
@@ -372,8 +393,30 @@ class KnownSum:
 
         It is not where no tilt with a finite bound brings the mean near the total, so that rounding hides the latter.
         """
+        if self._pair is not None:
+            return self._lost_of_pair
         known = (self.left_outside < self.mass) & (self.mass * (1 + 4 * self._spreads) > _HIDDEN)
         return np.where(known, self.left_outside / np.where(known, self.mass, 1.0), np.inf)
+
+    @property
+    def _lost_of_pair(self) -> Floats:
+        """Return what windows of two cells leave out: any tilt gives a bound, and no tilt often one that is enough."""
+        if (limits := self._limits) is None:
+            return np.zeros(len(self._rest))
+        found = self._beside_pair(np.minimum(np.maximum(0.0, limits[0]), limits[1]))
+        return found if (found <= _ENOUGH).all() else np.minimum(found, self._beside_pair(self.tilted.tilt))
+
+    def _beside_pair(self, tilt: Floats) -> Floats:
+        """Return out_1 max f_2 e^(lambda s) + out_2 max f_1 e^(lambda s), over e^(lambda t) S(t)."""
+        assert self._outside is not None
+        assert self._pair is not None
+        logs = self._given[0]
+        peaks = (logs + tilt[:, None, None] * np.arange(self.width) if tilt.any() else logs).max(axis=-1)
+        outside = np.broadcast_to(self._outside.log_outside(tilt), peaks.shape)
+        with np.errstate(invalid="ignore"):
+            shares = outside + np.maximum(peaks, outside)[:, ::-1] - (tilt * self._rest + self._pair.log_mass)[:, None]
+        shares = np.where(np.isnan(shares), np.inf, np.exp(np.minimum(shares, _MOST_EXPONENT)))
+        return np.asarray(2 / logs.shape[1] * shares.sum(axis=1))
 
     @property
     def outside_share(self) -> float:
@@ -388,6 +431,8 @@ class KnownSum:
     @property
     def error(self) -> Floats:
         """Return a bound on the share by which every probability may be off, all in all."""
+        if self._pair is not None:
+            return np.asarray(self.lost + _PAIRWISE)
         mass = np.maximum(self.mass, 1e-300)
         weights = np.exp(self._log_goal[0]).sum(axis=1)
         return np.asarray(self.lost + (self._hidden + self._circle.rounding[1]) * weights / mass)
@@ -451,6 +496,8 @@ class KnownSum:
 
     def marginal(self, group: Counts, total: int | None = None) -> tuple[Counts, Floats]:
         """Return the possible sums of so many cells of every row, and their probabilities given a total or its law."""
+        if total is None and len(self.total.log_weights) == 1 and np.array_equal(group, self.times):
+            return np.array([self.total.low]), np.ones(1)
         if total is None and group.sum() == 1:
             row = int(group.argmax())
             return self._trimmed(self.first[0, row] + np.arange(self.width), self.marginals[0, row], _TRIM)
@@ -510,6 +557,11 @@ class KnownSum:
         rows = np.repeat(np.arange(len(self.times)), self.times) if order is None else order
         left = np.asarray(totals) - int(self._base[0])
         drawn = np.empty((len(left), len(rows)), dtype=np.int64)
+        if self._pair is not None:
+            drawn[:, 0] = self._pair.draw(int(rows[0]), len(left), generator)
+            drawn[:, 1] = left - drawn[:, 0]
+            drawn += self.first[0][rows]
+            return drawn
         for cell, before in self._laws_before(rows):
             drawn[:, cell] = drawn_steps(self.tilted.weights[0, rows[cell]], before, left, generator) if cell else left
             left = left - drawn[:, cell]
@@ -720,6 +772,54 @@ class _Circle:
             shares += np.einsum("r,brf->bf", self._times[part].astype(float), 1 / sizes)
         sizes = np.abs(self.product) * self.doubled * (_ROUNDING / self.length)
         return (sizes * shares).sum(axis=1), (sizes / least * (shares - 1 / least)).sum(axis=1)
+
+
+class _Pair:
+    """Two cells whose steps have a known sum r in each table: P(s, r - s) ~ f(s) g(r - s), one number to sum over."""
+
+    def __init__(self, one: Floats, two: Floats, rests: Counts) -> None:
+        self._width = one.shape[1]
+        self._start = min(max(0, int(rests.min()) - self._width + 1), self._width - 1)
+        end = max(self._start, min(self._width - 1, int(rests.max())))
+        self._last = rests - self._start
+        logs = _reversed(two, self._last, end - self._start + 1, -np.inf)
+        logs += one[:, self._start : end + 1]
+        peaks = logs.max(axis=1)
+        peaks[np.isneginf(peaks)] = 0.0
+        logs -= peaks[:, None]
+        self._law = np.exp(logs, out=logs)
+        sums = self._law.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            self.log_mass = np.log(sums) + peaks
+        self._law /= np.maximum(sums, 1e-300)[:, None]
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """Return the laws of the steps of both: (tables, 2, steps)."""
+        found = np.zeros((len(self._law), 2, self._width))
+        found[:, 0, self._start : self._start + self._law.shape[1]] = self._law
+        found[:, 1] = _reversed(self._law, self._last, self._width, 0.0)
+        return found
+
+    def draw(self, cell: int, count: int, generator: np.random.Generator) -> Counts:
+        """Draw steps of one of the cells, in the first table."""
+        edges = np.cumsum(self.marginals[0, cell])
+        places = np.searchsorted(edges, generator.random(count) * edges[-1], side="right")
+        return np.asarray(np.minimum(places, np.searchsorted(edges, edges[-1])))
+
+
+def _reversed(values: Floats, last: Counts, length: int, fill: float) -> Floats:
+    """Return values[b, last_b - t] for t = 0, 1, ... in every row b, and `fill` where there is none."""
+    width = values.shape[1]
+    if len(values) > 1:
+        places = last[:, None] - np.arange(length)
+        inside = (places >= 0) & (places < width)
+        return np.where(inside, np.take_along_axis(values, np.where(inside, places, 0), axis=1), fill)
+    found, end = np.full((1, length), fill), int(last[0])
+    low, high = max(0, end - width + 1), min(length - 1, end)
+    if low <= high:
+        found[0, low : high + 1] = values[0, end - high : end - low + 1][::-1]
+    return found
 
 
 class _Sums:

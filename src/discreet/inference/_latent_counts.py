@@ -16,6 +16,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
 from discreet.inference._grouped_counts import Pairs
 from discreet.inference._known_sum import KnownSum, TotalLaw
+from discreet.inference._pair_counts import trimmed
 from discreet.inference._problem import MOST_NUMBERS
 from discreet.inference._windows import CellWindows, LogKernel
 from discreet.mathematics import log_prior
@@ -26,6 +27,7 @@ LOST = 1e-12
 SPARE = 4.0
 """How many times the weights allowed before a charge may be held later, because windows may have to be widened."""
 _MOST_WEIGHTS = SPARE * MOST_NUMBERS
+_MARGIN_OF_PAIRS = 36.0  # nats: few counts lie outside the windows of two cells
 _TRIM_PAIRS = 1e-14
 _MOST_PAIRS = 400_000  # more pairs of sums than this are replaced by exact draws
 _DRAWN_PAIRS = 20_000
@@ -49,19 +51,23 @@ class CellWeights(NamedTuple):
 class LatentCounts:
     """The joint posterior of counts with a known total, given each cell's own weight.
 
-    `low` and `high` say where to look first, `reach` how fast weights fall off beyond. Cells of one of the `kinds`
-    (whole numbers) are known to have the same weights. `first` is the first count of each cell's window.
+    `low` and `high` say where to look first, `reach` how fast weights fall off beyond. Cells of one of the `classes`
+    (whole numbers) are known to have the same weights.
     """
 
     def __init__(
         self, weight: CellWeights, low: Counts, high: Counts, reach: float, total: int, classes: Counts | None = None
     ) -> None:
         self.total, self._cells, self._weight = total, len(low), weight
-        named = np.arange(len(low)) if classes is None else classes
-        _, own, self._classes, times = np.unique(named, return_index=True, return_inverse=True, return_counts=True)
+        own = self._classes = np.arange(len(low))
+        times = np.ones(len(low), dtype=np.int64)
+        if classes is not None and len(low) > 2:
+            _, own, self._classes, times = np.unique(
+                classes, return_index=True, return_inverse=True, return_counts=True
+            )
         class_weight = weight.of(own)
         low, high = np.clip(low[own], 0, total), np.clip(high[own], 0, total)  # else far below 0: a single count
-        margin, lost = int(np.ceil(MARGIN * reach)) + 2, np.inf
+        margin, lost = int(np.ceil((_MARGIN_OF_PAIRS if len(low) == 2 else MARGIN) * reach)) + 2, np.inf
         while True:
             first, last = np.maximum(low - margin, 0), np.minimum(high + margin, total)
             found = self._within(class_weight, np.minimum(first, last), np.maximum(first, last), times)
@@ -71,7 +77,6 @@ class LatentCounts:
             missing = np.log(lost / LOST) + 2 if lost < 1e-6 else np.inf
             margin += min(margin, int(np.ceil(missing * reach)) + 1) if missing < np.inf else margin
         self.known = found
-        self.first = found.first[0][self._classes]
 
     def _within(self, weight: CellWeights, first: Counts, last: Counts, times: Counts) -> KnownSum | None:
         """Return the counts on these windows; None if the known total does not lie among their sums."""
@@ -100,14 +105,23 @@ class LatentCounts:
         return float(self.known.log_mass[0])
 
     @cached_property
+    def _shown(self) -> tuple[Counts, Floats]:
+        """Return first counts and marginals; each of two cells falls as fast as both, so that its window is shorter."""
+        first, found = self.known.first[0], self.known.marginals[0]
+        if self._cells == 2:
+            return trimmed(first, found)
+        is_sorted = len(found) == self._cells and (self._classes[1:] > self._classes[:-1]).all()
+        return first[self._classes], found if is_sorted else found[self._classes]
+
+    @property
+    def first(self) -> Counts:
+        """Return the first count of each cell's window."""
+        return self._shown[0]
+
+    @property
     def marginals(self) -> Floats:
         """Return P(k_i = first_i + step | z) for every cell (rows) and step (columns)."""
-        found: Floats = self.known.marginals[0]
-        return (
-            found
-            if len(found) == self._cells and (self._classes[1:] > self._classes[:-1]).all()
-            else found[self._classes]
-        )
+        return self._shown[1]
 
     draws = None
 

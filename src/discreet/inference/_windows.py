@@ -87,6 +87,8 @@ class CellWindows:
         """Return log g_i(first_i + step), nothing beyond a cell's last count."""
         counts = self.first[:, None] + np.arange(self.width)
         last = self.last[:, None]
+        if (self.last - self.first + 1 == self.width).all():
+            return np.asarray(self._log_kernel(np.arange(len(self.first))[:, None], counts))
         found = np.array(self._log_kernel(np.arange(len(self.first))[:, None], np.minimum(counts, last)))
         found[counts > last] = -np.inf
         return found
@@ -110,9 +112,9 @@ class CellWindows:
         return np.exp(self._kernel - peaks[:, None]), peaks
 
     def log_weights(self, alpha: Floats) -> Floats:
-        """Return log f_i(first_i + step); the prior is computed once if all cells have the same."""
+        """Return log f_i(first_i + step), never written on; the prior is computed once if all cells share it."""
         if (alpha == 1).all():
-            return self._kernel.copy()
+            return self._kernel
         prior = self._one_prior(alpha)
         logs = log_prior_windows(alpha, self.first, self.width) if prior is None else self._by_rows(prior)
         logs += self._kernel
@@ -131,8 +133,8 @@ class CellWindows:
             return found, peaks + highest
         logs = self.log_weights(alpha)
         peaks = logs.max(axis=1)
-        logs -= peaks[:, None]
-        return np.exp(logs, out=logs), peaks
+        found = logs - peaks[:, None]
+        return np.exp(found, out=found), peaks
 
     def _one_prior(self, alpha: Floats) -> Floats | None:
         """Return the log prior of all counts from the first one of all on; nothing if cells or windows lie apart."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import GroupedCounts, LatentCounts, PairCounts, WeightedTables
+from discreet.inference import GroupedCounts, LatentCounts, WeightedTables
 from discreet.mathematics import hellinger_rows
 from discreet.mathematics.distributions import Dirichlet
 from discreet.privacy import compositions, number_of_tables
@@ -20,9 +20,7 @@ _DRAWS = 400
 _STARTS = 2
 
 
-def weighted_tables(
-    latent: LatentCounts | PairCounts | WeightedTables | GroupedCounts, cells: int
-) -> tuple[Counts, Floats]:
+def weighted_tables(latent: LatentCounts | WeightedTables | GroupedCounts, cells: int) -> tuple[Counts, Floats]:
     """Return tables of true counts with their posterior probabilities: all of them if few, else exact draws."""
     if cells == 2:
         firsts, weights = latent.sum_of(np.array([0]))

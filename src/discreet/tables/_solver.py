@@ -26,7 +26,6 @@ from discreet.inference import (
     DrawnCells,
     LatentCounts,
     Observed,
-    PairCounts,
     Problem,
     Solver,
     alike,
@@ -207,13 +206,8 @@ def _read(problem: Problem, kernels: Sequence[_Kernel], method: str) -> TableSol
 
     low, high = np.min([kernel.low for kernel in kernels], axis=0), np.max([kernel.high for kernel in kernels], axis=0)
     reach = min(kernel.reach for kernel in kernels)
-    latent: LatentCounts | PairCounts
-    if len(alpha) == 2 and (alpha == 1).all():
-        latent = PairCounts(log_kernel, low, high, reach, size)
-    else:
-        latent = LatentCounts(
-            CellWeights(alpha, log_kernel), low, high, reach, size, alike(alpha, [kernel.classes for kernel in kernels])
-        )
+    classes = alike(alpha, [kernel.classes for kernel in kernels]) if len(alpha) > 2 else None  # two: nothing to save
+    latent = LatentCounts(CellWeights(alpha, log_kernel), low, high, reach, size, classes)
     constant = float(log_prior_constant(alpha.sum(), size)) + sum(kernel.log_constant for kernel in kernels)
     return TableSolution(problem.model, latent, latent.log_sum + constant, method)
 
@@ -236,9 +230,10 @@ class MeasuredCells:
 
     def __call__(self, indices: Counts, counts: Counts) -> Floats:
         """Return the log kernel of given cells at given counts."""
-        numbers, counts = np.broadcast_arrays(self._numbers[indices], counts)
+        numbers = self._numbers[indices]
         if (numbers >= 0).all():
             return self._measurement.log_terms(counts, numbers)
+        numbers, counts = np.broadcast_arrays(numbers, counts)
         return np.where(numbers >= 0, self._measurement.log_terms(counts, np.maximum(numbers, 0)), 0.0)
 
 
