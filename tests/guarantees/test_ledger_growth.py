@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return original(row)
 
     for module in ("_back_links", "_chain", "_ledger", "_requests"):
-        monkeypatch.setattr(f"discreet.ledger._{module}.read_entry", noted)
+        monkeypatch.setattr(f"discreet.ledger.{module}.read_entry", noted)
     return numbers
 
 

@@ -39,7 +39,7 @@ class GridDistribution:
 
     >>> from discreet.mathematics.distributions import CertifiedBeta
     >>> from discreet.noise.randomness import SeededBits
-    >>> GridLaw(CertifiedBeta(Fraction(3), Fraction(2)), grid_bits=4).sample(5, SeededBits(1)).tolist()
+    >>> GridDistribution(CertifiedBeta(Fraction(3), Fraction(2)), grid_bits=4).sample(5, SeededBits(1)).tolist()
     [4, 4, 1, 12, 7]
     """
 

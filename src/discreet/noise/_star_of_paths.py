@@ -32,7 +32,7 @@ from discreet.privacy import PrivacyLoss
 class StarOfPathsLaplace(Noise):
     """Linked rows of cells: rates `steps` between neighbours, and `spokes` between each middle cell and a common hub.
 
-    >>> HungPaths((Fraction(1), Fraction(1)), Fraction(3), 2).privacy_loss([1, 0, 0, 0, 0, -1]).epsilon
+    >>> StarOfPathsLaplace((Fraction(1), Fraction(1)), Fraction(3), 2).privacy_loss([1, 0, 0, 0, 0, -1]).epsilon
     Fraction(8, 1)
     """
 

@@ -51,7 +51,7 @@ def measure_of(bounds: Bounds) -> Measure:
 def all_missing_in_words(bounds: Sequence[Bounds]) -> str:
     """Say what missing values count as, where something stands for them; nothing if they are all left out.
 
-    >>> gaps_in_words([bounds_of("age", (0, 100), 40)])
+    >>> all_missing_in_words([bounds_of("age", (0, 100), 40)])
     'Missing values count as 40 in age.'
     """
     named = [f"{missing_value_in_words(own)} in {own.name}" for own in bounds if not own.leaves_missing_out]

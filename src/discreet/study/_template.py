@@ -27,8 +27,7 @@ ledger = "study.db"
 # allowance = "0.25"               # ... so much of epsilon; what is not used is not carried over
 
 # Declare each column that a question uses: its levels, or bands or bounds for numbers.
-# Values that are not declared, and missing values, go to a level of their own called "other", or to the one that
-`outside` names.
+# Values that are not declared, and missing values, go to a level called "other", or to the one that `outside` names.
 """
 
 _COLUMN = """

@@ -185,7 +185,7 @@ class BetaRows:
 class MixtureBatch:
     """Rows of mixtures of Betas, each the sum of one row of every part: several priors have totals of their own.
 
-    >>> uniform = MixtureBatch([Part.of(np.ones((1, 1)), np.ones(1), 2.0)])
+    >>> uniform = MixtureBatch([BetaRows.of(np.ones((1, 1)), np.ones(1), 2.0)])
     >>> low, high = uniform.intervals(0.9)
     >>> round(float(low[0]), 15), round(float(high[0]), 15)
     (0.05, 0.95)
