@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln
 
 from discreet import DeclarationError, SecretError
-from discreet.mathematics.distributions._dirichlet import tails
+from discreet.mathematics.distributions import tails
 from discreet.mechanism import Counts, Floats, Model, Parameters, Simulated, whole
 from discreet.records import Column, Statistics, as_source
 

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from successes import Successes
 
 from discreet.inference import PROBABILITY, CostEstimate, Posterior, Problem, ReportText, Row, Solver
-from discreet.mathematics.distributions._dirichlet import BetaMixture
+from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanism import Floats, sized
 from discreet.release import Release
 
@@ -61,7 +61,7 @@ class SuccessesPosterior(Posterior[Successes], shows=SuccessesSolution):
     ) -> None:
         super().__init__(model, tuple(releases), sized(releases[0].mechanism).size)
         (self.solution,) = solutions
-        self.distribution = self.solution.distribution
+        self.success = self.solution.distribution
 
     @property
     def method(self) -> str:
@@ -75,11 +75,11 @@ class SuccessesPosterior(Posterior[Successes], shows=SuccessesSolution):
 
     def rows(self, level: float = 0.9) -> tuple[Row, ...]:
         """Return one row: the probability of a success."""
-        return (Row(f"success in {self.model.column}", "", *self.distribution.summary(level), PROBABILITY),)
+        return (Row(f"success in {self.model.column}", "", *self.success.summary(level), PROBABILITY),)
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw probabilities."""
-        return {"p": self.distribution.sample(count, np.random.default_rng(seed))}
+        return {"p": self.success.sample(count, np.random.default_rng(seed))}
 
     @property
     def text(self) -> ReportText:
