@@ -30,10 +30,13 @@ from pathlib import Path
 
 from try_release import PROJECT, interpreters
 
-_READINGS = ("engine_pins", "family", "inference", "numbers", "numerical_errors", "programs", "windows")
+_INFERENCE = ("chain_pins", "known_sum", "numerical_errors", "tempering", "windows")
+_PROGRAMS = ("programs", "program_posterior", "likelihood")
 NUMERIC = (
-    *("tests/documents/test_corpus.py", "tests/mathematics", "tests/reading", "tests/noise"),
-    *(f"tests/inference/test_{name}.py" for name in _READINGS),
+    *("tests/documents/test_corpus.py", "tests/mathematics", "tests/noise", "tests/numbers"),
+    *(f"tests/inference/test_{name}.py" for name in _INFERENCE),
+    *(f"tests/programs/test_{name}.py" for name in _PROGRAMS),
+    *("tests/tables/test_inference.py", "tests/draws/test_family_draws.py", "tests/networks/test_shared_radius.py"),
 )
 KEPT = PROJECT / "build" / "machines"
 CORES = ("Nehalem", "Haswell", "SkylakeX")  # without AVX; with AVX2; with AVX-512

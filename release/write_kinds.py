@@ -1,7 +1,7 @@
 """Write src/discreet/_core/kinds.py, which says where each built-in kind and posterior is: what `make kinds` does.
 
-A document, a release or a study then loads the modules of what it names, and no others. tests/test_kinds.py fails if
-the file is not what this would write.
+A document, a release or a study then loads the modules of what it names, and no others. tests/core/test_kinds.py fails
+if the file is not what this would write.
 """
 
 from importlib import import_module

@@ -20,10 +20,10 @@ GUARDS = (
     r"tests/contracts/test_planted_mechanisms\.py",
     r"tests/contracts/test_documents\.py",
     r"tests/privacy/",
-    r"tests/guarantees/(?!test_ledger_crashes)",
+    r"tests/ledger/(?!test_ledger_crashes|test_metric_ledger)",
     r"tests/records/(?!test_files\.py::test_spark|test_spark)",
-    r"tests/releases/",
-    r"tests/serve/(?!test_processes|test_browser)",
+    r"tests/publishing/",
+    r"tests/server/(?!test_processes|test_browser)",
 )
 """Names of tests that guard a promise, as patterns from the beginning."""
 SHARED = (r"(tests/contracts/test_contract_table\.py::test_contract\[\w+-\d+-)",)

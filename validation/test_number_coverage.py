@@ -8,7 +8,7 @@ makes 400 releases for quantiles and 1,000 for means; the usual one makes few.
 Quantiles must be held in at least 89 % of the releases of a full run, and means in 87 to 93 %. For means the rule is
 the same in every setting, here and in test_number_units.py: no share may lie outside 87 to 93 % by more than two of its
 own standard errors in a full run, or three in the usual one. How often means of populations are held where noise hides
-the spread is computed for every spread in tests/reading/test_population_means.py.
+the spread is computed for every spread in tests/numbers/test_population_means.py.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ V is estimated from the noisy squares, and what is plugged in is
 
 Plugged in unchanged, a noisy estimate makes intervals too short, because one that is too small costs more coverage than
 one that is too large gains; truncated at zero, it makes them too long where V is small. With a tenth of e, both errors
-are small, whatever V is (docs/numbers.md, tests/reading/test_population_means.py). There is no prior.
+are small, whatever V is (docs/numbers.md, tests/numbers/test_population_means.py). There is no prior.
 """
 
 from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from discreet_papers.evidence import fourier_004
 
 _BOUNDS = "papers/tests/test_fourier_bounds_004.py::"
 _RESULTS = "papers/tests/test_paper_004.py::"
-_MECHANISMS = "tests/mechanisms/test_fourier.py::"
+_MECHANISMS = "tests/networks/test_fourier.py::"
 _NETWORKS = "tests/contracts/test_network_mechanisms.py::"
 
 FOURIER_CLAIMS = (
@@ -114,7 +114,7 @@ FOURIER_CLAIMS = (
         "Log-likelihoods that are Lipschitz in the data; exponential laws are, coins are not.",
         fourier_004.assumption_1,
         (
-            "tests/certificates/test_lipschitz.py::test_simple_constants",
+            "tests/draws/test_lipschitz.py::test_simple_constants",
             "papers/tests/test_paper_002.py::test_a_coin_without_bounds_has_no_lipschitz_constant",
         ),
         "`Lipschitz`; exponential laws need a bound on the rate: the slope is the rate, {slope:g} for a rate of "

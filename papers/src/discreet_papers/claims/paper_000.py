@@ -5,8 +5,8 @@ from discreet_papers.evidence import hellinger
 from discreet_papers.evidence import paper_000 as evidence
 from discreet_papers.paper_000 import PAPER_000
 
-_SENSITIVITY = "tests/mechanisms/test_hellinger_sensitivity.py::"
-_HELLINGER = "tests/mechanisms/test_hellinger.py::"
+_SENSITIVITY = "tests/choices/test_hellinger_sensitivity.py::"
+_HELLINGER = "tests/choices/test_hellinger.py::"
 _RESULTS = "papers/tests/test_paper_000.py::"
 _CONTRACT = "tests/contracts/test_hellinger_mechanisms.py::"
 

@@ -5,8 +5,8 @@ from discreet_papers.evidence import hellinger
 from discreet_papers.evidence import paper_001 as evidence
 from discreet_papers.paper_001 import PAPER_001
 
-_HELLINGER = "tests/mechanisms/test_hellinger.py::"
-_SENSITIVITY = "tests/mechanisms/test_hellinger_sensitivity.py::"
+_HELLINGER = "tests/choices/test_hellinger.py::"
+_SENSITIVITY = "tests/choices/test_hellinger_sensitivity.py::"
 _LAPLACE = "papers/tests/test_published_laplace.py::"
 _RESULTS = "papers/tests/test_paper_001.py::"
 
@@ -16,7 +16,7 @@ CLAIMS = (
         "Accuracy is measured by a metric over distributions: the Hellinger distance, and in brackets a K-divergence.",
         evidence.k_divergence,
         (
-            "tests/mechanisms/test_total_variation.py::"
+            "tests/choices/test_total_variation.py::"
             "test_one_record_changes_no_distance_by_more_than_neighbours_are_apart",
         ),
         "The Hellinger distance, and `TotalVariationChoice` as a second score: both are metrics and at most 1. Lin's "
@@ -27,7 +27,7 @@ CLAIMS = (
         "Beta-binomial model",
         "The posterior of beta(alpha, beta) after n records with so many ones is beta(alpha + ones, beta + n - ones).",
         evidence.beta_binomial,
-        ("tests/models/test_categories.py::test_the_posterior_of_known_counts_is_conjugate",),
+        ("tests/tables/test_categories.py::test_the_posterior_of_known_counts_is_conjugate",),
         "`Categories`, with any number of levels.",
     ),
     Claim(

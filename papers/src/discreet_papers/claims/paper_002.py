@@ -6,17 +6,17 @@ from discreet_papers.evidence import paper_002_examples as examples
 from discreet_papers.paper_002 import PAPER_002
 
 _HERE = "papers/tests/test_paper_002.py::"
-_LIPSCHITZ = "tests/certificates/test_lipschitz.py::"
+_LIPSCHITZ = "tests/draws/test_lipschitz.py::"
 _DISTINGUISHING = "papers/tests/test_distinguishing.py::"
-_METRIC = "tests/guarantees/test_pseudo_metric.py::"
-_SESSION = "tests/test_session.py::"
+_METRIC = "tests/privacy/test_pseudo_metric.py::"
+_SESSION = "tests/publishing/test_session.py::"
 
 CLAIMS = (
     Claim(
         "Equations (1)-(3)",
         "The posterior is prior times likelihood, divided by the marginal density of the data.",
         evidence.bayes_rule,
-        ("tests/models/test_bounded_family.py::test_the_poisson_posterior_is_prior_times_likelihood",),
+        ("tests/programs/test_bounded_family.py::test_the_poisson_posterior_is_prior_times_likelihood",),
         "The same, in closed form for each family.",
     ),
     Claim(
@@ -24,7 +24,7 @@ CLAIMS = (
         "(epsilon, delta)-differential privacy of a conditional distribution, between data sets of the same size that "
         "differ in at most one record.",
         evidence.privacy,
-        ("tests/planning/test_verify.py::test_small_mechanisms_are_enumerated_and_large_ones_proved",),
+        ("tests/verification/test_verify.py::test_small_mechanisms_are_enumerated_and_large_ones_proved",),
         "The same definition; a mechanism is a conditional distribution here too.",
     ),
     Claim(

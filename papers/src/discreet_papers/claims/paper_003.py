@@ -6,8 +6,8 @@ from discreet_papers.evidence import hellinger
 from discreet_papers.evidence import paper_003 as evidence
 from discreet_papers.paper_003 import PAPER_003
 
-_HELLINGER = "tests/mechanisms/test_hellinger.py::"
-_SENSITIVITY = "tests/mechanisms/test_hellinger_sensitivity.py::"
+_HELLINGER = "tests/choices/test_hellinger.py::"
+_SENSITIVITY = "tests/choices/test_hellinger_sensitivity.py::"
 _LAPLACE = "papers/tests/test_published_laplace.py::"
 _CONTRACT = "tests/contracts/test_hellinger_mechanisms.py::"
 _RESULTS = "papers/tests/test_paper_003.py::"
@@ -17,7 +17,7 @@ CLAIMS = (
         "Section 1",
         "A Dirichlet prior and counts give a Dirichlet posterior with the counts added.",
         hellinger.dirichlet_is_conjugate,
-        ("tests/models/test_categories.py::test_the_posterior_of_known_counts_is_conjugate",),
+        ("tests/tables/test_categories.py::test_the_posterior_of_known_counts_is_conjugate",),
         "The same. In print the density has exponents alpha where alpha - 1 is meant.",
     ),
     Claim(

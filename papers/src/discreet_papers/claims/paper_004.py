@@ -23,7 +23,7 @@ CLAIMS = (
         "Definition 1",
         "(epsilon, delta)-differential privacy between data sets of the same size that differ in at most one record.",
         laplace_004.privacy_of_updates,
-        ("tests/planning/test_verify.py::test_small_mechanisms_are_enumerated_and_large_ones_proved",),
+        ("tests/verification/test_verify.py::test_small_mechanisms_are_enumerated_and_large_ones_proved",),
         "The same definition; every `Guarantee` names its neighbours.",
     ),
     Claim(
@@ -200,7 +200,7 @@ CLAIMS = (
         sampling_004.privacy_of_regression,
         (
             _RESULTS + "test_the_printed_privacy_of_a_draw_is_too_small_and_too_large",
-            "tests/mechanisms/test_ball_draw.py::test_the_range_is_the_numerical_maximum",
+            "tests/draws/test_ball_draw.py::test_the_range_is_the_numerical_maximum",
             "reproduction 004-appendix-d-privacy",
         ),
         "4B/sigma^2 for B <= 1 and (1 + B)^2/sigma^2 for B >= 1, whatever n and the draw are: `loss_range`, the "

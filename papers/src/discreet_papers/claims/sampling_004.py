@@ -46,7 +46,7 @@ SAMPLING = (
         "Draw theta in proportion to exp(epsilon xi(theta|D) / (2 Delta)) xi(theta), with Delta = sqrt(L r).",
         sampling_004.algorithm_3,
         (
-            "tests/mechanisms/test_network_maximum.py::test_the_published_mechanism_is_worse_on_networks",
+            "tests/choices/test_network_maximum.py::test_the_published_mechanism_is_worse_on_networks",
             "reproduction 004-algorithm-3",
         ),
         "`NetworkMaximum`, `tempered_network_maximum` or `maximum_of_noisy_tables`; the true epsilon of the published "

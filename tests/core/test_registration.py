@@ -18,7 +18,7 @@ from discreet.mechanism import Model
 
 QUESTIONS = {"tables", "numbers", "regression", "networks", "programs", "draws", "choices"}
 ROOT = Path(dc.__file__).parent
-RELEASES = Path(__file__).parent / "documents" / "before-house" / "releases"
+RELEASES = Path(__file__).parents[1] / "documents" / "before-house" / "releases"
 COIN = dc.Categories("coin", levels=("heads", "tails"), outside="heads")
 PROBLEM = Problem.before(dc.GeometricHistogram(COIN, size=5, epsilon=1))
 

@@ -14,7 +14,7 @@ from discreet._core.documents import DocumentedMechanism
 from discreet._core.errors import DocumentError
 from discreet._core.on_demand import ENTRY_POINTS, load_kind
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parents[2]
 RELEASES = PROJECT / "tests" / "documents" / "before-house" / "releases"
 SHARE = """
 import sys, tempfile, pathlib, discreet as dc
