@@ -108,7 +108,7 @@ def test_proposals_have_exactly_the_stated_rational_law(
         found = Fraction(draws.uniform_mass, len(mechanism.tables.all))
         for mass, component in zip(masses[1:], draws.components, strict=True):
             chance = Fraction(1)
-            for cell, kind in enumerate(draws.kinds.tolist()):
+            for cell, kind in enumerate(draws.cell_classes.tolist()):
                 entry = component.entry(kind, int(candidate[cell] - table[cell]))
                 whole = draws.largest(component) if cell == draws.dependent else int(component.edges[kind][-1])
                 chance *= Fraction(entry, whole)

@@ -13,7 +13,7 @@ from discreet.choices._hellinger_mechanism import pair_certificate
 from discreet.choices._hellinger_moments import Enclosure, hellinger_moments
 from discreet.choices._pair_bound import pair_bound
 from discreet.choices._posterior_distances import Tables
-from discreet.choices._stable_law import log_probabilities
+from discreet.choices._stable_distribution import log_probabilities
 from discreet.mathematics._divergences import hellinger
 from uncalibrated_hellinger import HellingerGlobal, HellingerReciprocal, HellingerSmooth
 

@@ -5,7 +5,7 @@ import pytest
 from flint import arb, ctx
 
 from discreet.choices._posterior_distances import UNIT
-from discreet.choices._stable_law import LOG_ERROR, chord_weights, log_probabilities
+from discreet.choices._stable_distribution import LOG_ERROR, chord_weights, log_probabilities
 
 NUMBERS = np.array([0, 1, 2, 5, 30, 63, 100, 127, 128, 129, 140, 200, 511, 1_000, 5_000, 50_000, 10**6, 10**7])
 

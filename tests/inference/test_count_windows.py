@@ -192,7 +192,10 @@ def test_sums_of_many_cells_are_those_of_whole_transforms_whatever_else_is_known
         sums = counts.known
         length = sums._wide.length
         wanted = np.fft.irfft(np.fft.rfft(sums.tilted.weights[0, places], length, axis=1).prod(axis=0), length)
-        assert np.abs(sums._law_of(np.isin(np.arange(100), places).astype(int)) - np.maximum(0, wanted)).max() < 1e-14
+        assert (
+            np.abs(sums._distribution_of(np.isin(np.arange(100), places).astype(int)) - np.maximum(0, wanted)).max()
+            < 1e-14
+        )
     assert np.abs(counts.marginals - by_full_transform(counts)).max() < 1e-14
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import KnownSum, TotalLaw
+from discreet.inference import KnownSum, TotalDistribution
 from discreet.inference import _known_sum as known_sum
 from discreet.inference._windows import Beyond
 
-KNOWN = TotalLaw.known(13)
-SECRET = TotalLaw(7, -0.3 * np.abs(np.arange(12) - 4.0))
+KNOWN = TotalDistribution.known(13)
+SECRET = TotalDistribution(7, -0.3 * np.abs(np.arange(12) - 4.0))
 SINGLE, TWICE = np.array([1, 1, 1]), np.array([1, 2, 1])
 
 
@@ -20,7 +20,7 @@ def weights(tables: int = 2, steps: int = 6, seed: int = 41) -> tuple[Floats, Co
     return 2 * rng.normal(size=(tables, 3, steps)), rng.integers(0, 3, (tables, 3))
 
 
-def every_table(logs: Floats, first: Counts, times: Counts, law: TotalLaw) -> tuple[Counts, Floats]:
+def every_table(logs: Floats, first: Counts, times: Counts, law: TotalDistribution) -> tuple[Counts, Floats]:
     """Return all tables of one set of weights with a possible total, and what each weighs."""
     rows = np.repeat(np.arange(len(times)), times)
     steps = np.array(list(product(range(logs.shape[1]), repeat=len(rows))))
@@ -35,7 +35,7 @@ def every_table(logs: Floats, first: Counts, times: Counts, law: TotalLaw) -> tu
 @pytest.mark.parametrize("law", [KNOWN, SECRET], ids=["known", "secret"])
 @pytest.mark.parametrize("many", [64, 2], ids=["whole transforms", "low frequencies"])
 def test_a_known_or_secret_total_is_a_sum_over_all_tables(
-    law: TotalLaw, times: Counts, many: int, monkeypatch: pytest.MonkeyPatch
+    law: TotalDistribution, times: Counts, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(known_sum, "MANY", many)
     logs, first = weights()
@@ -55,7 +55,7 @@ def test_a_known_or_secret_total_is_a_sum_over_all_tables(
 
 @pytest.mark.parametrize("times", [SINGLE, TWICE], ids=["single cells", "equal cells"])
 @pytest.mark.parametrize("law", [KNOWN, SECRET], ids=["known", "secret"])
-def test_groups_pairs_and_draws_are_those_of_all_tables(law: TotalLaw, times: Counts) -> None:
+def test_groups_pairs_and_draws_are_those_of_all_tables(law: TotalDistribution, times: Counts) -> None:
     logs, first = weights(tables=1)
     found = KnownSum(logs, first, law, times)
     tables, weigh = every_table(logs[0], first[0], times, law)
@@ -80,12 +80,12 @@ def test_groups_pairs_and_draws_are_those_of_all_tables(law: TotalLaw, times: Co
 def test_every_total_of_a_range_has_its_sum_its_means_and_its_error() -> None:
     logs, first = weights(tables=1)
     low, high = int(first.sum()), int(first.sum()) + 15
-    found = KnownSum(logs, first, TotalLaw.any_of(low, high), centre=(low + high) / 2)
+    found = KnownSum(logs, first, TotalDistribution.any_of(low, high), centre=(low + high) / 2)
     sound = found.errors < 1e-9
     assert sound.sum() >= 12
     for place, total in enumerate(range(low, high + 1)):
         if sound[place]:
-            tables, weigh = every_table(logs[0], first[0], SINGLE, TotalLaw.known(total))
+            tables, weigh = every_table(logs[0], first[0], SINGLE, TotalDistribution.known(total))
             assert abs(np.expm1(found.log_sums[place] - np.log(weigh.sum()))) <= found.errors[place]
             means = weigh @ tables / weigh.sum()
             np.testing.assert_allclose(found.means_given[:, place], means, atol=100 * found.errors[place])
@@ -96,9 +96,9 @@ def test_totals_that_no_counts_have_weigh_nothing_and_the_others_keep_their_digi
     """Sums 10^-80 beside the largest: direct sums have them too, and their error says so."""
     logs, first = weights(tables=1)
     logs *= 20
-    found = KnownSum(logs, first, TotalLaw.any_of(low, high), centre=float(np.clip(8, first.sum() + 1, high)))
+    found = KnownSum(logs, first, TotalDistribution.any_of(low, high), centre=float(np.clip(8, first.sum() + 1, high)))
     for place, total in enumerate(range(low, high + 1)):
-        tables, weigh = every_table(logs[0], first[0], SINGLE, TotalLaw.known(total))
+        tables, weigh = every_table(logs[0], first[0], SINGLE, TotalDistribution.known(total))
         if not len(tables):
             assert np.isneginf(found.log_sums[place])
             assert found.errors[place] == 1
@@ -111,7 +111,7 @@ def test_totals_that_no_counts_have_weigh_nothing_and_the_others_keep_their_digi
 def test_a_group_never_holds_more_than_the_total_it_is_asked_for() -> None:
     """Of a range of totals the first: rounding may not put records where there are none."""
     logs = -0.2 * np.abs(np.arange(80) - np.array([[[20], [30]]]))
-    found = KnownSum(logs, np.zeros((1, 2), dtype=np.int64), TotalLaw.any_of(12, 90), centre=51)
+    found = KnownSum(logs, np.zeros((1, 2), dtype=np.int64), TotalDistribution.any_of(12, 90), centre=51)
     for total in (12, 30, 90):
         for group in (np.array([1, 0]), np.array([0, 1])):
             sums, chances = found.marginal(group, total)
@@ -128,9 +128,9 @@ def test_a_law_of_the_total_is_every_total_weighed_one_by_one() -> None:
     """Forty cells: too many tables to list, and the peak of the law is not that of the sum."""
     logs, first = laplace(40, 0.4), np.zeros((1, 40), dtype=np.int64)
     logs += 0.7 * np.log1p(np.arange(201) + np.arange(40)[:, None])
-    law = TotalLaw(3900, -0.02 * np.abs(np.arange(400) - 260.0))
+    law = TotalDistribution(3900, -0.02 * np.abs(np.arange(400) - 260.0))
     found = KnownSum(logs, first, law)
-    alone = [KnownSum(logs, first, TotalLaw.known(int(total))) for total in law.totals]
+    alone = [KnownSum(logs, first, TotalDistribution.known(int(total))) for total in law.totals]
     each = np.array([float(one.log_mass[0]) for one in alone]) + law.log_weights
     shares = np.exp(each - each.max())
     assert found.log_mass[0] == pytest.approx(each.max() + np.log(shares.sum()), abs=1e-11)
@@ -147,7 +147,7 @@ def test_rounding_and_folding_stay_below_the_stated_error(
     cells: int, rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logs, first = laplace(cells, rate), np.zeros((1, cells), dtype=np.int64)
-    total = TotalLaw.known(100 * cells + 17)
+    total = TotalDistribution.known(100 * cells + 17)
     found = KnownSum(logs, first, total)
     direct = np.ones(1)  # all terms are positive: every entry keeps its digits
     for row in found.tilted.weights[0]:
@@ -163,16 +163,16 @@ def test_rounding_and_folding_stay_below_the_stated_error(
 def test_what_lies_outside_is_part_of_the_error() -> None:
     logs, first = laplace(3, 0.1)[:, :, 60:141], np.full((1, 3), 60)
     ends = np.full((1, 3), -4.0), np.full((1, 3), -0.1)
-    narrow = KnownSum(logs, first, TotalLaw.known(300), outside=Beyond(*ends, *ends, np.full((1, 3), 80)))
-    wide = KnownSum(laplace(3, 0.1), np.zeros((1, 3), dtype=np.int64), TotalLaw.known(300))
+    narrow = KnownSum(logs, first, TotalDistribution.known(300), outside=Beyond(*ends, *ends, np.full((1, 3), 80)))
+    wide = KnownSum(laplace(3, 0.1), np.zeros((1, 3), dtype=np.int64), TotalDistribution.known(300))
     assert 1e-3 < -np.expm1(narrow.log_mass - wide.log_mass)[0] < narrow.error[0]
 
 
 def test_a_transform_that_is_zero_is_divided_by_as_if_it_were_not() -> None:
     """Two equal weights have no transform at half a turn, where that of the others is not small."""
     logs = np.log([[[0.5, 0.5], [0.3, 0.7], [0.7, 0.3]]])
-    found = KnownSum(logs, np.zeros((1, 3), dtype=np.int64), TotalLaw.any_of(1, 2), centre=1.5)
+    found = KnownSum(logs, np.zeros((1, 3), dtype=np.int64), TotalDistribution.any_of(1, 2), centre=1.5)
     assert found._circle.spectra[0, 0, -1] == known_sum._TINY
-    tables, weigh = every_table(logs[0], np.zeros(3, dtype=np.int64), SINGLE, TotalLaw.any_of(1, 2))
+    tables, weigh = every_table(logs[0], np.zeros(3, dtype=np.int64), SINGLE, TotalDistribution.any_of(1, 2))
     np.testing.assert_allclose(found.mean[0], weigh @ tables / weigh.sum(), atol=1e-12)
     np.testing.assert_allclose(found.marginals[0, :, 1], weigh @ tables / weigh.sum(), atol=1e-12)

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference import CellWeights, CellWindows, KnownSum, LatentCounts, TotalLaw, pair_rows
+from discreet.inference import CellWeights, CellWindows, KnownSum, LatentCounts, TotalDistribution, pair_rows
 from discreet.inference import _latent_counts as latent_counts
 from discreet.inference import _pair_counts as pair_counts
 from discreet.mathematics import log_prior
@@ -73,9 +73,9 @@ def test_a_pair_is_read_as_by_transforms(alpha: tuple[float, float], monkeypatch
 def test_pairs_of_several_tables_are_read_as_each_alone() -> None:
     generator = np.random.default_rng(3)
     logs, first = generator.normal(size=(4, 2, 9)), generator.integers(0, 4, (4, 2))
-    together = KnownSum(logs, first, TotalLaw.known(11))
+    together = KnownSum(logs, first, TotalDistribution.known(11))
     for number in range(4):
-        alone = KnownSum(logs[number : number + 1], first[number : number + 1], TotalLaw.known(11))
+        alone = KnownSum(logs[number : number + 1], first[number : number + 1], TotalDistribution.known(11))
         rest = 11 - int(first[number].sum())
         plain = [np.exp(logs[number, 0, s] + logs[number, 1, rest - s]) if 0 <= rest - s < 9 else 0.0 for s in range(9)]
         np.testing.assert_allclose(alone.marginals[0, 0], np.array(plain) / sum(plain), atol=1e-15)
@@ -92,7 +92,7 @@ def test_what_windows_of_a_pair_leave_out_is_never_more_than_stated(margin: floa
     first, last = (np.array([410, 560]) + int(side * margin * 7) for side in (-1, 1))
     first, last = first - 20, last + 20
     windows, alpha = CellWindows(kernel, first, last, total), np.array([0.6, 2.5])
-    logs, law = windows.log_weights(alpha)[None], TotalLaw.known(total)
+    logs, law = windows.log_weights(alpha)[None], TotalDistribution.known(total)
     found = KnownSum(logs, first[None], law, outside=windows.beyond(alpha))
     every = np.arange(total + 1)
     logs = kernel(np.array([0]), every) + kernel(np.array([1]), total - every)

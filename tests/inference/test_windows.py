@@ -84,7 +84,7 @@ def test_the_law_inside_and_the_draws_of_a_row_are_those_of_direct_sums(name: st
     parts = [ConvolvedRow(factors[where], 100.0).log_sums for where in (inside, ~inside)]
     logs = parts[0][:211] + parts[1][210::-1]
     wanted = np.exp(logs - logsumexp(logs))
-    law = row.law_inside(inside, 210)
+    law = row.distribution_inside(inside, 210)
     np.testing.assert_allclose(law.values, wanted[law.first : law.last + 1], atol=1e-12)
     assert wanted[: law.first].sum() + wanted[law.last + 1 :].sum() < 1e-12
     drawn = row.draw(np.full(draws, 210), np.random.default_rng(21))

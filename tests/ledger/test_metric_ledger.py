@@ -255,16 +255,16 @@ def test_metrics_are_data_and_keep_the_triangle_inequality() -> None:
     tree = Tree(PLACE.columns[0], (2, 2, 3), (1, 2, "1/2"))
     for metric in (line, steps, tree, Sum([line, tree]), Sum([steps, line, tree])):
         assert read_metric(json.loads(json.dumps(metric.document()))) == metric
-        few = range(min(metric.places, 12))
+        few = range(min(metric.position_count, 12))
         for a, b, c in product(few, repeat=3):
             assert metric.distance(a, c) <= metric.distance(a, b) + metric.distance(b, c)
             assert metric.distance(a, b) == metric.distance(b, a)
             assert (metric.distance(a, b) == 0) == (a == b)
-        every = [metric.distance(a, b) for a, b in product(range(metric.places), repeat=2)]
+        every = [metric.distance(a, b) for a, b in product(range(metric.position_count), repeat=2)]
         assert metric.diameter == max(every)
         assert metric.nearest == min(each for each in every if each)
     both = Sum([line, tree])
-    assert both.distance(both.place((1, "a")), both.place(("2.6", "b"))) == Fraction(3, 2) + 3
+    assert both.distance(both.position((1, "a")), both.position(("2.6", "b"))) == Fraction(3, 2) + 3
     assert [Records().distance(3, 4), Records().diameter] == [1, 1]
     assert read_metric(Records().document()) == Records()
     assert len({each.digest for each in (line, Line("age", [0, 1, "5/2"]), tree, both)}) == 4

@@ -328,7 +328,7 @@ def test_metrics_are_data_with_one_text_and_a_digest() -> None:
         assert read_metric(metric.document()).digest == metric.digest
     assert line.digest != Line("age", [0, 1, 3]).digest
     assert [line.diameter, line.nearest] == [Fraction(5, 2), Fraction(1)]
-    assert [line.place(99), line.place(-1)] == [2, 0]
+    assert [line.position(99), line.position(-1)] == [2, 0]
     distances = [tree.distance(a, b) for a in range(4) for b in range(4)]
     assert tree.diameter == max(distances) == 3
     shared = {"kind": "InGroups", "inside": {}, "by": "ward", "groups": ["A", "B"], "between": "1"}  # is no metric

@@ -45,7 +45,7 @@ def whole(record: dict[str, Any], factor: Any, grid: int) -> int:
         return grid
     if isinstance(factor, Indicator):
         value = record[factor.column] if record[factor.column] in factor.declared.levels else "A"
-        return grid if value == factor.declared.levels[factor.place] else 0
+        return grid if value == factor.declared.levels[factor.code] else 0
     if isinstance(factor, Measure):
         value = factor.missing if record[factor.column] is None else record[factor.column]
         value = min(max(value, factor.low), factor.high)

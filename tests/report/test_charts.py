@@ -118,7 +118,7 @@ def test_the_posterior_chart_shows_the_posteriors_own_numbers() -> None:
     rows = charts.posterior_chart(posterior, level=0.8)["data"]["values"]
     naive = as_published.plug_in(SURVEY)
     for place, cell in enumerate(SMOKING.cells):
-        aware, plugged = (row for row in rows if row["place"] == place)
+        aware, plugged = (row for row in rows if row["index"] == place)
         low, high = posterior.interval(cell, 0.8)
         assert aware | {"cell": cell, "reading": "noise-aware", "mean": posterior.mean[cell]} == aware
         assert (aware["low"], aware["high"]) == (low, high)
@@ -133,7 +133,7 @@ def test_crossed_cells_keep_their_numbers_in_their_groups() -> None:
     assert {(row["group"], row["cell"]): row["mean"] for row in rows} == {
         (f"ward {ward}", fall): posterior.mean[ward, fall] for ward in "AB" for fall in ("no", "yes")
     }
-    assert [(row["group_place"], row["place"]) for row in rows] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert [(row["group_index"], row["index"]) for row in rows] == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def test_each_place_carries_its_own_name() -> None:
@@ -147,7 +147,7 @@ def test_each_place_carries_its_own_name() -> None:
 def test_levels_that_look_alike_stay_rows_of_their_own() -> None:
     rows = charts.comparison_chart(dc.infer(STRANGE), "ok=true", "<b>group</b>")["data"]["values"]
     assert [row["cell"] for row in rows[1:3]] == ["a\u00a0b", "a b"]
-    assert [row["place"] for row in rows] == [0, 1, 2, 3, 4]
+    assert [row["index"] for row in rows] == [0, 1, 2, 3, 4]
 
 
 def test_the_plug_in_reading_uses_the_readers_prior() -> None:

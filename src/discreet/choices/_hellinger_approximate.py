@@ -2,7 +2,7 @@
 
     Z(k) = |R| e^-c + N(k, c),    N = sum_r (e^(-c H(k, r)) - e^-c) = sum_(j >= 1) p_j Z_j,    Z_j = sum_r BC(k, r)^j
 
-(`_stable_law`). N is computed for one table by `log_near`: small j one by one, beyond that Z_j from a few
+(`_stable_distribution`). N is computed for one table by `log_near`: small j one by one, beyond that Z_j from a few
 nodes of each panel of log j, and p_j as a density. For many tables it is close to what it would be if the candidates
 near k were spread evenly in the coordinates (r_i - k_i) / sqrt(8 a_i), in which -ln BC is the square of the distance,
 
@@ -21,7 +21,7 @@ from scipy.special import expit, gammaln, logsumexp
 from discreet._core.arrays import Counts, Floats
 from discreet.choices._posterior_powers import PosteriorPowers
 from discreet.choices._power_sums import power_sum
-from discreet.choices._stable_law import log_densities, log_probabilities
+from discreet.choices._stable_distribution import log_densities, log_probabilities
 
 MOST_NEAR_CELLS = 12
 """Weighted draws of more cells are worth too little."""

@@ -47,10 +47,10 @@ class WholeComponent:
         """Return the cumulative entries of each class; only components that are drawn from need them."""
         return [np.cumsum(table, dtype=np.int64) for table in self.tables]
 
-    def entry(self, kind: int, change: int) -> int:
+    def entry(self, cell_class: int, change: int) -> int:
         """Return T(r) for one class and the change r - x; 0 outside the table."""
-        index = change - self.starts[kind]
-        return int(self.tables[kind][index]) if 0 <= index < len(self.tables[kind]) else 0
+        index = change - self.starts[cell_class]
+        return int(self.tables[cell_class][index]) if 0 <= index < len(self.tables[cell_class]) else 0
 
 
 class ExactDraws:
@@ -58,7 +58,7 @@ class ExactDraws:
 
     def __init__(self, envelope: Envelope, weight: Callable[[Counts], arb]) -> None:
         self.counts, self.total, self.dependent = envelope.counts, envelope.total, envelope.dependent
-        self.kinds, self._weight = envelope.powers.cell_class, weight
+        self.cell_classes, self._weight = envelope.powers.cell_class, weight
         self._sizes, self._candidates = envelope.powers.sizes, envelope.candidates
         self.shift = ceil(envelope.scale / log(2)) + _SPARE_BITS
         self.uniform = _whole(float(envelope.log_weights[0]), self.shift)
@@ -82,7 +82,7 @@ class ExactDraws:
         """Return W times the sums of all tables but that of the dependent cell, which counts as its largest entry."""
         sums = [int(table.sum(dtype=np.int64)) for table in component.tables]
         sizes = self._sizes.copy()
-        sizes[self.kinds[self.dependent]] -= 1
+        sizes[self.cell_classes[self.dependent]] -= 1
         found = component.weight * self.largest(component)
         for each, size in zip(sums, sizes.tolist(), strict=True):
             found *= each**size
@@ -90,14 +90,14 @@ class ExactDraws:
 
     def largest(self, component: WholeComponent) -> int:
         """Return the largest entry of the dependent cell's table."""
-        return int(component.tables[self.kinds[self.dependent]].max())
+        return int(component.tables[self.cell_classes[self.dependent]].max())
 
     def above(self, candidate: Counts) -> int:
         """Return q(r) 2^(t m), which is 2^(s + t m) e^(-c H(x, r)) or more."""
-        cells = list(zip(self.kinds.tolist(), (candidate - self.counts).tolist(), strict=True))
+        cells = list(zip(self.cell_classes.tolist(), (candidate - self.counts).tolist(), strict=True))
         found = self.uniform << TABLE_BITS * len(cells)
         for component in self.components:
-            found += component.weight * prod([component.entry(kind, change) for kind, change in cells])
+            found += component.weight * prod([component.entry(cell_class, change) for cell_class, change in cells])
         return found
 
     def draw(self, bits: RandomBits) -> Counts:
@@ -113,15 +113,15 @@ class ExactDraws:
         if number == 0:
             return composition(self.total, len(self.counts), bits)
         component, found = self.components[number - 1], self.counts.copy()
-        for kind, (edges, start) in enumerate(zip(component.edges, component.starts, strict=True)):
-            cells = np.flatnonzero(self.kinds == kind)
+        for cell_class, (edges, start) in enumerate(zip(component.edges, component.starts, strict=True)):
+            cells = np.flatnonzero(self.cell_classes == cell_class)
             cells = cells[cells != self.dependent]
             drawn = uniform_below(int(edges[-1]), len(cells), bits)
             found[cells] += start + np.searchsorted(edges, drawn, side="right")
         found[self.dependent] = 0
         found[self.dependent] = self.total - int(found.sum())
         last = component.entry(
-            int(self.kinds[self.dependent]), int(found[self.dependent] - self.counts[self.dependent])
+            int(self.cell_classes[self.dependent]), int(found[self.dependent] - self.counts[self.dependent])
         )
         return found if int(uniform_below(self.largest(component), 1, bits)[0]) < last else None
 

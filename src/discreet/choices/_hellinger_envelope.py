@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
 from discreet.choices._posterior_powers import CellPowers, PosteriorPowers
-from discreet.choices._stable_law import chord_weights
+from discreet.choices._stable_distribution import chord_weights
 from discreet.mathematics import log_r
 
 SPARE = 30.0  # factors below e^-(c + 30) are left out; as w >= e^-c, that changes no weight by more than e^-30 of it
@@ -101,9 +101,9 @@ class Envelope:
             np.empty((count, len(self.counts)), dtype=np.int64),
             generator.random((count, len(self.counts))),
         )
-        for cell, kind in enumerate(self.powers.cell_class):
-            index = np.searchsorted(component.edges[kind], uniforms[:, cell], side="right")
-            rows[:, cell] = self.counts[cell] + component.tables[kind].start + index
+        for cell, group in enumerate(self.powers.cell_class):
+            index = np.searchsorted(component.edges[group], uniforms[:, cell], side="right")
+            rows[:, cell] = self.counts[cell] + component.tables[group].start + index
         rows[:, self.dependent] = 0
         rows[:, self.dependent] = self.total - rows.sum(axis=1)
         table = component.tables[self.powers.cell_class[self.dependent]]

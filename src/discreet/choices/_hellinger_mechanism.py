@@ -281,8 +281,8 @@ class HellingerMechanism(Sized[Categories]):
         """Return log Z of one table of each class; with two cells of all."""
         if len(self.model.cells) == 2:
             return line_log_normalisers(self.model.concentration, self.size, self.scales(self.tables.all))
-        kinds = self.tables.representatives[0]
-        return self.tables.log_normalisers(kinds, self.scales(kinds))
+        distinct = self.tables.representatives[0]
+        return self.tables.log_normalisers(distinct, self.scales(distinct))
 
     def log_normalisers(self, tables: Counts, scales: Floats | None = None) -> Floats:
         """Return log Z(k) = log sum_r e^(-c(k) H(k, r)) for rows of counts; c(k) may be given where it is known."""
@@ -340,9 +340,9 @@ class HellingerMechanism(Sized[Categories]):
         if (tables < 0).any() or (tables.sum(axis=1) != self.size).any():
             raise DeclarationError(f"The counts must not be negative and must add up to the public size {self.size}.")
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
-        kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
-        own = self.scales(kinds)
-        scales, normalisers = own[inverse.ravel()], self.log_normalisers(kinds, own)[inverse.ravel()]
+        distinct, inverse = np.unique(tables, axis=0, return_inverse=True)
+        own = self.scales(distinct)
+        scales, normalisers = own[inverse.ravel()], self.log_normalisers(distinct, own)[inverse.ravel()]
         distances = self.distances(np.where(possible[:, None], outputs, tables), tables)
         return np.asarray(np.where(possible, -scales * distances - normalisers, -np.inf).reshape(shape))
 
@@ -381,11 +381,11 @@ class HellingerMechanism(Sized[Categories]):
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
         rows = table.reshape(-1, len(self.model.cells))
-        kinds, inverse = np.unique(rows, axis=0, return_inverse=True)
+        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
         drawn = np.empty_like(rows)
-        for number, kind in enumerate(kinds):
+        for number, table in enumerate(distinct):
             chosen = np.flatnonzero(inverse.ravel() == number)
-            drawn[chosen] = self._draw(kind, len(chosen), bits)
+            drawn[chosen] = self._draw(table, len(chosen), bits)
         return drawn.reshape(table.shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:

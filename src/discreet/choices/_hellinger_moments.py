@@ -23,7 +23,7 @@ from discreet._core.arrays import Counts, Floats
 from discreet.choices._posterior_distances import UNIT
 from discreet.choices._posterior_powers import PosteriorPowers, cell_log_affinities
 from discreet.choices._power_sums import AFFINITY_ERROR, PowerSum, power_sum
-from discreet.choices._stable_law import LOG_ERROR, log_probabilities
+from discreet.choices._stable_distribution import LOG_ERROR, log_probabilities
 from discreet.privacy import compositions
 
 _SPARE = 42.0  # powers below e^-(c + 42) are left out; they change no weight by more than e^-42 of it

@@ -1,6 +1,6 @@
 """Normalisers of Hellinger choices for many tables at once: Z(k) = sum_r e^(-c(k) H(k, r)) in floats, for inference.
 
-With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`_stable_law`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
+With e^(-c sqrt(1 - b)) = sum_j p_j b^j (`_stable_distribution`), Z = sum_j p_j Z_j, where Z_j = sum_r BC(k, r)^j
 does not know c. BC^j is a product over cells, so Z_j is one coefficient of a product of series, and each series depends
 on one count alone: its Fourier transform is computed once for every count that occurs. Small j are taken one by one;
 beyond, Z_j is a sum of exponentials of j, smooth in log j, and known from a few nodes of each panel (Chebyshev). The
@@ -16,7 +16,7 @@ import numpy as np
 from scipy.fft import next_fast_len, rfft
 
 from discreet._core.arrays import Counts, Floats
-from discreet.choices._stable_law import log_probabilities
+from discreet.choices._stable_distribution import log_probabilities
 from discreet.mathematics import log_affinities
 
 MOST_RECORDS, MOST_CELLS = 500, 8
@@ -105,8 +105,8 @@ class _Transforms:
 
     def __init__(self, alpha: Floats, tables: Counts) -> None:
         self._size, cells = int(tables[0].sum()), len(alpha)
-        priors, kinds = np.unique(alpha, return_inverse=True)
-        codes = kinds.ravel() * (self._size + 1) + tables
+        priors, classes = np.unique(alpha, return_inverse=True)
+        codes = classes.ravel() * (self._size + 1) + tables
         self._kinds, indices = np.unique(codes, return_inverse=True)
         self._indices = indices.reshape(codes.shape)
         counts, own = self._kinds % (self._size + 1), priors[self._kinds // (self._size + 1)]

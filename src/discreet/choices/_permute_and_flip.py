@@ -166,11 +166,11 @@ class PermuteAndFlip(GlobalSensitivity, kind="PermuteAndFlip", version=2):
         shape, cells = outputs.shape[:-1], outputs.shape[-1]
         outputs, tables = outputs.reshape(-1, cells), tables.reshape(-1, cells)
         possible = (outputs >= 0).all(axis=1) & (outputs.sum(axis=1) == self.size)
-        kinds, inverse = np.unique(tables, axis=0, return_inverse=True)
+        distinct, inverse = np.unique(tables, axis=0, return_inverse=True)
         found = np.full(len(outputs), -np.inf)
-        for number, kind in enumerate(kinds):
+        for number, table in enumerate(distinct):
             rows = np.flatnonzero(possible & (inverse.ravel() == number))
-            found[rows] = self.log_probs_of(kind, self.tables.indices(outputs[rows]))
+            found[rows] = self.log_probs_of(table, self.tables.indices(outputs[rows]))
         return found.reshape(shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:

@@ -94,8 +94,8 @@ class PosteriorPowers:
     def log_affinities(self, changes: Counts) -> Floats:
         """Return ln BC(x, r) for rows of changes r - x; -inf beyond the floor."""
         logs = np.zeros(len(changes))
-        for cell, kind in enumerate(self.cell_class):
-            table = self._first_powers[kind]
+        for cell, group in enumerate(self.cell_class):
+            table = self._first_powers[group]
             indices = changes[:, cell] - table.start
             inside = (indices >= 0) & (indices < len(table.logs))
             logs += np.where(inside, table.logs[np.where(inside, indices, 0)], -np.inf)

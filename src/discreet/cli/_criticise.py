@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet._core.errors import DeclarationError
-from discreet.cli._infer import TOLD, prior_of, read_document
+from discreet.cli._infer import SHOWN_WARNINGS, prior_of, read_document
 from discreet.cli._posterior import show_warnings
 from discreet.cli._screen import as_json, console, helpful, patient, require_folder, say, show_json, show_table, working
 from discreet.inference import HasCriticism, Posterior, heading
@@ -57,8 +57,8 @@ def criticise(
     charts.require_ending(plot)
     documents = [read_document(path) for path in releases]
     with warnings.catch_warnings(record=True) as seen, working("reading and checking", as_json):
-        for kind in TOLD:
-            warnings.simplefilter("always", kind)
+        for category in SHOWN_WARNINGS:
+            warnings.simplefilter("always", category)
         posterior: Posterior = read_release(*documents, prior=prior_of(prior), patience=patience)
         if not isinstance(posterior, HasCriticism):
             raise DeclarationError(

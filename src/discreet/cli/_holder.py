@@ -118,8 +118,8 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
             f"Cannot rehearse {question.name!r}: no inference method supports it: {why}. Nothing was drawn."
         )
     with working("reading a simulated study", as_json), warnings.catch_warnings():
-        for kind in (LittleInformationWarning, ConvergenceWarning):
-            warnings.simplefilter("ignore", kind)
+        for category in (LittleInformationWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", category)
         posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)
     return _show_rehearsal(posterior, truth, chosen_by(question) if question.reason else (), as_json)
 

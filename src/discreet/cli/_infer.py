@@ -29,7 +29,7 @@ from discreet.report import document_of, write_csv, write_draws
 if TYPE_CHECKING:
     from discreet.programs import Family
 
-TOLD = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
+SHOWN_WARNINGS = (LittleInformationWarning, PriorOutweighsWarning, ConvergenceWarning)
 _ANSWERED_BY = {
     "--that": "probability_that",
     "--event": "chance",
@@ -144,8 +144,8 @@ def infer(
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
     with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
-        for kind in TOLD:
-            warnings.simplefilter("always", kind)
+        for category in SHOWN_WARNINGS:
+            warnings.simplefilter("always", category)
         model = None if program is None else _program(program)
         whole: Posterior = read_release(
             *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
@@ -162,8 +162,8 @@ def infer(
         difference = answer["--differ"](event, by, patience) if differ else None
         posterior: Posterior = answer["--margin"](*margin) if margin else whole
     with working("writing", as_json), warnings.catch_warnings():
-        for kind in TOLD:
-            warnings.simplefilter("ignore", kind)  # a picture computes again what was asked above
+        for category in SHOWN_WARNINGS:
+            warnings.simplefilter("ignore", category)  # a picture computes again what was asked above
         if plot is not None:
             from discreet.report import charts
 

@@ -260,8 +260,8 @@ def _plan_one(
 
 
 def _facts(question: Question) -> dict[str, object]:
-    kind = type(question.mechanism).__name__
-    return {"question": question.name, "mechanism": kind, "reason": question.reason}
+    mechanism = type(question.mechanism).__name__
+    return {"question": question.name, "mechanism": mechanism, "reason": question.reason}
 
 
 def _show_rows(title: str, found: Accuracy) -> None:

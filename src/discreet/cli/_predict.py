@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from discreet._core.errors import DeclarationError, SourceError
-from discreet.cli._infer import TOLD, prior_of, read_document, records_of, write_records
+from discreet.cli._infer import SHOWN_WARNINGS, prior_of, read_document, records_of, write_records
 from discreet.cli._posterior import show_warnings
 from discreet.cli._screen import as_json, helpful, patient, require_folder, say, show_json, show_table, working
 from discreet.inference import HasPrediction, Posterior, heading
@@ -59,8 +59,8 @@ def predict(
     require_folder(out)
     rows = _read(records)
     with warnings.catch_warnings(record=True) as seen, working("reading and predicting", as_json):
-        for kind in TOLD:
-            warnings.simplefilter("always", kind)
+        for category in SHOWN_WARNINGS:
+            warnings.simplefilter("always", category)
         posterior: Posterior = read_release(
             read_document(release), prior=prior_of(prior), own=records_of(own), patience=patience
         )

@@ -56,7 +56,7 @@ def helpful(command: Callable[Given, None]) -> Callable[Given, None]:
             command(*arguments, **options)
             return
         except DiscreetError as problem:
-            words, code = str(problem), next((c for kind, c in EXIT_CODES.items() if isinstance(problem, kind)), 1)
+            words, code = str(problem), next((c for error, c in EXIT_CODES.items() if isinstance(problem, error)), 1)
         except click.ClickException:
             raise
         except OSError as problem:

@@ -89,7 +89,7 @@ def serve(
     Study(study)  # so that a study that cannot be read is refused at once
     _signer(key)
     reached = ServerAddress(address, public, tuple(proxies), user_header)
-    reached.settings(reached.place[1])
+    reached.settings(reached.host_and_port[1])
     Pair(study.absolute(), queue or str(default_queue(study)), reached, key, front_user, saying(as_json, say)).run()
 
 

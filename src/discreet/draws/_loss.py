@@ -1,7 +1,7 @@
 """The exact privacy of one draw from a conjugate posterior.
 
 Neighbouring Dirichlet posteriors differ in two cells, and the ratio of their densities depends only on the share that
-one cell has of the two. So one draw of theta ~ Dirichlet(alpha + tau k) tells neighbours apart exactly as well as one
+one cell has of the two. So one draw of theta ~ Dirichlet(alpha + tau k) distinguishes neighbours exactly as well as one
 draw of that share does, Beta(s, t + tau) against Beta(s + tau, t), and its privacy curve is
 
     D(s, t; epsilon, tau) = I_x(s, t + tau) - e^epsilon I_x(s + tau, t),

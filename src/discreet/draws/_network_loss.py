@@ -7,7 +7,7 @@ A Dirichlet row is a vector of independent Gamma numbers divided by their sum, s
     Gamma(s + tau) x Gamma(s)   against   Gamma(s) x Gamma(s + tau),      s the smallest prior parameter of the node:
 
 a larger parameter only adds an independent Gamma number to each side. The loss of that pair is tau ln(g / g'), a
-function of g / (g + g'), so the pair tells as much as Beta(s + tau, s) against Beta(s, s + tau), and its curve is
+function of g / (g + g'), so the pair is equivalent to Beta(s + tau, s) against Beta(s, s + tau), and its curve is
 D(s, s) of `posterior_draw`, whatever the graph and the number of records. Nodes and draws are independent: losses add.
 
 A node without parents has one row, in which the record stays: its curve is that of a table, which is smaller. With two

@@ -315,9 +315,9 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
         logs = np.zeros(len(tables))
         for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
-            kinds, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
-            for kind, row in enumerate(kinds.tolist()):
-                same = np.flatnonzero(indices.ravel() == kind)
+            distinct, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
+            for number, row in enumerate(distinct.tolist()):
+                same = np.flatnonzero(indices.ravel() == number)
                 logs[same] += self._log_masses(sticks[same], self._row_distributions(number, row)).sum(axis=1)
         return logs.reshape(shape)
 

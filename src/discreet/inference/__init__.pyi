@@ -37,7 +37,7 @@ from discreet.inference._infer import infer_many as infer_many
 from discreet.inference._known_sum import MANY as MANY
 from discreet.inference._known_sum import MOST_WAVES as MOST_WAVES
 from discreet.inference._known_sum import KnownSum as KnownSum
-from discreet.inference._known_sum import TotalLaw as TotalLaw
+from discreet.inference._known_sum import TotalDistribution as TotalDistribution
 from discreet.inference._latent_counts import LOST as LOST
 from discreet.inference._latent_counts import SPARE as SPARE
 from discreet.inference._latent_counts import CellWeights as CellWeights

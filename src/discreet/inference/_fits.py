@@ -276,8 +276,8 @@ class ChoiceFit(Fit):
 
     def log_likelihood(self, counts: Counts) -> Floats:
         """Return the log chance of the candidate."""
-        kinds, indices = np.unique(counts.T, axis=0, return_inverse=True)
-        return np.asarray(self._choice.log_likelihood(kinds)[indices.ravel()])
+        distinct, indices = np.unique(counts.T, axis=0, return_inverse=True)
+        return np.asarray(self._choice.log_likelihood(distinct)[indices.ravel()])
 
     def slope(self, counts: Floats) -> Floats:
         return np.zeros(counts.shape)
@@ -296,8 +296,8 @@ class NearFit(ChoiceFit):
         self.normalised = normalised
 
     def log_likelihood(self, counts: Counts) -> Floats:
-        kinds, indices = np.unique(counts.T, axis=0, return_inverse=True)
-        return self.normalised.log_prob(self._choice.candidate, kinds)[indices.ravel()]
+        distinct, indices = np.unique(counts.T, axis=0, return_inverse=True)
+        return self.normalised.log_prob(self._choice.candidate, distinct)[indices.ravel()]
 
 
 def fit_of(problem: Problem) -> Fit:

@@ -1,17 +1,18 @@
-"""Independent counts given their sum: the one sum over tables behind every exact reading.
+"""Independent counts given their sum: the one sum over tables behind every exact posterior.
 
-Cells have independent counts k_i with weights f_i, and their sum is known, or has a law h of its own:
+Cells have independent counts k_i with weights f_i, and their sum is known, or has a distribution h:
 
     P(k) ~ h(sum k) prod_i f_i(k_i),      S(t) = sum over k with sum k = t of prod_i f_i(k_i).
 
 All weights are tilted by e^(lambda k), lambda chosen so that the mean of the sum is where h is (it cancels given the
-sum). With F_i = sum_k f_i(k) e^(lambda k), p the law of the sum of the tilted cells and phi_i their Fourier transforms
-on a circle of length L,
+sum). With F_i = sum_k f_i(k) e^(lambda k), p the distribution of the sum of the tilted cells and phi_i their Fourier
+transforms on a circle of length L,
 
     S(t) = e^(-lambda t) prod_i F_i p(t),      p(t) = (1/L) sum_j e^(i theta_j t) prod_i phi_i(theta_j),
 
-a cell's law given the sum is its weight times the law of all others, prod phi / phi_i, correlated with h, and the mean
-of a function a of its count is a sum over frequencies of prod phi, once with the transform of f_i a in place of phi_i.
+a cell's distribution given the sum is its weight times the distribution of all others, prod phi / phi_i, correlated
+with h, and the mean of a function a of its count is a sum over frequencies of prod phi, once with the transform of
+f_i a in place of phi_i.
 Dividing by a small phi_i does no harm, as the same number is a factor of the product.
 
 - Cells with the same weights are one row, taken to the power of how many there are.
@@ -57,10 +58,10 @@ _EDGE = 0.02  # share by which tilts stay away from those at which what lies out
 _MOST_EXPONENT = 300.0
 _SHORT = 600  # a circle of this length costs less than finding out whether a shorter one would do
 _BLOCK = 2_000_000  # numbers that are worked on together
-_HELD = 128  # cells of which draws hold the laws of what is before them
+_HELD = 128  # cells of which draws hold the distributions of what is before them
 _HIDDEN = 1e-3  # a total of a probability this far below the largest is too far from the mean to be read
 _TINY = 1e-150  # stands for a transform that is zero: products with it vanish, and may be divided by it
-_TRIM = 1e-17  # probabilities this far below the largest are dropped from the ends of laws
+_TRIM = 1e-17  # probabilities this far below the largest are dropped from the ends of distributions
 _LEAST = 1e-290  # weights below are zero where sums are direct: products of two of them would be anyway
 _STEEPEST = 50.0  # tilts of direct sums
 _ENOUGH = 1e-12  # what windows of two cells may leave out before a better bound is looked for
@@ -69,19 +70,19 @@ _UNIT = 1.2e-16  # rounding error of one sum or product
 
 
 @dataclass(frozen=True, eq=False)
-class TotalLaw:
+class TotalDistribution:
     """What is known of the sum: log weights h of low, low + 1, ...; a single one if the sum is known."""
 
     low: int
     log_weights: Floats
 
     @classmethod
-    def known(cls, total: int) -> "TotalLaw":
-        """Return the law of a known total."""
+    def known(cls, total: int) -> "TotalDistribution":
+        """Return the distribution of a known total."""
         return cls(total, np.zeros(1))
 
     @classmethod
-    def any_of(cls, low: int, high: int) -> "TotalLaw":
+    def any_of(cls, low: int, high: int) -> "TotalDistribution":
         """Return equal weights for a range of totals."""
         return cls(low, np.zeros(high - low + 1))
 
@@ -105,10 +106,11 @@ class Outside(Protocol):
 class KnownSum:
     """Counts with weights `log_weights[b, i, s]` at first[b, i] + s in table b, -inf where there is none.
 
-    Row i stands for `times[i]` cells. The mean of the sum is tilted to `centre`, if given, else to where the law of the
-    total times that of the sum peaks, up to `near` standard deviations. `outside` bounds what windows leave out.
+    Row i stands for `times[i]` cells. The mean of the sum is tilted to `centre`, if given, else to where the
+    distribution of the total times that of the sum peaks, up to `near` standard deviations.
+    `outside` bounds what windows leave out.
 
-    >>> two = KnownSum(np.zeros((1, 3, 4)), np.zeros((1, 3), dtype=np.int64), TotalLaw.known(4))
+    >>> two = KnownSum(np.zeros((1, 3, 4)), np.zeros((1, 3), dtype=np.int64), TotalDistribution.known(4))
     >>> np.exp(two.log_mass).round(12), two.mean.round(12)
     (array([12.]), array([[1.33333333, 1.33333333, 1.33333333]]))
     """
@@ -117,7 +119,7 @@ class KnownSum:
         self,
         log_weights: Floats,
         first: Counts,
-        total: TotalLaw,
+        total: TotalDistribution,
         times: Counts | None = None,
         *,
         outside: Outside | None = None,
@@ -141,7 +143,7 @@ class KnownSum:
 
     @cached_property
     def tilted(self) -> TiltedStack:
-        """Return all laws tilted to the total, or to the centre."""
+        """Return all distributions tilted to the total, or to the centre."""
         logs, centre, near = self._given
         if not self._is_pair:
             del self._given  # the weights take their place
@@ -182,7 +184,7 @@ class KnownSum:
 
     @cached_property
     def _pair(self) -> "_Pair | None":
-        """Return the law of one of two cells, whose total is known: no transform, and no tilt, is needed."""
+        """Return the distribution of one of two cells, whose total is known: no transform, and no tilt, is needed."""
         return _Pair(self._given[0][:, 0], self._given[0][:, -1], self._rest) if self._is_pair else None
 
     @property
@@ -231,7 +233,7 @@ class KnownSum:
 
     @cached_property
     def _circle(self) -> "_Circle":
-        """Return a circle on which next to nothing folds onto the possible totals: enough for laws of single cells."""
+        """Return a circle on which next to nothing folds onto the possible totals: enough for single cells."""
         length = self.longest + 1
         if length > _SHORT:
             spread = float(self._spreads.max())
@@ -252,7 +254,7 @@ class KnownSum:
 
     @cached_property
     def _wide(self) -> "_Circle":
-        """Return a circle on which sums of some cells are told apart: |k - E k| < L/2 but for next to nothing.
+        """Return a circle on which sums of some cells are distinguishable: |k - E k| < L/2 but for next to nothing.
 
         E e^(x (k - E k)) of some cells is at most that of all, so that one length serves all groups.
         """
@@ -358,7 +360,7 @@ class KnownSum:
             return self._pair.marginals[:, : self._given[0].shape[1]]
         found, goal = np.empty(self.tilted.weights.shape), (self._circle.product * self._goal)[:, None]
         for part, spectra in self._circle.parts():
-            np.multiply(self.tilted.weights[:, part], self._law_of_others(goal, spectra), out=found[:, part])
+            np.multiply(self.tilted.weights[:, part], self._distribution_of_others(goal, spectra), out=found[:, part])
         found /= np.maximum(found.sum(axis=-1, keepdims=True), 1e-300)
         return found
 
@@ -368,14 +370,14 @@ class KnownSum:
             return np.take_along_axis(self.marginals, chosen[..., None], axis=1)
         own = np.take_along_axis(self.tilted.weights, chosen[..., None], axis=1)
         spectra = np.take_along_axis(self._circle.spectra, chosen[..., None], axis=1)
-        own *= self._law_of_others((self._circle.product * self._goal)[:, None], spectra)
+        own *= self._distribution_of_others((self._circle.product * self._goal)[:, None], spectra)
         own /= np.maximum(own.sum(axis=-1, keepdims=True), 1e-300)
         return own
 
-    def _law_of_others(self, goal: Spectrum, spectra: Spectrum) -> Floats:
+    def _distribution_of_others(self, goal: Spectrum, spectra: Spectrum) -> Floats:
         """Return what all others weigh if a row with these transforms has the count first + s, for every step s."""
-        laws = self._circle.law_before(goal / spectra)
-        return np.maximum(laws, 0.0, out=laws)
+        distributions = self._circle.distribution_before(goal / spectra)
+        return np.maximum(distributions, 0.0, out=distributions)
 
     # Errors
 
@@ -451,11 +453,13 @@ class KnownSum:
         """Return p(t) of every total, nowhere below what rounding hides, and a bound on its relative error."""
         steps = self._rest[0] + np.arange(len(self.total.log_weights))
         inside = (steps >= 0) & (steps <= self.longest)
-        law = np.where(inside, self._circle.law(self._circle.product[0])[steps % self._circle.length], 0.0)
+        distribution = np.where(
+            inside, self._circle.distribution(self._circle.product[0])[steps % self._circle.length], 0.0
+        )
         floor = float(self._circle.rounding[0][0])
-        chances = np.maximum(law, floor)
+        chances = np.maximum(distribution, floor)
         lost = float(self.left_outside[0] + self._hidden[0]) + floor
-        return chances, np.where(inside & (law > 2 * floor), lost / chances, 1.0)
+        return chances, np.where(inside & (distribution > 2 * floor), lost / chances, 1.0)
 
     @property
     def errors(self) -> Floats:
@@ -467,7 +471,7 @@ class KnownSum:
         """Return log S(t) for every total, -inf where direct sums underflow."""
         steps = self._rest[0] + np.arange(len(self.total.log_weights))
         with np.errstate(divide="ignore"):
-            logs = np.log(self._chances[0] if self._sums is None else self._sums.law)
+            logs = np.log(self._chances[0] if self._sums is None else self._sums.distribution)
         own = self.tilted.log_sums[0]
         logs += own.sum() if self._powers is None else own @ self._powers
         logs -= self.tilted.tilt[0] * steps
@@ -490,12 +494,12 @@ class KnownSum:
         found /= self._chances[0]
         return np.asarray(self.first[0][:, None] + np.clip(means + found, 0, self.width - 1))
 
-    def _law_of(self, group: Counts) -> Floats:
-        """Return the law of the sum of the steps of so many cells of every row, on the wide circle."""
-        return np.maximum(0.0, self._wide.law(self._wide.product_of(group)))
+    def _distribution_of(self, group: Counts) -> Floats:
+        """Return the distribution of the sum of the steps of `group` cells of every row, on the wide circle."""
+        return np.maximum(0.0, self._wide.distribution(self._wide.product_of(group)))
 
     def marginal(self, group: Counts, total: int | None = None) -> tuple[Counts, Floats]:
-        """Return the possible sums of so many cells of every row, and their probabilities given a total or its law."""
+        """Return the possible sums of `group` cells of every row, and their probabilities given the total."""
         if total is None and len(self.total.log_weights) == 1 and np.array_equal(group, self.times):
             return np.array([self.total.low]), np.ones(1)
         if total is None and group.sum() == 1:
@@ -509,21 +513,23 @@ class KnownSum:
             low = high = total - self._base[0]
         steps = steps[(steps >= max(0, low - (self.longest - own))) & (steps <= min(own, high))]
         weights = (
-            self._law_of(group)[steps % circle.length]
-            * self._rest_law(self.times - group, total)[-steps % circle.length]
+            self._distribution_of(group)[steps % circle.length]
+            * self._rest_distribution(self.times - group, total)[-steps % circle.length]
         )
         return self._trimmed(int(self.first[0] @ group) + steps, weights, _TRIM)
 
-    def _rest_law(self, others: Counts, total: int | None) -> Floats:
-        """Return what other cells weigh if all but them have a sum of -s, at places s of the wide circle."""
-        law, length = self._law_of(others), self._wide.length
+    def _rest_distribution(self, others: Counts, total: int | None) -> Floats:
+        """Return what other cells weigh if all but them have a sum of -s, at positions s of the wide circle."""
+        distribution, length = self._distribution_of(others), self._wide.length
         if total is not None or len(self.total.log_weights) == 1:
             step = int(self._rest[0]) if total is None else total - int(self._base[0])
-            return np.asarray(law[(step + np.arange(length)) % length])
+            return np.asarray(distribution[(step + np.arange(length)) % length])
         placed = np.zeros(length)
         placed[(self._rest[0] + np.arange(len(self.total.log_weights))) % length] = np.exp(self._log_goal[0][0])
-        goal, own = np.fft.rfft(placed), np.fft.rfft(law)
-        correlated = np.maximum(0.0, np.fft.irfft(own * np.conj(goal), length))  # at s: sum_t goal(t) law(t + s)
+        goal, own = np.fft.rfft(placed), np.fft.rfft(distribution)
+        correlated = np.maximum(
+            0.0, np.fft.irfft(own * np.conj(goal), length)
+        )  # at s: sum_t goal(t) distribution(t + s)
         return np.asarray(correlated)
 
     def pair(
@@ -535,8 +541,10 @@ class KnownSum:
         """
         length = self._wide.length
         steps_one, steps_two = (own - int(self.first[0] @ group) for own, group in zip(sums, (one, two), strict=True))
-        weights = self._law_of(one)[steps_one[:, None] % length] * self._law_of(two)[steps_two % length]
-        weights *= self._rest_law(self.times - one - two, None)[(-steps_one[:, None] - steps_two) % length]
+        weights = (
+            self._distribution_of(one)[steps_one[:, None] % length] * self._distribution_of(two)[steps_two % length]
+        )
+        weights *= self._rest_distribution(self.times - one - two, None)[(-steps_one[:, None] - steps_two) % length]
         rows, columns = np.nonzero(weights > trim * weights.max())
         kept = weights[rows, columns]
         trimmed = max(0.0, 1 - float(kept.sum() / weights.sum()))
@@ -550,7 +558,7 @@ class KnownSum:
         return counts[inner], weights[inner] / weights[inner].sum()
 
     def draw(self, totals: Counts, generator: np.random.Generator, order: Counts | None = None) -> Counts:
-        """Draw a table of counts for every total: the last cell first, P(s) ~ f(s) (law of those before)(left - s).
+        """Draw a table of counts for every total: the last cell first, P(s) ~ f(s) p_before(left - s).
 
         `order` says which row every cell (columns) belongs to.
         """
@@ -562,14 +570,14 @@ class KnownSum:
             drawn[:, 1] = left - drawn[:, 0]
             drawn += self.first[0][rows]
             return drawn
-        for cell, before in self._laws_before(rows):
+        for cell, before in self._distributions_before(rows):
             drawn[:, cell] = drawn_steps(self.tilted.weights[0, rows[cell]], before, left, generator) if cell else left
             left = left - drawn[:, cell]
         drawn += self.first[0][rows]
         return drawn
 
-    def _laws_before(self, rows: Counts) -> Iterator[tuple[int, Floats]]:
-        """Yield every cell, the last one first, and the law of the sum of all before it; a block of them is held."""
+    def _distributions_before(self, rows: Counts) -> Iterator[tuple[int, Floats]]:
+        """Yield every cell, the last one first, and the distribution of the sum of all before it, in blocks."""
         if self._sums is not None and np.array_equal(rows, np.arange(self.cells)):
             yield from reversed(list(enumerate([np.ones(1), *self._sums.before[:-1]])))
             return
@@ -579,13 +587,15 @@ class KnownSum:
         for number, before in reversed(list(enumerate(starts))):
             cells = rows[number * _HELD : (number + 1) * _HELD]
             spectra = np.concatenate([before[None], circle.whole(cells[:-1])])
-            laws = np.maximum(0.0, np.fft.irfft(np.cumprod(spectra, axis=0, out=spectra), circle.length, axis=1))
-            for place in reversed(range(len(cells))):
-                yield number * _HELD + place, laws[place]
+            distributions = np.maximum(
+                0.0, np.fft.irfft(np.cumprod(spectra, axis=0, out=spectra), circle.length, axis=1)
+            )
+            for index in reversed(range(len(cells))):
+                yield number * _HELD + index, distributions[index]
 
 
 def drawn_steps(weights: Floats, before: Floats, left: Counts, generator: np.random.Generator) -> Counts:
-    """Draw one cell's step for each rest, P(s) ~ f(s) (law of those before)(left - s).
+    """Draw one cell's step for each rest, P(s) ~ f(s) p_before(left - s).
 
     Equal rests share one table, a few million numbers at a time.
     """
@@ -600,13 +610,13 @@ def drawn_steps(weights: Floats, before: Floats, left: Counts, generator: np.ran
         own = order[ends[start] - repeats[start] : ends[start + len(table) - 1]]
         if len(own) * len(steps) <= _BLOCK:  # every draw looks at all of its row: quicker than one row after the other
             rows = table[inverse[own] - start]
-            places = (rows <= (marks[own] * rows[:, -1])[:, None]).sum(axis=1)
-            found[own] = steps[np.minimum(places, len(steps) - 1)]
+            positions = (rows <= (marks[own] * rows[:, -1])[:, None]).sum(axis=1)
+            found[own] = steps[np.minimum(positions, len(steps) - 1)]
             continue
         for row, number in zip(table, range(start, len(levels)), strict=False):
             part = order[ends[number] - repeats[number] : ends[number]]
-            places = np.searchsorted(row, marks[part] * row[-1], side="right")
-            found[part] = steps[np.minimum(places, len(steps) - 1)]
+            positions = np.searchsorted(row, marks[part] * row[-1], side="right")
+            found[part] = steps[np.minimum(positions, len(steps) - 1)]
     return found
 
 
@@ -631,7 +641,7 @@ class _Circle:
                 self.left_out = np.array([left for _, left in kept])
 
     def _kept(self, weights: Floats, times: Counts, spread: float) -> tuple[int, float]:
-        """Return how many frequencies matter to sums of so many cells of each row, and what the others could add."""
+        """Return how many frequencies matter to sums of `group` cells of each row, and what the others could add."""
         some, steps = max(MANY, int(times.sum()) // 40), np.arange(weights.shape[1])
         variances = weights @ steps**2 - (weights @ steps) ** 2
         order = np.argsort(-variances, kind="stable")
@@ -719,7 +729,7 @@ class _Circle:
         return np.asarray(np.fft.rfft(self._weights[0, rows], self.length, axis=1))
 
     def product_of(self, group: Counts) -> Spectrum:
-        """Return the transform of the sum of so many cells of every row of the first table, as far as it matters."""
+        """Return the transform of the sum of `group` cells of every row of the first table, as far as it matters."""
         (held,) = np.nonzero(group)
         if self._waved and group.sum() > MANY:
             if (group == self._times).all():
@@ -734,19 +744,19 @@ class _Circle:
             found *= self._prod(self.whole(own)[None], group[own])[0]
         return found
 
-    def law(self, spectrum: Spectrum) -> Floats:
-        """Return the law on the whole circle."""
+    def distribution(self, spectrum: Spectrum) -> Floats:
+        """Return the distribution on the whole circle."""
         return np.asarray(np.fft.irfft(spectrum, self.length))
 
     def law_at(self, spectra: Spectrum, positions: Counts) -> Floats:
-        """Return laws (rows) at some positions."""
+        """Return distributions (rows) at some positions."""
         if not self._waved:
             return np.asarray(np.fft.irfft(spectra, self.length, axis=-1)[..., positions % self.length])
         turns, scaled = self._angles(positions % self.length).T, spectra * (self.doubled / self.length)
         return np.asarray(scaled.real @ np.cos(turns) - scaled.imag @ np.sin(turns))
 
-    def law_before(self, spectra: Spectrum) -> Floats:
-        """Return laws at minus the steps of a window; the transforms are overwritten."""
+    def distribution_before(self, spectra: Spectrum) -> Floats:
+        """Return distributions at minus the steps of a window; the transforms are overwritten."""
         if not self._waved:
             behind = -np.arange(self._weights.shape[2]) % self.length
             return np.asarray(np.fft.irfft(spectra, self.length, axis=-1)[..., behind])
@@ -787,34 +797,34 @@ class _Pair:
         peaks = logs.max(axis=1)
         peaks[np.isneginf(peaks)] = 0.0
         logs -= peaks[:, None]
-        self._law = np.exp(logs, out=logs)
-        sums = self._law.sum(axis=1)
+        self._distribution = np.exp(logs, out=logs)
+        sums = self._distribution.sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_mass = np.log(sums) + peaks
-        self._law /= np.maximum(sums, 1e-300)[:, None]
+        self._distribution /= np.maximum(sums, 1e-300)[:, None]
 
     @cached_property
     def marginals(self) -> Floats:
-        """Return the laws of the steps of both: (tables, 2, steps)."""
-        found = np.zeros((len(self._law), 2, self._width))
-        found[:, 0, self._start : self._start + self._law.shape[1]] = self._law
-        found[:, 1] = _reversed(self._law, self._last, self._width, 0.0)
+        """Return the distributions of the steps of both: (tables, 2, steps)."""
+        found = np.zeros((len(self._distribution), 2, self._width))
+        found[:, 0, self._start : self._start + self._distribution.shape[1]] = self._distribution
+        found[:, 1] = _reversed(self._distribution, self._last, self._width, 0.0)
         return found
 
     def draw(self, cell: int, count: int, generator: np.random.Generator) -> Counts:
         """Draw steps of one of the cells, in the first table."""
         edges = np.cumsum(self.marginals[0, cell])
-        places = np.searchsorted(edges, generator.random(count) * edges[-1], side="right")
-        return np.asarray(np.minimum(places, np.searchsorted(edges, edges[-1])))
+        positions = np.searchsorted(edges, generator.random(count) * edges[-1], side="right")
+        return np.asarray(np.minimum(positions, np.searchsorted(edges, edges[-1])))
 
 
 def _reversed(values: Floats, last: Counts, length: int, fill: float) -> Floats:
     """Return values[b, last_b - t] for t = 0, 1, ... in every row b, and `fill` where there is none."""
     width = values.shape[1]
     if len(values) > 1:
-        places = last[:, None] - np.arange(length)
-        inside = (places >= 0) & (places < width)
-        return np.where(inside, np.take_along_axis(values, np.where(inside, places, 0), axis=1), fill)
+        positions = last[:, None] - np.arange(length)
+        inside = (positions >= 0) & (positions < width)
+        return np.where(inside, np.take_along_axis(values, np.where(inside, positions, 0), axis=1), fill)
     found, end = np.full((1, length), fill), int(last[0])
     low, high = max(0, end - width + 1), min(length - 1, end)
     if low <= high:
@@ -837,11 +847,11 @@ class _Sums:
     def errors(self) -> Floats:
         """Return a bound on the relative error at every total: rounding of as many terms as a row has, for each row."""
         rows, width = self._weights.shape
-        return np.where(self.law > 0, rows * (width + 2) * _UNIT, 1.0)
+        return np.where(self.distribution > 0, rows * (width + 2) * _UNIT, 1.0)
 
     @cached_property
     def before(self) -> list[Floats]:
-        """Return the laws of the sums of the first 1, 2, ..., K rows, as far as there are totals."""
+        """Return the distributions of the sums of the first 1, 2, ..., K rows, as far as there are totals."""
         sums = [np.zeros(self._length)]
         sums[0][: self._weights.shape[1]] = self._weights[0, : self._length]
         for weights in self._weights[1:]:
@@ -849,8 +859,8 @@ class _Sums:
         return sums
 
     @cached_property
-    def law(self) -> Floats:
-        """Return the law of the sum of all rows at every total."""
+    def distribution(self) -> Floats:
+        """Return the distribution of the sum of all rows at every total."""
         return self._at_totals(self.before[-1])
 
     @property
@@ -862,8 +872,8 @@ class _Sums:
         with np.errstate(invalid="ignore", divide="ignore"):
             for row in range(len(found) - 1, 0, -1):
                 weights, others = self._weights[row], self._convolved(self.before[row - 1], after)
-                np.divide(self._at_totals(self._convolved(steps * weights, others)), self.law, out=found[row])
-                found[row, self.law == 0] = 0.0
+                np.divide(self._at_totals(self._convolved(steps * weights, others)), self.distribution, out=found[row])
+                found[row, self.distribution == 0] = 0.0
                 found[0] -= found[row]
                 after = self._convolved(after, weights)
         return found

@@ -15,7 +15,7 @@ import numpy as np
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
 from discreet.inference._grouped_counts import Pairs
-from discreet.inference._known_sum import KnownSum, TotalLaw
+from discreet.inference._known_sum import KnownSum, TotalDistribution
 from discreet.inference._pair_counts import trimmed
 from discreet.inference._problem import MOST_NUMBERS
 from discreet.inference._windows import CellWindows, LogKernel
@@ -91,7 +91,7 @@ class LatentCounts:
         if not (int(times @ first) < self.total < int(times @ last)) and not whole.all():
             return None
         logs = windows.log_weights(weight.alpha)[None]
-        distribution = TotalLaw.known(self.total)
+        distribution = TotalDistribution.known(self.total)
         return KnownSum(logs, first[None], distribution, times, outside=windows.beyond(weight.alpha))
 
     @property

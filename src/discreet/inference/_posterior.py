@@ -45,11 +45,13 @@ _LITTLE = 0.2  # nats; below this, an interval mostly reflects the prior
 
 def posterior_of(solution: type) -> Callable[..., Any]:
     """Return the posterior that shows solutions of a type."""
-    for kind in solution.__mro__:
-        if kind not in Posterior.registered and (home := POSTERIORS.get(f"{kind.__module__}.{kind.__name__}")):
+    for ancestor in solution.__mro__:
+        if ancestor not in Posterior.registered and (
+            home := POSTERIORS.get(f"{ancestor.__module__}.{ancestor.__name__}")
+        ):
             import_module(home)
-        if kind in Posterior.registered:
-            return Posterior.registered[kind]
+        if ancestor in Posterior.registered:
+            return Posterior.registered[ancestor]
     raise DeclarationError(f"No posterior shows a {solution.__name__}. Nothing was read.")
 
 

@@ -201,8 +201,8 @@ class Problem(Generic[ModelT]):
 
 def are_same(one: Published, two: Published) -> bool:
     """Return whether two releases are about the same counts, whatever their programs."""
-    kinds = {type(each.model) for each in (one, two) if not isinstance(each.model, HasProgram)}
-    return one is two or (len(kinds) < 2 and one.model.counted == two.model.counted)
+    models = {type(each.model) for each in (one, two) if not isinstance(each.model, HasProgram)}
+    return one is two or (len(models) < 2 and one.model.counted == two.model.counted)
 
 
 def in_order(releases: Sequence[Published]) -> list[Published]:
@@ -355,9 +355,9 @@ def solvers_of(problem: Problem) -> Iterator[Solver]:
     """
     involved = [type(problem.model), *(type(each.mechanism) for each in problem.observed)]
     is_ours = all(each.__module__.startswith("discreet.") for each in involved)
-    for kind in _in_order(type(problem.model), is_ours):
-        if problem.features <= kind.handles:
-            yield kind()
+    for solver in _in_order(type(problem.model), is_ours):
+        if problem.features <= solver.handles:
+            yield solver()
 
 
 def _in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
@@ -366,20 +366,20 @@ def _in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
     Solvers that were loaded because a distribution announces them read its own models and mechanisms only: else the
     choice would depend on what happens to be loaded, and could change between a charge and inference.
     """
-    listed = [name for kind in model.__mro__ for name in SOLVERS.get(f"{kind.__module__}.{kind.__name__}", ())]
+    listed = [name for each in model.__mro__ for name in SOLVERS.get(f"{each.__module__}.{each.__name__}", ())]
     if not listed:
         load_announced()
     ranks, own = list(Exactness), set(chain.from_iterable(SOLVERS.values()))
     others = [
-        kind
-        for name, kind in Solver.registered.items()
-        if name not in own and issubclass(model, kind.models) and not (is_ours and kind.__module__ in ANNOUNCED)
+        solver
+        for name, solver in Solver.registered.items()
+        if name not in own and issubclass(model, solver.models) and not (is_ours and solver.__module__ in ANNOUNCED)
     ]
-    others.sort(key=lambda kind: ranks.index(kind.exactness))
+    others.sort(key=lambda solver: ranks.index(solver.exactness))
     for name in listed:
         home, _, called = name.rpartition(".")
-        kind = Solver.registered.get(name) or getattr(import_module(home), called)
-        while others and ranks.index(others[0].exactness) <= ranks.index(kind.exactness):
+        solver = Solver.registered.get(name) or getattr(import_module(home), called)
+        while others and ranks.index(others[0].exactness) <= ranks.index(solver.exactness):
             yield others.pop(0)
-        yield kind
+        yield solver
     yield from others

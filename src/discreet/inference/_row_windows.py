@@ -1,7 +1,7 @@
 """A row of cells on windows that are as wide as they must be, for the totals of a range that is cut where it must be.
 
-One tilt serves totals around one centre; far from it rounding hides the law. So a range may be cut into parts, each
-with its own tilt, until the errors of all totals that matter are small.
+One tilt serves totals around one centre; far from it rounding hides the distribution. So a range may be cut into parts,
+each with its own tilt, until the errors of all totals that matter are small.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DiscreetError
-from discreet.inference._known_sum import KnownSum, TotalLaw
+from discreet.inference._known_sum import KnownSum, TotalDistribution
 from discreet.inference._problem import MOST_NUMBERS
 from discreet.inference._windows import CellWindows, NoisyRow, Windowed
 from discreet.mathematics import log_prior_constant
@@ -131,11 +131,11 @@ class RowWindows:
             drawn[own] = self._parts[number].draw(totals[own], generator)
         return drawn
 
-    def law_inside(self, inside: NDArray[np.bool_], total: int) -> Windowed:
-        """Return the law of how many of so many records have one of some levels."""
+    def distribution_inside(self, inside: NDArray[np.bool_], total: int) -> Windowed:
+        """Return the distribution of the number of records, among `total`, at some of the levels."""
         part = self._parts[int(np.searchsorted(self._edges, total, side="right")) - 1]
-        counts, law = part.marginal(inside.astype(np.int64), total)
-        return Windowed(int(counts[0]), law)
+        counts, distribution = part.marginal(inside.astype(np.int64), total)
+        return Windowed(int(counts[0]), distribution)
 
 
 def known_row(windows: CellWindows, alpha: Floats, low: int, high: int) -> KnownSum:
@@ -143,7 +143,7 @@ def known_row(windows: CellWindows, alpha: Floats, low: int, high: int) -> Known
     return KnownSum(
         windows.log_weights(alpha)[None],
         windows.first[None],
-        TotalLaw.any_of(low, high),
+        TotalDistribution.any_of(low, high),
         outside=windows.beyond(alpha),
         centre=(low + high) / 2,
     )
@@ -154,5 +154,8 @@ def whole_row(log_weights: Floats, centre: float) -> KnownSum:
 
     `centre` is a total near which all that matters happens: what lies 10^-290 below that underflows to zero.
     """
-    first, totals = np.zeros((1, len(log_weights)), dtype=np.int64), TotalLaw.any_of(0, log_weights.shape[1] - 1)
+    first, totals = (
+        np.zeros((1, len(log_weights)), dtype=np.int64),
+        TotalDistribution.any_of(0, log_weights.shape[1] - 1),
+    )
     return KnownSum(log_weights[None], first, totals, centre=centre)

@@ -125,7 +125,7 @@ class SampledTables(TableCounts):
                 self.agreement, self._apart = agreement(in_order_of_starts(means, starts)), chains_apart(means)
                 if _is_good(self.agreement) and not self._apart:
                     break
-        self.accepted, self.places = float(np.mean(shares)), chains.q
+        self.accepted, self.positions = float(np.mean(shares)), chains.q
         self._warn()
 
     @property

@@ -30,7 +30,7 @@ _TAME = 100.0  # nats between the largest and the smallest prior of a count: pro
 
 @dataclass(frozen=True, eq=False)
 class Windowed:
-    """Numbers at first, first + 1, ...: a law, or the logarithms of weights. Elsewhere the law is zero."""
+    """Numbers at first, first + 1, ...: a distribution, which is zero elsewhere, or logarithms of weights."""
 
     first: int
     values: Floats
@@ -172,7 +172,7 @@ class Beyond:
     span: Counts
 
     def by_tables(self, tables: int) -> "Beyond":
-        """Return the same with the cells of so many tables apart."""
+        """Return the same with the cells of every table apart."""
         return Beyond(*(getattr(self, each.name).reshape(tables, -1) for each in fields(self)))
 
     @property

@@ -207,8 +207,10 @@ def append(connection: "Connection", head: Entry | None, body: Body) -> Entry:
     sequence, previous = (head.sequence + 1, head.digest) if head else (1, GENESIS)
     if head and head.kind == "moved" and body["kind"] != "arrived":
         raise moved_away(head.body["to"])
-    told = [head.previous] if head and head.sequence % 2 and sequence > 2 else []  # two before: the newest holds it
-    whole: Body = {**body, "back": told + digests_at(connection, linked(sequence)[1:])}
+    last_but_one = (
+        [head.previous] if head and head.sequence % 2 and sequence > 2 else []
+    )  # two before: the newest holds it
+    whole: Body = {**body, "back": last_but_one + digests_at(connection, linked(sequence)[1:])}
     written = canonical_json(whole)
     digest = chain_digest(sequence, written, previous)
     row = {

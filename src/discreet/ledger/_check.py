@@ -173,10 +173,10 @@ def is_limit(accountant: Accountant, limit: Amount, declared: Amount) -> bool:
 
 def read_as(kind: type[AmountT], document: object) -> AmountT:
     """Read an amount that is written in one currency whatever the accountant is."""
-    return as_kind(kind, read_amount(document))
+    return as_type(kind, read_amount(document))
 
 
-def as_kind(kind: type[AmountT], amount: Amount) -> AmountT:
+def as_type(kind: type[AmountT], amount: Amount) -> AmountT:
     """Return an amount of this kind; refuse one of another."""
     if not isinstance(amount, kind):
         raise LedgerError(

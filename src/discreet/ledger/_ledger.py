@@ -25,7 +25,7 @@ from discreet._core.notebook import NotebookRepr, with_picture
 from discreet.ledger._allowances import left_in_period, period_with, stated_allowance
 from discreet.ledger._back_links import earlier
 from discreet.ledger._chain import Chain, Entry, append, digest_of, entry_at, newest, now, reached, read_entry, run
-from discreet.ledger._check import as_kind, check_rows
+from discreet.ledger._check import as_type, check_rows
 from discreet.ledger._entries import Body, Receipt, sums_document
 from discreet.ledger._metric_budget import Decides, metric_beginning, metric_cost
 from discreet.ledger._moving import moved
@@ -289,7 +289,7 @@ class Ledger(NotebookRepr):
     def declared_limit(self) -> Budget | PerUnit:
         """Return the limit as declared: epsilon and delta, or epsilon per unit of a metric."""
         found = read_amount(self.head.body["declared"])
-        return found if isinstance(found, PerUnit) else as_kind(Budget, found)
+        return found if isinstance(found, PerUnit) else as_type(Budget, found)
 
     @property
     def metric(self) -> Metric | None:

@@ -34,7 +34,7 @@ from discreet.privacy import (
 
 def metric_beginning(metric: object, epsilon: Exact, delta: Exact, is_plain: bool) -> tuple[PerUnit, Body]:
     """Return the limit of a ledger under a metric, and what its first entry says of it."""
-    if not isinstance(metric, Metric) or not metric.places:
+    if not isinstance(metric, Metric) or not metric.position_count:
         raise DeclarationError(
             "The metric of a ledger must be a Line, Steps, a Tree or a Sum of them; a ledger under Records is an "
             "ordinary one, created without a metric. Nothing was created."

@@ -186,23 +186,23 @@ class ServerChain(Chain):
         known = self.seen.sequence if self.seen else 0
         first = f"{_begin()}; {_LOCK.format(known)}; {NEWEST}" if is_entry else _SNAPSHOT if is_read else _begin()
         with self.in_words(), self._session(first) as connection:
-            info, told = connection.info, connection.info.pop(_SAID)
+            info, answers = connection.info, connection.info.pop(_SAID)
             if is_entry:
-                turn, info[_TOLD] = told[-2:]
+                turn, info[_TOLD] = answers[-2:]
                 info[_KNOWN] = known, turn.known
             yield connection
             rows, last = info.pop(UNSENT, []), "COMMIT"
             if is_entry and not (turn.alone and rows):
                 last = f"SET LOCAL synchronous_commit = off; COMMIT; {_FLUSHED}"
-            elif is_read and told[-1].behind is not None:
-                last = f"COMMIT; {_FLUSHED_TO.format(told[-1].behind)}"
+            elif is_read and answers[-1].behind is not None:
+                last = f"COMMIT; {_FLUSHED_TO.format(answers[-1].behind)}"
             self._say(connection, last, rows)
             self.seen = info.pop(MET, self.seen)
 
     def _newest(self, connection: "Connection") -> Entry:
         """Return the newest entry: the one that came with the lock, once."""
-        told = connection.info.pop(_TOLD, _NOTHING)
-        return super()._newest(connection) if told is _NOTHING else read_newest(told)
+        answers = connection.info.pop(_TOLD, _NOTHING)
+        return super()._newest(connection) if answers is _NOTHING else read_newest(answers)
 
     def _holds(self, connection: "Connection", known: Entry) -> bool:
         """Return whether an entry is still there: the one of its number came with the lock, too."""
@@ -236,10 +236,10 @@ class ServerChain(Chain):
         try:
             with ClientCursor(driver, row_factory=namedtuple_row) as cursor:
                 cursor.execute("; ".join([*(cursor.mogrify(_WRITE, row) for row in unsent), words]))
-                told = [cursor.fetchone() if cursor.description else None]
+                answers = [cursor.fetchone() if cursor.description else None]
                 while cursor.nextset():
-                    told.append(cursor.fetchone() if cursor.description else None)
-                return told
+                    answers.append(cursor.fetchone() if cursor.description else None)
+                return answers
         except Error as problem:
             if driver.closed:
                 session.invalidate()

@@ -117,9 +117,9 @@ class SigningKey:
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "SigningKey":
         """Read a private key from its file, which only its owner may be able to read."""
-        place = Path(path)
-        owner, text = _read(place, "a private key")
-        if "PRIVATE KEY" in text and stat.S_IMODE(place.stat().st_mode) & 0o077:
+        target = Path(path)
+        owner, text = _read(target, "a private key")
+        if "PRIVATE KEY" in text and stat.S_IMODE(target.stat().st_mode) & 0o077:
             raise DeclarationError(
                 f"The private key {str(path)!r} can be read by others. Nothing was signed. Run `chmod 600 {path}`, "
                 "and consider whether someone may have read it."

@@ -73,9 +73,9 @@ def root(
         least = (absolute + relative * abs(best)) / abs(b - a)
         if at_a == 0 or least > 1:
             return a if at_a == 0 else best
-        place, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        position, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
         share = 0.5
-        if value**2 < place and (1 - value) ** 2 < 1 - place:
+        if value**2 < position and (1 - value) ** 2 < 1 - position:
             share = at_a / (at_b - at_a) * at_c / (at_b - at_c)
             share += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
         share = min(1 - least / 2, max(least / 2, share))

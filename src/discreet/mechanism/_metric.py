@@ -41,7 +41,7 @@ class UnderMetric(MetricMechanism[ModelT], Additive[ModelT]):
 
     def records_at(self, indices: Sequence[int]) -> Counts:
         """Return what a record in each of these cells of the metric adds to the statistics: one to its cell."""
-        return np.asarray(np.eye(self.metric.places, dtype=np.int64)[np.asarray(indices)])
+        return np.asarray(np.eye(self.metric.position_count, dtype=np.int64)[np.asarray(indices)])
 
     @property
     def guarantee(self) -> Guarantee:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Numbers that belong to one table: `places` are their indices, with an axis for each of `names`.
+    """Numbers that belong to one table: `indices` are their indices, with an axis for each of `names`.
 
     An axis holds the cells of its column (`cells` is True there) or its Helmert contrasts h_1, h_2, ... (see
     `contrasts`). A number is `scale` times a cell or contrast of the table's margin, plus `offset` times the number of
@@ -20,7 +20,7 @@ class Part:
 
     names: tuple[str, ...]
     cells: tuple[bool, ...]
-    places: Counts
+    indices: Counts
     scale: float = 1.0
     offset: float = 0.0
     level: int | None = None

@@ -226,7 +226,7 @@ class _Walk:
     def root_distribution(self, index: int, inside: NDArray[np.bool_]) -> Windowed:
         """Return the distribution of how many records have one of some levels of a root."""
         if index in self.rows:
-            return self.rows[index][0].law_inside(inside, self.size)
+            return self.rows[index][0].distribution_inside(inside, self.size)
         distribution = self.chances[index]
         return distribution if inside[1] else Windowed(self.size - distribution.last, distribution.values[::-1])
 
@@ -234,7 +234,7 @@ class _Walk:
         """Return the distribution of how many records of one row have one of some levels, given the parent's count."""
         total = above if row else self.size - above
         if index in self.rows:
-            return self.rows[index][row].law_inside(inside, total)
+            return self.rows[index][row].distribution_inside(inside, total)
         distribution = self.edges[index].distribution_of_row(row, above)
         return distribution if inside[1] else Windowed(total - distribution.last, distribution.values[::-1])
 

@@ -259,7 +259,7 @@ class WindowedClass(ClassSolution):
         return ClassStates(shares, counts.astype(float), features)
 
     def distributions_inside(self, feature: int, inside: Bools, counts: Counts) -> list[Windowed]:
-        return [self._rows[feature].law_inside(inside, total) for total in counts.tolist()]
+        return [self._rows[feature].distribution_inside(inside, total) for total in counts.tolist()]
 
     def draw(self, totals: Counts, generator: np.random.Generator) -> list[Counts]:
         return [row.draw(totals, generator) for row in self._rows]

@@ -266,9 +266,9 @@ def noisy_parts(measurements: Sequence[Measurement], size: int) -> list[NoisyPar
             return None
         values = measurement.values if measurement.values.size else np.zeros(measurement.of.length)
         for part in parts:
-            norms = _norms(part.cells, part.places.shape) * part.scale
-            numbers = (values[part.places] - part.offset * size) / norms
-            variance = float((variances[part.places] / norms**2).mean())
+            norms = _norms(part.cells, part.indices.shape) * part.scale
+            numbers = (values[part.indices] - part.offset * size) / norms
+            variance = float((variances[part.indices] / norms**2).mean())
             noisy = NoisyPart(part.names, np.asarray(numbers), variance, part.cells)
             if part.level is None:
                 found.append(noisy)

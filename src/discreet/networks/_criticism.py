@@ -118,7 +118,7 @@ def _units(evidence: Sequence[Measurement]) -> list[_CheckedTable]:
         if parts is None:
             found.append(_CheckedTable((), (), first + np.arange(measurement.of.length), False))
         for part in parts or ():
-            found.append(_CheckedTable(part.names, part.cells, first + part.places, part.level is None))
+            found.append(_CheckedTable(part.names, part.cells, first + part.indices, part.level is None))
         first += measurement.of.length
     return found
 

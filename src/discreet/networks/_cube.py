@@ -92,8 +92,8 @@ class CubeKernel:
     def __init__(self, noisy: Counts, rate: float, alpha: Floats, size: int) -> None:
         self.noisy, self.rate, self.alpha, self.size = noisy, rate, alpha, size
         self._farthest = int(np.abs(noisy).max())
-        kinds, kind, times = np.unique(alpha, axis=0, return_inverse=True, return_counts=True)
-        self._kinds, self._kind, self._times = kinds, kind.ravel(), times
+        distinct, which, times = np.unique(alpha, axis=0, return_inverse=True, return_counts=True)
+        self._distinct, self._which, self._times = distinct, which.ravel(), times
         if self._farthest > size + FARTHEST * (len(noisy) + 1) / rate:
             raise DiscreetError(
                 f"The release holds numbers of up to {self._farthest}, which {size} records and this noise reach with "
@@ -156,11 +156,11 @@ class CubeKernel:
 
     def _log_constant(self, count: int) -> Floats:
         """Return the log of what makes the distribution of each class of features sum to one."""
-        return log_prior_constant(self._kinds.sum(axis=1), np.array(count))
+        return log_prior_constant(self._distinct.sum(axis=1), np.array(count))
 
     def _log_tops(self, count: int) -> Floats:
         """Return the log of each distribution's largest probability: at an end, or where neighbours are equal."""
-        no, yes = self._kinds.T
+        no, yes = self._distinct.T
         bend = no + yes - 2
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.where(bend > 0, ((yes - 1) * count - (no - 1)) / bend, 0.0)
@@ -178,7 +178,7 @@ class CubeKernel:
         width = int((last - first).max()) + 1
         counts = first[:, None] + np.arange(width)
         inside = counts <= last[:, None]
-        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._log_constant(count)[self._kind][:, None]
+        logs = log_prior_windows(self.alpha[:, 1], first, width) + self._log_constant(count)[self._which][:, None]
         if (self.alpha[:, 0] != 1).any():  # the other level's counts fall: a window from its least one, turned round
             turned = log_prior_windows(self.alpha[:, 0], count - last, width)
             logs = logs + np.take_along_axis(turned, np.clip(last[:, None] - counts, 0, width - 1), axis=1)

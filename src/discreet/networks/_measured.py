@@ -36,7 +36,7 @@ class MeasuredTable:
     @property
     def rows(self) -> Counts:
         """Return the indices of the cells among the measured numbers, one row for each combination of parents."""
-        return np.asarray(self.part.places.reshape(-1, self.part.places.shape[-1]))
+        return np.asarray(self.part.indices.reshape(-1, self.part.indices.shape[-1]))
 
     @property
     def values(self) -> Counts:

@@ -35,7 +35,7 @@ from discreet.inference import (
     Solver,
     Split,
     TableCounts,
-    TotalLaw,
+    TotalDistribution,
     Windowed,
     coarse,
     until_settled,
@@ -99,7 +99,7 @@ class ClassCounts:
 
     def known(self, size: int) -> KnownSum:
         """Return the class counts given that they sum to n."""
-        return KnownSum(self.logs[None], self.first[None], TotalLaw.known(size), outside=self)
+        return KnownSum(self.logs[None], self.first[None], TotalDistribution.known(size), outside=self)
 
     def distributions(self, known: KnownSum) -> list[Windowed]:
         """Return P(n_y = t | z) of every class on its window."""

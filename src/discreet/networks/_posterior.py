@@ -361,11 +361,11 @@ class NetworkPosterior(EventPosterior[Network], shows=NetworkSolution):
                 np.concatenate([distribution.a for distribution in distributions]),
                 np.concatenate([distribution.b for distribution in distributions]),
             )
-            kind = next(
+            found_class = next(
                 (type(distribution) for distribution in distributions if type(distribution) is not BetaMixture),
                 BetaMixture,
             )
-            return kind(
+            return found_class(
                 np.concatenate(weights),
                 a,
                 b,

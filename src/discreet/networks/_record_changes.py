@@ -48,15 +48,15 @@ class RecordChanges:
         families = self.basis.network.maximal_families
         divisors = [prod(self.steps[name][0] for name in family) for family in families]
         common = lcm(*divisors)
-        kind = np.int64 if sum(weights) * common * 4 < 2**62 else object
+        dtype = np.int64 if sum(weights) * common * 4 < 2**62 else object
         factors = []
         for family, divisor, inside in zip(families, divisors, self._own, strict=True):
-            owned = np.zeros((2,) * len(family), dtype=kind)
+            owned = np.zeros((2,) * len(family), dtype=dtype)
             for index, corner in inside:
                 owned[corner] = weights[index]
             for axis, name in enumerate(family):
                 c, rise, fall = self.steps[name]
-                owned = np.moveaxis(np.tensordot(owned, np.array([[c, rise], [c, -fall]], kind), (axis, 1)), -1, axis)
+                owned = np.moveaxis(np.tensordot(owned, np.array([[c, rise], [c, -fall]], dtype), (axis, 1)), -1, axis)
             factors.append((family, (owned[(0,) * len(family)] - owned) * (common // divisor)))
         value, pattern = _largest_sum(self._order, factors)
         return Fraction(value, common * self.parts), frozenset(pattern)

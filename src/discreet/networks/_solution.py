@@ -44,8 +44,8 @@ class NetworkSolution:
             return None
         alpha = self.model.row_priors[index][row]
         shapes = alpha[inside].sum() + split.inside, alpha[~inside].sum() + split.outside
-        kind = MergedMixture if split.is_merged else BetaMixture
-        return kind(split.chances, *shapes, weight_error=split.lost)
+        mixture = MergedMixture if split.is_merged else BetaMixture
+        return mixture(split.chances, *shapes, weight_error=split.lost)
 
     def shapes(self, count: int, generator: np.random.Generator) -> Tables:
         """Draw Dirichlet parameters of every row of every variable, prior and true counts together."""

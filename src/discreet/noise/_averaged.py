@@ -26,8 +26,8 @@ class Averaged:
     @cached_property
     def weights(self) -> Floats:
         """Return one weight for each release; they add up to 1."""
-        told = np.array([1 / float(part.variance.mean()) for part in self.parts])
-        return np.asarray(told / told.sum())
+        weights = np.array([1 / float(part.variance.mean()) for part in self.parts])
+        return np.asarray(weights / weights.sum())
 
     @property
     def variance(self) -> Floats:

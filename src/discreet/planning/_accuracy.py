@@ -344,11 +344,11 @@ class _Studies:
         """Return mean and width of the considered rows of studies (studies, rows, 2), from exact statistics."""
         for made in self._made[len(self._known) : count]:
             rows = self.model.exact(made.statistics, self.size, self.level)
-            self._known.append(np.array(rows, dtype=float)[self.places])
+            self._known.append(np.array(rows, dtype=float)[self.row_indices])
         return np.array(self._known[:count])
 
     @cached_property
-    def places(self) -> Counts:
+    def row_indices(self) -> Counts:
         """Return which rows are considered: all, or evenly spaced ones of very many, and some that means are about."""
         count = len(self._made[0].truth)
         main = np.asarray(main_rows_of(self.model, count))
@@ -359,23 +359,23 @@ class _Studies:
     @property
     def mains(self) -> NDArray[np.bool_]:
         """Tell over which of the considered rows a mean is taken."""
-        return np.isin(self.places, np.asarray(main_rows_of(self.model, len(self._made[0].truth))))
+        return np.isin(self.row_indices, np.asarray(main_rows_of(self.model, len(self._made[0].truth))))
 
     @property
     def scales(self) -> Floats:
         """Return by what the considered rows are multiplied in a mean."""
         if not isinstance(self.model, HasRowScales):
-            return np.ones(len(self.places))
-        return np.array(self.model.row_scales, dtype=float)[self.places]
+            return np.ones(len(self.row_indices))
+        return np.array(self.model.row_scales, dtype=float)[self.row_indices]
 
     def read(self, mechanism: Sized, count: int) -> "_Read":
         """Return the posteriors of the first `count` studies, or more; what is missing is drawn and read."""
         found = self._read.setdefault(mechanism, _Read())
         together, is_own = max(1, _AT_ONCE // numbers_of(mechanism.model)), self.model is mechanism.model
-        places: Sequence[int] = self.places.tolist()
+        row_indices: Sequence[int] = self.row_indices.tolist()
         with warnings.catch_warnings():
-            for kind in _QUIET:
-                warnings.simplefilter("ignore", kind)
+            for category in _QUIET:
+                warnings.simplefilter("ignore", category)
             starts = range(len(found.figures), count, together)
             for first in shown(starts, "Reading simulated studies", len(starts)):
                 own = range(first, min(first + together, count))
@@ -386,9 +386,9 @@ class _Studies:
                 ]
                 posteriors = infer_many(releases) if is_own else [infer(each, model=self.model) for each in releases]
                 first_one = posteriors[0]
-                found.rows = found.rows or _some_rows(first_one, places, self.level)
+                found.rows = found.rows or _some_rows(first_one, row_indices, self.level)
                 found.is_rough = isinstance(first_one, HasFewerDraws) and first_one.is_rough
-                found.figures += list(_figures(posteriors, made, places, self.level))
+                found.figures += list(_figures(posteriors, made, row_indices, self.level))
                 generators = (np.random.default_rng([self.seed, k, 1]) for k in own)
                 found.facts += [
                     p.planned_facts(m, g) if isinstance(p, HasPlannedFacts) else {}
@@ -424,21 +424,23 @@ class _Figures:
         return _Figures(*scaled, *(each[:, mains].mean(axis=1) for each in (self.log_score, self.exact_log_score)))
 
 
-def _some_rows(posterior: Posterior, places: Sequence[int], level: float) -> tuple[Row, ...]:
+def _some_rows(posterior: Posterior, row_indices: Sequence[int], level: float) -> tuple[Row, ...]:
     if isinstance(posterior, HasSomeRows):
-        return posterior.some_rows(places, level)
+        return posterior.some_rows(row_indices, level)
     rows = posterior.rows(level)
-    return tuple(rows[place] for place in places)
+    return tuple(rows[index] for index in row_indices)
 
 
-def _figures(posteriors: Sequence[Posterior], made: Sequence[Simulated], places: Sequence[int], level: float) -> Floats:
+def _figures(
+    posteriors: Sequence[Posterior], made: Sequence[Simulated], row_indices: Sequence[int], level: float
+) -> Floats:
     """Return mean, width and two log densities of the truth of some rows of simulated studies (studies, rows, 4).
 
     Densities are NaN where they are not known.
     """
     if isinstance(posteriors[0], HasPlannedFigures):
-        return posteriors[0].planned(posteriors, made, places, level)
-    found = [_some_rows(each, places, level) for each in posteriors]
+        return posteriors[0].planned(posteriors, made, row_indices, level)
+    found = [_some_rows(each, row_indices, level) for each in posteriors]
     return np.array([[(row.mean, row.high - row.low, nan, nan) for row in rows] for rows in found])
 
 
@@ -453,7 +455,7 @@ def _accuracy(mechanism: Sized, studies: _Studies, count: int | None, patience: 
     require(planning([mechanism], number), patience, _UNDONE)
     made, model = studies.made(number), studies.model
     read = studies.read(mechanism, number)
-    truths, known = np.array([each.truth for each in made])[:, studies.places], studies.known(number)
+    truths, known = np.array([each.truth for each in made])[:, studies.row_indices], studies.known(number)
     means, widths, scores, exact_scores = np.moveaxis(np.array(read.figures[:number]), -1, 0)
     found = _Figures(widths, known[..., 1], abs(means - truths), abs(known[..., 0] - truths), scores, exact_scores)
     over = found.over(studies.mains, studies.scales)

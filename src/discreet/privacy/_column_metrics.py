@@ -15,7 +15,7 @@ from discreet._core.fields import Checked, Converted, Number, OptionalNumber, Wh
 from discreet.privacy._metric import ColumnBins, Metric
 from discreet.records import Column, Level
 
-MOST_PLACES = 100_000
+MOST_POSITIONS = 100_000
 Declared = TypeVar("Declared")
 
 
@@ -44,7 +44,7 @@ class Line(Metric):
 
     def __post_init__(self) -> None:
         rising = all(one < two for one, two in pairwise(self.positions))
-        if not _is_name(self.column) or not 2 <= len(self.positions) <= MOST_PLACES or not rising:
+        if not _is_name(self.column) or not 2 <= len(self.positions) <= MOST_POSITIONS or not rising:
             raise DeclarationError("A Line needs the name of a column and at least two positions in increasing order.")
 
     @property
@@ -56,7 +56,7 @@ class Line(Metric):
         return ColumnBins(self.column, self.positions, self.missing, self.dates)
 
     @property
-    def places(self) -> int:
+    def position_count(self) -> int:
         return len(self.positions)
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -73,9 +73,11 @@ class Line(Metric):
 
     @property
     def unit(self) -> str:
-        return f"{_one_of(self.column, self.dates)}, between values that are rounded down to {self.places} cells"
+        return (
+            f"{_one_of(self.column, self.dates)}, between values that are rounded down to {self.position_count} cells"
+        )
 
-    def place(self, value: Exact) -> int:
+    def position(self, value: Exact) -> int:
         """Return the cell of a value: the last position that is not above it, clipped to the ends."""
         number = exact(value, "a value")
         return max(0, sum(position <= number for position in self.positions) - 1)
@@ -97,7 +99,7 @@ class Steps(Metric):
     column: str
     low: Number = converted(exact, called="a bound")
     high: Number = converted(exact, called="a bound")
-    steps: Whole = converted(partial(whole, most=MOST_PLACES))
+    steps: Whole = converted(partial(whole, most=MOST_POSITIONS))
     missing: OptionalNumber = converted(optional(exact), default=None)
     dates: Checked[bool] = converted(_flag, default=False)
 
@@ -110,7 +112,7 @@ class Steps(Metric):
         return (self.column,)
 
     @property
-    def places(self) -> int:
+    def position_count(self) -> int:
         return self.steps + 1
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -128,7 +130,7 @@ class Steps(Metric):
     def unit(self) -> str:
         return f"{_one_of(self.column, self.dates)}, between values that are rounded to {self.steps:,} steps"
 
-    def place(self, value: Exact) -> int:
+    def position(self, value: Exact) -> int:
         """Return the step nearest to a value, clipped to the bounds."""
         number = min(max(exact(value, "a value"), self.low), self.high)
         return floor((number - self.low) / self.nearest + Fraction(1, 2))
@@ -176,7 +178,7 @@ class Tree(Metric):
                 "In a Tree every cell needs a parent that comes later and an edge with a length; the last cell is "
                 "the root."
             )
-        if min(found) <= 0 or len(parents) >= MOST_PLACES:
+        if min(found) <= 0 or len(parents) >= MOST_POSITIONS:
             raise DeclarationError("The lengths of a Tree's edges must be above 0.")
         if sorted(map(repr, order)) != sorted(map(repr, own)) or (order and len(order) != len(parents) + 1):
             raise DeclarationError("The cells of a Tree, the root included, must be the levels of its column.")
@@ -193,7 +195,7 @@ class Tree(Metric):
         return self.declared
 
     @property
-    def places(self) -> int:
+    def position_count(self) -> int:
         return len(self.parents) + 1
 
     def _way(self, index: int) -> list[int]:
@@ -227,7 +229,7 @@ class Tree(Metric):
     def unit(self) -> str:
         return f"1 on the tree of {self.column}"
 
-    def place(self, value: Any) -> int:
+    def position(self, value: Any) -> int:
         """Return the cell of a name, or of its number."""
         if value in self.names:
             return self.names.index(value)

@@ -42,24 +42,24 @@ class InGroups(Metric, has_kind=False):
         return *self.inside.columns, self.by.name
 
     @property
-    def places(self) -> int:
-        return len(self.groups) * self.inside.places
+    def position_count(self) -> int:
+        return len(self.groups) * self.inside.position_count
 
     def distance(self, first: int, second: int) -> Fraction:
         """Return the distance inside a group, or across two."""
-        (one, start), (two, end) = (divmod(index, self.inside.places) for index in (first, second))
+        (one, start), (two, end) = (divmod(index, self.inside.position_count) for index in (first, second))
         return self.inside.distance(start, end) if one == two else self.across(start, end)
 
     @property
     def nearest(self) -> Fraction:
         return min(self.inside.nearest, self.between)
 
-    def place(self, value: Any) -> int:
+    def position(self, value: Any) -> int:
         """Return the cell of a pair: a group, and a value."""
         group, number = value
         if group not in self.groups:
             raise DeclarationError(f"{group!r} is not one of the groups {', '.join(map(repr, self.groups))}.")
-        return self.groups.index(group) * self.inside.places + self.inside.place(number)
+        return self.groups.index(group) * self.inside.position_count + self.inside.position(number)
 
     def facts(self) -> Document:
         """Return the facts of the metric inside, the column and levels of groups, and their distance.
@@ -86,9 +86,9 @@ class GroupSteps(InGroups):
     """Even steps of a column inside each group of `by`; all of another group is `between` away.
 
     >>> metric = GroupSteps(Steps("age", 0, 100, 50), Column("ward", ("A", "B"), outside="A"), 80)
-    >>> metric.distance(metric.place(("A", 10)), metric.place(("A", 16)))
+    >>> metric.distance(metric.position(("A", 10)), metric.position(("A", 16)))
     Fraction(6, 1)
-    >>> metric.distance(metric.place(("A", 10)), metric.place(("B", 16)))
+    >>> metric.distance(metric.position(("A", 10)), metric.position(("B", 16)))
     Fraction(80, 1)
     """
 
@@ -118,7 +118,7 @@ class GroupLines(InGroups):
     """Cells in a row inside each group of `by`; to another group the way goes over the middle cells of both rows.
 
     >>> metric = GroupLines(Line("age", range(101)), Column("ward", ("A", "B"), outside="A"), 20)
-    >>> metric.distance(metric.place(("A", 40)), metric.place(("B", 55)))
+    >>> metric.distance(metric.position(("A", 40)), metric.position(("B", 55)))
     Fraction(35, 1)
     """
 
@@ -127,11 +127,13 @@ class GroupLines(InGroups):
 
     @property
     def _from_middle(self) -> tuple[Fraction, ...]:
-        return tuple(self.inside.distance(index, self.inside.places // 2) for index in range(self.inside.places))
+        return tuple(
+            self.inside.distance(index, self.inside.position_count // 2) for index in range(self.inside.position_count)
+        )
 
     def across(self, first: int, second: int) -> Fraction:
         """Return both ways to the middle, and the distance between groups."""
-        middle = self.inside.places // 2
+        middle = self.inside.position_count // 2
         return self.inside.distance(first, middle) + self.between + self.inside.distance(middle, second)
 
     @property
@@ -142,6 +144,6 @@ class GroupLines(InGroups):
     @property
     def unit(self) -> str:
         """Return the unit of the column, and the way to another group."""
-        middle = self.inside.positions[self.inside.places // 2]
+        middle = self.inside.positions[self.inside.position_count // 2]
         over = f"over {float(middle):.6g}, and {float(self.between):.4g} from there"
         return f"{self.inside.unit}; the way to another {self.by.name} goes {over}"

@@ -4,7 +4,7 @@ The distance of data sets is the sum of the distances of their records, in the o
 costs to carry the units of one histogram to where the other has them. A metric is public, is written into a release,
 and has a digest, by which ledgers distinguish metrics. It states all that decides in which cell a record is
 (levels, bands, dates, cells, what is outside or missing): under another declaration of the same column, records at no
-distance are told apart.
+distance are distinguishable.
 
     Line      cells in a row at positions of a column     |x_i - x_j|
     Steps     the same, evenly between two bounds         |i - j| (high - low) / steps
@@ -76,7 +76,7 @@ class Metric(ABC):
 
     @property
     @abstractmethod
-    def places(self) -> int:
+    def position_count(self) -> int:
         """Return the number of positions; 0 if there are infinitely many."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Metric(ABC):
         return make(**facts)
 
     @abstractmethod
-    def place(self, value: Any) -> int:
+    def position(self, value: Any) -> int:
         """Return the position of a value."""
 
     def __repr__(self) -> str:
@@ -134,14 +134,14 @@ class Sum(Metric):
 
     >>> from discreet.privacy import Line
     >>> both = Sum([Line("age", range(101)), Line("pay", range(0, 1000, 10))])
-    >>> both.distance(both.place((35, 200)), both.place((38, 240)))
+    >>> both.distance(both.position((35, 200)), both.position((38, 240)))
     Fraction(43, 1)
     """
 
     metrics: Converted[Sequence[Metric], tuple[Metric, ...]] = converted(lambda each, _: tuple(each))
 
     def __post_init__(self) -> None:
-        if len(self.metrics) < 2 or any(each.parts != (each,) or not each.places for each in self.metrics):
+        if len(self.metrics) < 2 or any(each.parts != (each,) or not each.position_count for each in self.metrics):
             raise DeclarationError("A Sum needs at least two metrics, each on one column.")
         if len(set(self.columns)) < len(self.columns):
             raise DeclarationError("A Sum of metrics may use each column only once.")
@@ -155,13 +155,13 @@ class Sum(Metric):
         return tuple(column for each in self.metrics for column in each.columns)
 
     @property
-    def places(self) -> int:
-        return prod(each.places for each in self.metrics)
+    def position_count(self) -> int:
+        return prod(each.position_count for each in self.metrics)
 
     def _split(self, index: int) -> list[int]:
         found = []
         for each in reversed(self.metrics):
-            index, part = divmod(index, each.places)
+            index, part = divmod(index, each.position_count)
             found.append(part)
         return found[::-1]
 
@@ -182,11 +182,11 @@ class Sum(Metric):
     def unit(self) -> str:
         return ", or ".join(each.unit for each in self.metrics)
 
-    def place(self, value: Sequence[Exact]) -> int:
+    def position(self, value: Sequence[Exact]) -> int:
         """Return the cell of one value for each column, in their order."""
         found = 0
         for each, part in zip(self.metrics, value, strict=True):
-            found = found * each.places + each.place(part)
+            found = found * each.position_count + each.position(part)
         return found
 
     def facts(self) -> Document:
@@ -207,7 +207,7 @@ class Records(Metric):
         return ()
 
     @property
-    def places(self) -> int:
+    def position_count(self) -> int:
         return 0
 
     def distance(self, first: int, second: int) -> Fraction:
@@ -228,7 +228,7 @@ class Records(Metric):
     def unit(self) -> str:
         return "record that differs"
 
-    def place(self, value: Exact) -> int:
+    def position(self, value: Exact) -> int:
         return int(exact(value, "a record's number"))
 
     def facts(self) -> Document:

@@ -118,7 +118,7 @@ class MetricGuarantee:
         """
         if other is not None:
             metric = self.known_metric
-            apart = metric.distance(metric.place(distance), metric.place(other))
+            apart = metric.distance(metric.position(distance), metric.position(other))
             allowed = min(self.epsilon * apart, self.everywhere.epsilon)
             return Guarantee(allowed, reason=f"{exact_text(apart)} apart, {self.words}")
         far = exact(distance, "distance")

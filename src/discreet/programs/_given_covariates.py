@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference import KnownSum, TotalLaw
+from discreet.inference import KnownSum, TotalDistribution
 from discreet.programs._product_likelihood import ProductLikelihood, in_blocks, log_factorials
 
 MOST_STEPS = 1e9
@@ -126,7 +126,7 @@ class GivenLikelihood:
             with np.errstate(divide="ignore"):
                 logs[..., steps] = np.maximum(logs[..., steps], np.log(series) + scales)
         logs += self.lifts
-        known = KnownSum(logs, first[self.indices].sum(axis=1), TotalLaw.known(self.size), near=_NEAR)
+        known = KnownSum(logs, first[self.indices].sum(axis=1), TotalDistribution.known(self.size), near=_NEAR)
         values = self._constant + known.log_mass + np.where(gone, 0.0, rows) @ first
         possible = ~(gone & (first > 0)).any(axis=1)
         return np.where(possible, values, -inf), _Groups(stretched, known)

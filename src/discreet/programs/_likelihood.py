@@ -166,8 +166,8 @@ class Given(CellFunction):
 
     def __init__(self, of: Likelihood, columns: Sequence[str], prior: float | Sequence[float]) -> None:
         inner, model = of.product, of.model
-        self.columns, self.places = tuple(columns), group_indices(model, columns)
-        shares = np.broadcast_to(np.asarray(prior, dtype=float), (len(self.places),)).copy()
+        self.columns, self.group_index = tuple(columns), group_indices(model, columns)
+        shares = np.broadcast_to(np.asarray(prior, dtype=float), (len(self.group_index),)).copy()
         if not (np.isfinite(shares).all() and (shares > 0).all()):
             raise DeclarationError(
                 "The prior of the groups' shares must be above 0: one number, or one for each group."
@@ -177,16 +177,16 @@ class Given(CellFunction):
                 f"Shares can be integrated out where the likelihood factors over cells; for this one {of.method}. "
                 "Give the shares parameters of their own."
             )
-        made = GivenLikelihood.of(inner, self.places, shares)
+        made = GivenLikelihood.of(inner, self.group_index, shares)
         if made.steps > MOST_STEPS:
             raise DeclarationError(
-                f"Integrating out the shares of {len(self.places)} groups takes about {made.steps:.0e} products for "
-                f"one value, and at most {MOST_STEPS:.0e} are allowed. Use a larger epsilon or fewer cells."
+                f"Integrating out the shares of {len(self.group_index)} groups takes about {made.steps:.0e} products "
+                f"for one value, and at most {MOST_STEPS:.0e} are allowed. Use a larger epsilon or fewer cells."
             )
         super().__init__(model, made)
 
     def _sums(self, rows: Floats) -> Floats:
-        return np.asarray(np.exp(rows)[..., self.places].sum(axis=-1))
+        return np.asarray(np.exp(rows)[..., self.group_index].sum(axis=-1))
 
 
 class Likelihoods:

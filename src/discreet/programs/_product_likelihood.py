@@ -30,7 +30,7 @@ from scipy.special import gammaln
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
-from discreet.inference import MOST_NUMBERS, CellWeights, KnownSum, LatentCounts, TotalLaw
+from discreet.inference import MOST_NUMBERS, CellWeights, KnownSum, LatentCounts, TotalDistribution
 
 _NEAR = 0.05  # standard deviations by which the mean of the sum may differ from the known size
 _BLOCK = 60_000  # numbers computed at once: more would leave the cache
@@ -79,7 +79,7 @@ class ProductLikelihood:
         if is_gone:
             logs[gone, 1:] = -inf  # impossible cells hold no records
         shift = np.asarray(self.constant + slopes @ self.first - start * rest)
-        return KnownSum(logs, self.first, TotalLaw.known(self.size), near=_NEAR), shift
+        return KnownSum(logs, self.first, TotalDistribution.known(self.size), near=_NEAR), shift
 
     def _log_likelihoods(self, rows: Floats) -> tuple[Floats, KnownSum]:
         """Return log P(z | p), -inf where p is impossible or rounding destroyed it, and the counts behind it."""

@@ -13,7 +13,7 @@ from discreet.records._batch_source import BatchSource
 from discreet.records._columns import Column
 from discreet.records._moments import numbers_of
 from discreet.records._source import Batch
-from discreet.records._statistics import Codes, code_kind
+from discreet.records._statistics import Codes, code_dtype
 from discreet.records._typed_arrays import (
     Kind,
     Values,
@@ -99,7 +99,7 @@ def arrow_codes(array: "pyarrow.Array", column: Column) -> Codes:
     pa = _pyarrow()
     spellings = pa.array(list(column.codes), type=array.type)
     found = pa.compute.index_in(array, value_set=spellings)
-    indices = np.append(np.array(list(column.codes.values())), column.home).astype(code_kind(column))
+    indices = np.append(np.array(list(column.codes.values())), column.home).astype(code_dtype(column))
     return np.asarray(indices[found.fill_null(len(indices) - 1).to_numpy(zero_copy_only=False)])
 
 
@@ -143,29 +143,29 @@ def _plain(array: "pyarrow.Array") -> "pyarrow.Array":
     return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
 
 
-def _is_text(kind: "pyarrow.DataType") -> bool:
+def _is_text(arrow_type: "pyarrow.DataType") -> bool:
     types = _pyarrow().types
-    return bool(types.is_string(kind) or types.is_large_string(kind))
+    return bool(types.is_string(arrow_type) or types.is_large_string(arrow_type))
 
 
 def _values(array: "pyarrow.Array") -> Values:
     """Return an array that holds no texts as an array of NumPy."""
     pa = _pyarrow()
-    kind, types = array.type, pa.types
+    arrow_type, types = array.type, pa.types
     known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
-    if types.is_boolean(kind):
+    if types.is_boolean(arrow_type):
         return Values(Kind.TRUTH, _filled(array, False), known)
-    if types.is_integer(kind):
+    if types.is_integer(arrow_type):
         return Values(Kind.WHOLE, _filled(array, 0), known)
-    if types.is_floating(kind):
+    if types.is_floating(arrow_type):
         return Values(Kind.NUMBER, _filled(array.cast(pa.float64()), 0.0), known)
-    if types.is_decimal(kind):
+    if types.is_decimal(arrow_type):
         return Values(Kind.NUMBER, numbers_of(array.to_pylist(), dates=False))
-    if types.is_date32(kind):
+    if types.is_date32(arrow_type):
         return days_within(_filled(array.view(pa.int32()), 0), known)
-    if types.is_date64(kind) or types.is_timestamp(kind):
-        unit = "ms" if types.is_date64(kind) else kind.unit
-        has_zone = types.is_timestamp(kind) and kind.tz is not None
+    if types.is_date64(arrow_type) or types.is_timestamp(arrow_type):
+        unit = "ms" if types.is_date64(arrow_type) else arrow_type.unit
+        has_zone = types.is_timestamp(arrow_type) and arrow_type.tz is not None
         ticks = _filled(array.view(pa.int64()), 0)
         return days_of_moments(ticks, _TICKS[unit], known, has_zone)
     return Values(Kind.OTHER, np.zeros(len(array), dtype=np.uint8))

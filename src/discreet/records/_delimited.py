@@ -34,7 +34,7 @@ from discreet._core.errors import SourceError
 from discreet.records._batch_source import BatchSource
 from discreet.records._columns import Column
 from discreet.records._source import Batch
-from discreet.records._statistics import Codes, code_kind
+from discreet.records._statistics import Codes, code_dtype
 from discreet.records._typed_arrays import Values, banded, days_of_dates, days_to_utc, numbers_of_values
 
 QUOTE, LINE_FEED, RETURN = b'"\n\r'
@@ -189,16 +189,16 @@ def _number_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
 def _day_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the machine of `values.DAY`: a date, and perhaps a time of the day."""
     shape = "dddd-dd-ddTdd:dd:dd.ddddddddd"
-    kinds = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":", ".": b"."}
-    rules = [(position + 1, kinds[letter], position + 2) for position, letter in enumerate(shape)]
+    symbols = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":", ".": b"."}
+    rules = [(position + 1, symbols[letter], position + 2) for position, letter in enumerate(shape)]
     return _machine(rules, [11, 17, 20, *range(22, 31)])
 
 
 @cache
 def _moment_machine() -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the machine of `values.MOMENT`: a date, hours below 24 and minutes, perhaps seconds, and a zone."""
-    kinds = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":"}
-    rules = [(position + 1, kinds[letter], position + 2) for position, letter in enumerate("dddd-dd-ddT")]
+    symbols = {"d": _DIGITS, "-": b"-", "T": b" T", ":": b":"}
+    rules = [(position + 1, symbols[letter], position + 2) for position, letter in enumerate("dddd-dd-ddT")]
     start, minutes, seconds, ended, zone, ahead, done = 12, 16, 20, 35, 36, 40, 43
 
     def below_a_day(first: int, then: int) -> list[tuple[int, bytes, int]]:
@@ -291,8 +291,8 @@ class DelimitedSource(BatchSource):
 def boundaries(data: bytes, block: NDArray[np.uint8], separator: int) -> Places:
     """Return where fields and records end: at separators and line feeds outside quotes. Records begin at the start."""
     special = np.flatnonzero((block == separator) | (block == LINE_FEED) | (block == QUOTE))
-    kinds = block[special]
-    is_quote = kinds == QUOTE
+    symbols = block[special]
+    is_quote = symbols == QUOTE
     if not is_quote.any():
         return special
     if not are_tidy(block, special[is_quote], separator):
@@ -357,11 +357,11 @@ class _Lines(Batch):
         fields = self._fields(self._places[column.name])
         if column.edges:
             return banded(self.numbers(column.name, column.dates), column)
-        kind, home = code_kind(column), column.home
-        codes = looked_up(fields, {text.encode(): code for text, code in column.codes.items()}, home).astype(kind)
+        dtype, home = code_dtype(column), column.home
+        codes = looked_up(fields, {text.encode(): code for text, code in column.codes.items()}, home).astype(dtype)
         if any('"' in text for text in column.codes):
             escaped = {text.replace('"', '""').encode(): code for text, code in column.codes.items()}
-            codes = np.where(fields.quoted, looked_up(fields, escaped, home).astype(kind), codes)
+            codes = np.where(fields.quoted, looked_up(fields, escaped, home).astype(dtype), codes)
         return codes
 
     def numbers(self, name: str, dates: bool) -> Floats:

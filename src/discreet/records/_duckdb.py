@@ -85,7 +85,9 @@ class Streams(Protocol):
         """Return the stream, in a capsule."""
 
 
-def streamed(exporter: Streams, kinds: Sequence[np.dtype[np.number]], gaps: Sequence[float]) -> Iterator[list[Numbers]]:
+def streamed(
+    exporter: Streams, dtypes: Sequence[np.dtype[np.number]], gaps: Sequence[float]
+) -> Iterator[list[Numbers]]:
     """Yield the columns of every batch of a stream of columns of these types, with these numbers for missing values.
 
     The arrays of a batch may be used until the next one is asked for.
@@ -101,26 +103,26 @@ def streamed(exporter: Streams, kinds: Sequence[np.dtype[np.number]], gaps: Sequ
         try:
             start, size = batch.offset, batch.length
             children = [batch.children[index].contents for index in range(batch.n_children)]
-            yield [_column(*each, start, size) for each in zip(children, kinds, gaps, strict=True)]
+            yield [_column(*each, start, size) for each in zip(children, dtypes, gaps, strict=True)]
         finally:
             batch.release(ctypes.byref(batch))
 
 
-def _column(child: _Array, kind: np.dtype[np.number], gap: float, start: int, size: int) -> Numbers:
+def _column(child: _Array, dtype: np.dtype[np.number], gap: float, start: int, size: int) -> Numbers:
     first = start + child.offset
-    values = _view(child.buffers[1], kind, first, size)
+    values = _view(child.buffers[1], dtype, first, size)
     if not child.null_count or not child.buffers[0]:
         return values
     bits = _view(child.buffers[0], np.dtype(np.uint8), 0, (first + size + 7) // 8)
     known = np.unpackbits(bits, bitorder="little")[first : first + size]
-    return np.where(known, values, np.array(gap, dtype=kind))
+    return np.where(known, values, np.array(gap, dtype=dtype))
 
 
-def _view(address: int | None, kind: np.dtype[Item], first: int, size: int) -> NDArray[Item]:
+def _view(address: int | None, dtype: np.dtype[Item], first: int, size: int) -> NDArray[Item]:
     if not address or not size:
-        return np.zeros(0, dtype=kind)
-    whole = (ctypes.c_char * ((first + size) * kind.itemsize)).from_address(address)
-    return np.frombuffer(memoryview(whole), dtype=kind)[first:]
+        return np.zeros(0, dtype=dtype)
+    whole = (ctypes.c_char * ((first + size) * dtype.itemsize)).from_address(address)
+    return np.frombuffer(memoryview(whole), dtype=dtype)[first:]
 
 
 _QUESTIONS = count()
@@ -146,7 +148,7 @@ class DuckdbSource:
     ) -> None:
         self._relation, self._connection, self._table = relation, connection, table
         self._holds_moments = holds_moments or connection is not None
-        self._types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+        self._types = {name: str(dtype) for name, dtype in zip(relation.columns, relation.types, strict=True)}
         self._plain = {name.casefold() for name in self._types}
         if len(self._plain) < len(relation.columns):
             raise SourceError(
@@ -198,16 +200,16 @@ class DuckdbSource:
     def _streamed(self, together: list[Cluster], codings: dict[Column, CodeExpression]) -> list[Counts]:
         """Count many tables: the backend makes the codes, in one pass, and NumPy counts them."""
         table, prepared = self._prepared(codings)
-        kinds, gaps = [c.kind for c in prepared.values()], [c.gap for c in prepared.values()]
+        dtypes, gaps = [c.dtype for c in prepared.values()], [c.gap for c in prepared.values()]
         query = f"SELECT {', '.join(coding.small for coding in prepared.values())} FROM {table}"
         found = [np.zeros(prod(cluster.shape), dtype=np.int64) for cluster in together]
         with self._lock:
-            for batch in streamed(self._stream(query), kinds, gaps):
+            for batch in streamed(self._stream(query), dtypes, gaps):
                 for start in range(0, len(batch[0]), _BLOCK):
                     block = [column[start : start + _BLOCK] for column in batch]
                     pairs = zip(prepared.items(), block, strict=True)
                     codes = {
-                        column: coding.placed(numbers.astype(coding.kind, copy=False))
+                        column: coding.placed(numbers.astype(coding.dtype, copy=False))
                         for (column, coding), numbers in pairs
                     }
                     for cluster, counts in zip(together, found, strict=True):
@@ -359,12 +361,12 @@ class DuckdbSource:
         table, codings = self._prepared({column: self._coding(column) for column in columns})
         numbers = {(name, dates): number(name, dates, self._types[name]) for name, dates in measured}
         selected = [coding.small for coding in codings.values()] + list(numbers.values())
-        kinds = [coding.kind for coding in codings.values()] + [np.dtype(np.float64)] * len(numbers)
+        dtypes = [coding.dtype for coding in codings.values()] + [np.dtype(np.float64)] * len(numbers)
         gaps = [coding.gap for coding in codings.values()] + [np.nan] * len(numbers)
-        for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), kinds, gaps):
+        for batch in streamed(self._stream(f"SELECT {', '.join(selected)} FROM {table}"), dtypes, gaps):
             pairs = zip(codings.items(), batch, strict=False)
             found: dict[_Raw, Array] = {
-                column: c.placed(codes.astype(c.kind, copy=False)) for (column, c), codes in pairs
+                column: c.placed(codes.astype(c.dtype, copy=False)) for (column, c), codes in pairs
             }
             yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
@@ -374,11 +376,11 @@ class DuckdbSource:
         return answered(lambda: self._undeclared(column, most), "look for undeclared values")
 
     def _undeclared(self, column: Column, most: int) -> list[tuple[str, int]]:
-        name, kind, table, where = identifier(column.name), self._types[column.name], _VIEW, ""
-        if is_unheld := any(word in kind for word in UNHELD):
+        name, dtype, table, where = identifier(column.name), self._types[column.name], _VIEW, ""
+        if is_unheld := any(word in dtype for word in UNHELD):
             table, prepared = self._prepared({column: self._coding(column)})
             where = f"WHERE ({prepared[column].sql}) IS NULL"  # none of their values is declared as a level
-        value = f"{name}::VARCHAR" if is_unheld else f"encode({name})" if kind == "VARCHAR" else name
+        value = f"{name}::VARCHAR" if is_unheld else f"encode({name})" if dtype == "VARCHAR" else name
         rows_of = f"SELECT {value} AS value, count(*) AS records FROM {table} {where}"
         query = f"{rows_of} GROUP BY ALL ORDER BY records DESC, value"
         found: list[tuple[str, int]] = []

@@ -68,14 +68,14 @@ class CodeExpression:
     given: str = ""
 
     @property
-    def kind(self) -> np.dtype[np.integer]:
+    def dtype(self) -> np.dtype[np.integer]:
         """Return the smallest type that holds the numbers, and one more for null."""
         return np.dtype(np.min_scalar_type(len(self.levels)))
 
     @property
     def small(self) -> str:
         """Return the expression in its smallest type."""
-        return f"({self.sql})::{_UNSIGNED[self.kind.itemsize]}"
+        return f"({self.sql})::{_UNSIGNED[self.dtype.itemsize]}"
 
     @property
     def gap(self) -> int:
@@ -97,53 +97,53 @@ class CodeExpression:
         return np.append(self.levels, self.home).astype(np.min_scalar_type(max(self.home, *self.levels, 1)))
 
 
-def coded(column: Column, kind: str) -> CodeExpression:
+def coded(column: Column, sql_type: str) -> CodeExpression:
     """Return how a column of a type of DuckDB becomes codes."""
     if column.edges:
-        return _banded(column, kind)
-    value, kind = _plain(identifier(column.name), kind)
-    if kind == "text":
+        return _banded(column, sql_type)
+    value, sort = _plain(identifier(column.name), sql_type)
+    if sort == "text":
         return _looked_up(column, value, column.codes)
-    if kind == "truth":
+    if sort == "truth":
         truths = [column.codes.get(text, column.home) for text in ("false", "true")]
         return CodeExpression(f"{value}::UTINYINT", np.array(truths), column.home)
-    if kind in ("whole", "day"):
-        meant = {whole: index for text, index in column.codes.items() if (whole := _whole(text, kind)) is not None}
+    if sort in ("whole", "day"):
+        meant = {whole: index for text, index in column.codes.items() if (whole := _whole(text, sort)) is not None}
         return _ranged(column, value, meant)
-    if kind == "number":
+    if sort == "number":
         numbers = {n: index for text, index in column.codes.items() if (n := number_text(text)) is not None}
         return _numbered(column, value, numbers)
     return CodeExpression(value, np.zeros(0, dtype=np.intp), column.home)
 
 
-def is_held(kind: str) -> bool:
+def is_held(sql_type: str) -> bool:
     """Return whether the backend holds every value of a type as another library's frame hands it over.
 
     A moment with a zone, or a duration, is counted in microseconds from then on, and one that is too far stops the
     backend; so does one inside a list.
     """
-    return kind in _HELD or (kind.startswith(("ENUM(", "DECIMAL(")) and not kind.endswith("]"))
+    return sql_type in _HELD or (sql_type.startswith(("ENUM(", "DECIMAL(")) and not sql_type.endswith("]"))
 
 
-def _nothing_of(value: str, kind: str) -> str:
+def _nothing_of(value: str, sql_type: str) -> str:
     """Return an expression that is null for every value, and still reads it if the backend holds all of them.
 
     If a query needs no column, the backend reads the first one of the frame, which nobody has looked at.
     """
-    if not is_held(kind):
+    if not is_held(sql_type):
         return "NULL::INTEGER"
     return f"TRY_CAST(CASE WHEN {value} IS NULL THEN 'gap' ELSE 'value' END AS INTEGER)"
 
 
-def number(name: str, dates: bool, kind: str) -> str:
+def number(name: str, dates: bool, sql_type: str) -> str:
     """Return an expression for the number, or the day, of a value as a float; null for anything else."""
-    return _number(identifier(name), dates, kind)
+    return _number(identifier(name), dates, sql_type)
 
 
-def id_bytes(name: str, kind: str) -> str:
+def id_bytes(name: str, sql_type: str) -> str:
     """Return an expression for the bytes of the text of an id, which distinguish ids; null for anything else."""
-    value, sort = _plain(identifier(name), kind)
-    if kind == "UUID":
+    value, sort = _plain(identifier(name), sql_type)
+    if sql_type == "UUID":
         return f"encode({identifier(name)}::VARCHAR)"
     if sort == "text":
         return f"CASE WHEN octet_length(encode({value})) > 0 THEN encode({value}) END"
@@ -201,41 +201,43 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _plain(value: str, kind: str) -> tuple[str, str]:
+def _plain(value: str, sql_type: str) -> tuple[str, str]:
     """Return an expression and the kind of its values."""
-    if kind == "VARCHAR":
+    if sql_type == "VARCHAR":
         return value, "text"
-    if kind.startswith("ENUM("):
+    if sql_type.startswith("ENUM("):
         return f"{value}::VARCHAR", "text"
-    if kind == "BOOLEAN":
+    if sql_type == "BOOLEAN":
         return value, "truth"
-    if kind in _NARROW:
+    if sql_type in _NARROW:
         return f"{value}::INTEGER", "whole"
-    if kind in _WHOLE:
+    if sql_type in _WHOLE:
         return value, "whole"
-    if kind in _HUGE:
+    if sql_type in _HUGE:
         return f"TRY_CAST({value} AS BIGINT)", "whole"
-    if kind in ("FLOAT", "DOUBLE") or kind.startswith("DECIMAL"):
-        return _double(value, kind), "number"
-    if kind == "DATE":
+    if sql_type in ("FLOAT", "DOUBLE") or sql_type.startswith("DECIMAL"):
+        return _double(value, sql_type), "number"
+    if sql_type == "DATE":
         return _day_number(value, "DATE"), "day"
-    if kind in _MOMENTS:
+    if sql_type in _MOMENTS:
         moment = f"TRY_CAST({value} AS TIMESTAMP)"
         midnight = f"CASE WHEN {moment} = date_trunc('day', {moment}) THEN {moment} END"
-        exact = f"CASE WHEN epoch_ns({value}) % 1000 = 0 THEN {midnight} END" if kind == "TIMESTAMP_NS" else midnight
+        exact = (
+            f"CASE WHEN epoch_ns({value}) % 1000 = 0 THEN {midnight} END" if sql_type == "TIMESTAMP_NS" else midnight
+        )
         return _day_number(exact, "TIMESTAMP"), "day"
-    return _nothing_of(value, kind), "nothing"
+    return _nothing_of(value, sql_type), "nothing"
 
 
-def _double(value: str, kind: str) -> str:
-    wide = kind.startswith("DECIMAL") and int(re.findall(r"\d+", kind)[0]) > 15
+def _double(value: str, sql_type: str) -> str:
+    wide = sql_type.startswith("DECIMAL") and int(re.findall(r"\d+", sql_type)[0]) > 15
     return f"TRY_CAST({value}::VARCHAR AS DOUBLE)" if wide else f"{value}::DOUBLE"
 
 
-def _day_number(value: str, kind: str) -> str:
+def _day_number(value: str, sql_type: str) -> str:
     """Return the days from 1970-01-01 to a date or moment between the years 1 and 9999."""
-    last = date.max.isoformat() + (" 23:59:59.999999" if kind == "TIMESTAMP" else "")
-    within = f"{value} BETWEEN {kind} '{date.min.isoformat()}' AND {kind} '{last}'"
+    last = date.max.isoformat() + (" 23:59:59.999999" if sql_type == "TIMESTAMP" else "")
+    within = f"{value} BETWEEN {sql_type} '{date.min.isoformat()}' AND {sql_type} '{last}'"
     return f"CASE WHEN {within} THEN ({value})::DATE - DATE '1970-01-01' END"
 
 
@@ -253,41 +255,43 @@ def _within(days: str) -> str:
     return f"CASE WHEN {days} BETWEEN {FIRST_DAY} AND {LAST_DAY} THEN {days} END"
 
 
-def _number(value: str, dates: bool, kind: str) -> str:
+def _number(value: str, dates: bool, sql_type: str) -> str:
     if dates:
-        return f"({_any_day(value, kind)})::DOUBLE"
-    plain, sort = _plain(value, kind)
+        return f"({_any_day(value, sql_type)})::DOUBLE"
+    plain, sort = _plain(value, sql_type)
     if sort == "text":
         return f"CASE WHEN regexp_full_match({plain}, '{NUMBER}') THEN TRY_CAST({plain} AS DOUBLE) END"
-    return f"({plain if sort in ('whole', 'number') else _nothing_of(value, kind)})::DOUBLE"
+    return f"({plain if sort in ('whole', 'number') else _nothing_of(value, sql_type)})::DOUBLE"
 
 
-def _any_day(value: str, kind: str) -> str:
-    if kind == "VARCHAR" or kind.startswith("ENUM("):
-        text = value if kind == "VARCHAR" else f"{value}::VARCHAR"
+def _any_day(value: str, sql_type: str) -> str:
+    if sql_type == "VARCHAR" or sql_type.startswith("ENUM("):
+        text = value if sql_type == "VARCHAR" else f"{value}::VARCHAR"
         day = f"TRY_CAST(left({text}, 10) AS DATE)"
         local = _day_number(f"CASE WHEN regexp_full_match({text}, '{DAY}') THEN {day} END", "DATE")
         own = _day_number(f"CASE WHEN regexp_full_match({text}, '{MOMENT}') THEN {day} END", "DATE")
         return f"coalesce({local}, {_within(f'({own}) + {_days_to_utc(text)}')})"
-    if kind == "DATE":
+    if sql_type == "DATE":
         return _day_number(value, "DATE")
-    if kind in _MOMENTS:
+    if sql_type in _MOMENTS:
         return _day_number(f"TRY_CAST({value} AS TIMESTAMP)", "TIMESTAMP")
-    if kind == ZONED:
+    if sql_type == ZONED:
         utc = f"CASE WHEN isfinite({value}) THEN make_timestamp(epoch_us({value})) END"
         return _day_number(f"({utc})", "TIMESTAMP")
-    if kind == _ZONED_NS:
+    if sql_type == _ZONED_NS:
         ticks = f"epoch_ns({value})"
         return f"{ticks} // {_DAY_NS} - ({ticks} % {_DAY_NS} < 0)::BIGINT"  # quotients are cut towards zero
-    return _nothing_of(value, kind)
+    return _nothing_of(value, sql_type)
 
 
-def _banded(column: Column, kind: str) -> CodeExpression:
+def _banded(column: Column, sql_type: str) -> CodeExpression:
     """Return the band of a number, by bisection of the edges."""
     low, high = max(column.edges[0], -float(LARGEST_WHOLE)), min(column.edges[-1], float(LARGEST_WHOLE))
     search = _search(column.edges[1:-1], 0)
     sql = f"CASE WHEN {GIVEN} BETWEEN {low!r}::DOUBLE AND {high!r}::DOUBLE THEN {search} END"
-    return CodeExpression(sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, kind))
+    return CodeExpression(
+        sql, np.arange(len(column.edges) - 1), column.home, number(column.name, column.dates, sql_type)
+    )
 
 
 def _search(edges: tuple[float, ...], below: int) -> str:
@@ -330,9 +334,9 @@ def _numbered(column: Column, value: str, meant: dict[float, int]) -> CodeExpres
     return CodeExpression(sql, np.array([meant[declared] for declared in rising], dtype=np.intp), column.home, value)
 
 
-def _whole(text: str, kind: str) -> int | None:
+def _whole(text: str, sort: str) -> int | None:
     """Return the whole number, or the day, that this text uniquely denotes."""
-    if kind == "day":
+    if sort == "day":
         day = day_of(text)
         return day if len(text) == 10 else None
     found = number_text(text)

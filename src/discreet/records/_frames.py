@@ -74,10 +74,10 @@ def _are_fine(table: "ibis.Table") -> bool:
     """Return whether DuckDB can hold all values of tables in memory: with a zone, moments are microseconds."""
     from ibis.expr.operations import InMemoryTable
 
-    kinds = [kind for found in table.op().find(InMemoryTable) for kind in found.schema.types]
-    moments = [kind for kind in kinds if kind.is_timestamp() and kind.timezone]
-    fine = all(kind.scale is None or kind.scale >= 6 for kind in moments)
-    return fine and not any(kind.is_interval() or kind.is_nested() for kind in kinds)
+    types = [each for found in table.op().find(InMemoryTable) for each in found.schema.types]
+    moments = [each for each in types if each.is_timestamp() and each.timezone]
+    fine = all(each.scale is None or each.scale >= 6 for each in moments)
+    return fine and not any(each.is_interval() or each.is_nested() for each in types)
 
 
 class _IbisSource(ArrowSource):

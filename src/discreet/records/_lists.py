@@ -69,16 +69,16 @@ class _Homes(dict[object, int]):
 
 def codes_of_objects(values: Sequence[object], column: Column) -> Codes:
     """Return the code of every object. Plain texts are looked up; anything else is interpreted one by one."""
-    kind = np.min_scalar_type(len(column.levels))
+    dtype = np.min_scalar_type(len(column.levels))
     if column.edges:
-        return np.fromiter(map(column.code, values), dtype=kind, count=len(values))
+        return np.fromiter(map(column.code, values), dtype=dtype, count=len(values))
     homes = _Homes(column)
     look: Callable[[object], int] = homes.__getitem__
     code = column.code
     if set(map(type, values)) == {str}:  # the usual case, with the same result: `code` of a text is this look-up
-        return np.fromiter(map(look, values), dtype=kind, count=len(values))
+        return np.fromiter(map(look, values), dtype=dtype, count=len(values))
     coded = (look(value) if type(value) is str else code(value) for value in values)
-    return np.fromiter(coded, dtype=kind, count=len(values))
+    return np.fromiter(coded, dtype=dtype, count=len(values))
 
 
 def _listed(column: object) -> Sequence[object]:
@@ -94,13 +94,13 @@ def _listed(column: object) -> Sequence[object]:
     return cast(Sequence[object], listed)  # anything else is refused by its length, or means nothing
 
 
-def is_stable(kind: np.dtype[np.generic]) -> bool:
+def is_stable(dtype: np.dtype[np.generic]) -> bool:
     """Return whether values of an array of this type mean the same beside a text, a missing value or a number.
 
     Truth values, bytes, short floats, complex numbers, moments and durations do not: NumPy gives all values of an array
     the type of the oddest among them.
     """
-    return kind.kind in "OiuU" or kind == np.float64
+    return dtype.kind in "OiuU" or dtype == np.float64
 
 
 def length_of(columns: Sequence[Sized]) -> int:

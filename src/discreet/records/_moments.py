@@ -47,7 +47,7 @@ class Indicator:
     """Whether a record has one declared level of a column."""
 
     declared: Column
-    place: int
+    code: int
 
     @property
     def column(self) -> str:
@@ -118,21 +118,21 @@ def _placed(values: Floats, measure: Measure, grid: int) -> Floats:
     with np.errstate(all="ignore"):
         scale = float(np.float64(2 * grid) / (measure.high - measure.low))
         near = np.abs(values) <= LARGEST_WHOLE  # NaN is not <= anything
-        places = np.where(near, values, measure.missing)
-        np.maximum(np.minimum(places, measure.high, out=places), measure.low, out=places)
-        places -= measure.low
-        places *= scale
-        places += 0.5
-        np.floor(places, out=places)
-        places -= grid
-        np.fmin(places, grid, out=places)  # a position that is NaN becomes the upper end
-        return np.fmax(places, -grid, out=places)
+        positions = np.where(near, values, measure.missing)
+        np.maximum(np.minimum(positions, measure.high, out=positions), measure.low, out=positions)
+        positions -= measure.low
+        positions *= scale
+        positions += 0.5
+        np.floor(positions, out=positions)
+        positions -= grid
+        np.fmin(positions, grid, out=positions)  # a position that is NaN becomes the upper end
+        return np.fmax(positions, -grid, out=positions)
 
 
 def whole_number(value: object, factor: Base, grid: int) -> int:
     """Return the whole number of one value: the plain way, to check the others against."""
     if isinstance(factor, Indicator):
-        return grid if factor.declared.code(value) == factor.place else 0
+        return grid if factor.declared.code(value) == factor.code else 0
     number = day_of(value) if factor.dates else number_of(value)
     return int(whole_numbers(np.array([np.nan if number is None else number], dtype=float), factor, grid)[0])
 
@@ -143,7 +143,7 @@ def whole_column(rows: Mapping[str, Sequence[object]], factor: Factor, grid: int
         return _combined({b: whole_column(rows, b, grid) for b in bases_of(factor)}, factor, grid).astype(np.int64)
     values = rows[factor.column]
     if isinstance(factor, Indicator):
-        return np.array([factor.declared.code(value) == factor.place for value in values], dtype=np.int64) * grid
+        return np.array([factor.declared.code(value) == factor.code for value in values], dtype=np.int64) * grid
     return whole_numbers(numbers_of(values, factor.dates), factor, grid)
 
 
@@ -206,4 +206,4 @@ def _whole(column: NDArray[np.generic], base: Base, grid: int) -> Floats:
     """Return the whole numbers of a column that a backend handed out, as floats."""
     if isinstance(base, Measure):
         return _placed(np.asarray(column, dtype=np.float64), base, grid)
-    return np.asarray(np.multiply(column == base.place, grid, dtype=np.float64))
+    return np.asarray(np.multiply(column == base.code, grid, dtype=np.float64))

@@ -14,7 +14,7 @@ from discreet.records._columns import Column
 from discreet.records._lists import codes_of_objects
 from discreet.records._moments import numbers_of
 from discreet.records._source import Batch
-from discreet.records._statistics import Codes, code_kind
+from discreet.records._statistics import Codes, code_dtype
 from discreet.records._typed_arrays import (
     Kind,
     Values,
@@ -75,7 +75,7 @@ class _PolarsBatch(Batch):
         if column.edges:
             return banded(self.numbers(column.name, column.dates), column)
         texts = _categories(series) if kind != "String" else list(column.codes)
-        indices = np.array([*map(column.code, texts), column.home], dtype=code_kind(column))
+        indices = np.array([*map(column.code, texts), column.home], dtype=code_dtype(column))
         return np.take(indices, _places(series if kind != "String" else _enumerated(series, texts), len(texts)))
 
     def numbers(self, name: str, dates: bool) -> Floats:

@@ -37,7 +37,7 @@ _SIMPLE = (
     "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "char", "varchar",
     "date", "timestamp", "timestamp_ntz",
 )  # fmt: skip
-_TOTALS = "place long, total long"
+_TOTALS = "position long, total long"
 _ID_ROWS = ("first", "second", "cell", "sum", "largest", "smallest", "rows")
 Totals = tuple[Codes | list[str], Codes]
 Work = Callable[[Iterator[Batch]], Iterator[Totals]]
@@ -162,7 +162,7 @@ class SparkSource:
                 texts = [shown(value) for value in values if is_undeclared(column, value)]
                 yield texts, np.ones(len(texts), dtype=np.int64)
 
-        found = answered(lambda: self._summed(names, odd, "place string, total long"), "look for undeclared values")
+        found = answered(lambda: self._summed(names, odd, "position string, total long"), "look for undeclared values")
         texts = [(str(text), total) for text, total in found]
         return sorted(texts, key=lambda each: (-each[1], each[0]))[:most]
 
@@ -216,13 +216,13 @@ def summed(frame: "DataFrame", names: list[str], work: Work, schema: str = _TOTA
     def task(batches: Iterator["pyarrow.RecordBatch"]) -> Iterator["pyarrow.RecordBatch"]:
         import pyarrow
 
-        kind = pyarrow.string() if schema.startswith("place string") else pyarrow.int64()
+        kind = pyarrow.string() if schema.startswith("position string") else pyarrow.int64()
         given = (ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows) for batch in batches)
         for found, totals in work(given):
             columns = [pyarrow.array(found, kind), pyarrow.array(totals, pyarrow.int64())]
-            yield pyarrow.RecordBatch.from_arrays(columns, names=["place", "total"])
+            yield pyarrow.RecordBatch.from_arrays(columns, names=["position", "total"])
 
-    return mapped(frame, names, task, schema).groupBy("place").agg({"total": "sum"})
+    return mapped(frame, names, task, schema).groupBy("position").agg({"total": "sum"})
 
 
 def mapped(

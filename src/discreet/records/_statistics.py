@@ -95,7 +95,7 @@ def _cell_kind(cells: int) -> np.dtype[np.integer]:
     return np.dtype(np.min_scalar_type(cells) if cells < 2**32 else np.int64)
 
 
-def code_kind(column: Column) -> np.dtype[np.integer]:
+def code_dtype(column: Column) -> np.dtype[np.integer]:
     """Return the smallest type that holds all codes of a column."""
     return np.dtype(np.min_scalar_type(len(column.levels)))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Floats
 from discreet.records._columns import Column
-from discreet.records._statistics import Codes, code_kind
+from discreet.records._statistics import Codes, code_dtype
 from discreet.records._values import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, MINUTES, day_of, text_of
 
 Array = NDArray[np.generic]
@@ -49,10 +49,10 @@ def codes_of(values: Values, column: Column) -> Codes:
     if column.edges:
         return banded(numbers_of_values(values, column.dates), column)
     if values.kind is Kind.TRUTH:
-        truths = np.array([column.codes.get(text, column.home) for text in ("false", "true")], dtype=code_kind(column))
+        truths = np.array([column.codes.get(text, column.home) for text in ("false", "true")], dtype=code_dtype(column))
         codes = truths[values.array.astype(np.uint8)]
     elif values.kind is Kind.OTHER:
-        codes = np.full(len(values.array), column.home, dtype=code_kind(column))
+        codes = np.full(len(values.array), column.home, dtype=code_dtype(column))
     else:
         codes = _matched(values.array, literals(column, values.kind), column)
     for known in (values.known, values.midnight):
@@ -81,15 +81,15 @@ def _meant(text: str, kind: Kind) -> int | float | None:
 
 def _matched(array: Array, meant: dict[float, int], column: Column) -> Codes:
     if not meant:
-        return np.full(len(array), column.home, dtype=code_kind(column))
+        return np.full(len(array), column.home, dtype=code_dtype(column))
     low, high = int(min(meant)), int(max(meant))
     if array.dtype.kind in "iu" and high - low < _WIDEST:
-        listed = np.full(high - low + 3, column.home, dtype=code_kind(column))
+        listed = np.full(high - low + 3, column.home, dtype=code_dtype(column))
         listed[np.array(list(meant)) - low + 1] = list(meant.values())
         near = np.clip(array, *_within(array.dtype, low - 1, high + 1)).astype(np.int64)
         return np.asarray(listed[np.clip(near, low - 1, high + 1) - (low - 1)])
     ordered = np.array(sorted(meant))
-    codes = np.array([meant[value] for value in ordered.tolist()], dtype=code_kind(column))
+    codes = np.array([meant[value] for value in ordered.tolist()], dtype=code_dtype(column))
     indices = np.minimum(np.searchsorted(ordered, array), len(ordered) - 1)
     return np.where(ordered[indices] == array, codes[indices], codes.dtype.type(column.home))
 
@@ -106,7 +106,7 @@ def banded(numbers: Floats, column: Column) -> Codes:
     indices = np.minimum(np.searchsorted(edges, numbers, side="right"), len(edges) - 1) - 1
     with np.errstate(invalid="ignore"):
         inside = (numbers >= edges[0]) & (numbers <= edges[-1]) & (np.abs(numbers) <= LARGEST_WHOLE)
-    return np.where(inside, indices, column.home).astype(code_kind(column))
+    return np.where(inside, indices, column.home).astype(code_dtype(column))
 
 
 def numbers_of_values(values: Values, dates: bool) -> Floats:

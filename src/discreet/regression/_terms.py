@@ -51,7 +51,7 @@ class Shape:
         levels = factor.indicators if isinstance(factor, Term) else (factor,) if isinstance(factor, Indicator) else ()
         return cls(
             frozenset((measure.column, power) for measure, power in powers),
-            frozenset((level.column, level.place) for level in levels),
+            frozenset((level.column, level.code) for level in levels),
         )
 
     def times(self, other: "Shape") -> Kind | None:
@@ -143,7 +143,7 @@ def name_of(factor: Factor) -> str:
     if isinstance(factor, Measure):
         return factor.column
     if isinstance(factor, Indicator):
-        return f"{factor.column}={factor.declared.levels[factor.place]}"
+        return f"{factor.column}={factor.declared.levels[factor.code]}"
     powers = [measure.column if power == 1 else f"{measure.column}^{power}" for measure, power in factor.powers]
     return ":".join([*powers, *map(name_of, factor.indicators)])
 

@@ -53,11 +53,11 @@ def confine(folder: Path | None, connects_to: int | None = None) -> bool:
     if ruleset < 0:
         return False
     try:
-        for place in {*map(Path, _SYSTEM), *_programs()}:
-            _allow(ruleset, place, _READ & on_disk)
+        for path in {*map(Path, _SYSTEM), *_programs()}:
+            _allow(ruleset, path, _READ & on_disk)
         _allow(ruleset, Path(__file__).resolve().parents[2], _READ_DIR)  # so that this library can be imported
-        for place in map(Path, _DEVICES):
-            _allow(ruleset, place, _READ_FILE | _WRITE_FILE)
+        for path in map(Path, _DEVICES):
+            _allow(ruleset, path, _READ_FILE | _WRITE_FILE)
         if folder is not None:
             _allow(ruleset, folder, on_disk)
         if network and connects_to is not None:
@@ -79,14 +79,14 @@ def _programs() -> Iterable[Path]:
     return found
 
 
-def _allow(ruleset: int, place: Path, rights: int) -> None:
+def _allow(ruleset: int, path: Path, rights: int) -> None:
     try:
-        opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # what does not exist needs no right
     try:
         files_alone = _EXECUTE | _WRITE_FILE | _READ_FILE | (1 << 14)
-        usable = rights if os.path.isdir(place) else rights & files_alone
+        usable = rights if os.path.isdir(path) else rights & files_alone
         _call(_ADD, ruleset, _BENEATH, struct.pack("=Qi", usable, opened), 0)
     finally:
         os.close(opened)

@@ -19,13 +19,13 @@ _MOST_CHARGES = 200
 Fact = dict[str, object]
 
 
-def tell(connection: Connection, name: str, document: Fact) -> None:
+def write_fact(connection: Connection, name: str, document: Fact) -> None:
     """Replace a fact."""
     connection.execute(delete(facts).where(facts.c.name == name))
     connection.execute(insert(facts).values(name=name, document=canonical_json(document)))
 
 
-def told(queue: Queue, name: str) -> Fact:
+def fact_of(queue: Queue, name: str) -> Fact:
     """Return a fact; an empty document if it was never written."""
     with queue.read_transaction() as connection:
         found = connection.execute(select(facts.c.document).where(facts.c.name == name)).scalar_one_or_none()
@@ -65,5 +65,5 @@ class Life:
     @classmethod
     def seen(cls, queue: Queue) -> "Life":
         """Return what the queue says."""
-        at = told(queue, ALIVE).get("at", 0.0)
+        at = fact_of(queue, ALIVE).get("at", 0.0)
         return cls(float(at) if isinstance(at, int | float) else 0.0)

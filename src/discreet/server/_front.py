@@ -20,7 +20,7 @@ from discreet._core.documents import canonical_json, read_json
 from discreet._core.errors import DocumentError
 from discreet._core.exact import exact_text
 from discreet.server._desk import Working
-from discreet.server._facts import BUDGET, STUDY, Fact, Life, told
+from discreet.server._facts import BUDGET, STUDY, Fact, Life, fact_of
 from discreet.server._keys import Keys
 from discreet.server._limits import Buckets, Rates
 from discreet.server._people import Clock, People
@@ -106,7 +106,7 @@ class Front:
     @property
     def study(self) -> Fact:
         """Return the document of the public declarations, as the publisher wrote it."""
-        if not (found := told(self.queue, STUDY)):
+        if not (found := fact_of(self.queue, STUDY)):
             raise HttpProblem(503, "The publisher has not yet announced what the study declares. Try again soon.")
         return found
 
@@ -122,7 +122,7 @@ class Front:
     @property
     def budget(self) -> Fact:
         """Return the budget, as the publisher last wrote it."""
-        return told(self.queue, BUDGET)
+        return fact_of(self.queue, BUDGET)
 
     @property
     def is_alive(self) -> bool:

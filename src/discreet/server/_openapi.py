@@ -103,9 +103,9 @@ def _operation(rule: Rule) -> Part:
     parameters: list[Part] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in in_path
     ]
-    for place, _, name in (each.partition(":") for each in rule.parameters):
+    for where, _, name in (each.partition(":") for each in rule.parameters):
         schema, words = _PARAMETERS[name]
-        parameters.append({"name": name, "in": place, "required": False, "schema": schema, "description": words})
+        parameters.append({"name": name, "in": where, "required": False, "schema": schema, "description": words})
     body: Part = {}
     if rule.body is not None:
         schema = {"$ref": f"#/components/schemas/{rule.body}"}

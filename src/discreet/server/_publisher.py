@@ -24,7 +24,7 @@ from discreet.ledger import Ledger, SigningKey, digest_of, shortfall
 from discreet.privacy import Accountant, Concentrated, cost_of, zcdp_cost
 from discreet.release import Release
 from discreet.server._audit import PUBLISHER, note
-from discreet.server._facts import ALIVE, BUDGET, STUDY, budget_of, tell, told
+from discreet.server._facts import ALIVE, BUDGET, STUDY, budget_of, fact_of, write_fact
 from discreet.server._people import Clock
 from discreet.server._queries import answer_of
 from discreet.server._questions import (
@@ -74,9 +74,9 @@ class Publisher:
         self.queue.create(front)
         ledger = self.study.ledger()
         with self.queue.write_transaction() as connection:
-            tell(connection, STUDY, self.study.public_document())
-            tell(connection, BUDGET, budget_of(ledger))
-            tell(connection, ALIVE, {"at": self.clock()})
+            write_fact(connection, STUDY, self.study.public_document())
+            write_fact(connection, BUDGET, budget_of(ledger))
+            write_fact(connection, ALIVE, {"at": self.clock()})
             note(
                 connection, self.clock(), PUBLISHER, "publisher started", f"entry {ledger.head.sequence} of the ledger"
             )
@@ -93,12 +93,12 @@ class Publisher:
         if self._monotonic() - self._told_at < _EVERY:
             return
         self._told_at, ledger = self._monotonic(), self.study.ledger()
-        head = told(self.queue, BUDGET).get("head")
+        head = fact_of(self.queue, BUDGET).get("head")
         moved = not isinstance(head, dict) or head.get("digest") != ledger.head.digest
         with self.queue.write_transaction() as connection:
-            tell(connection, ALIVE, {"at": self.clock()})
+            write_fact(connection, ALIVE, {"at": self.clock()})
             if moved:
-                tell(connection, BUDGET, budget_of(ledger))
+                write_fact(connection, BUDGET, budget_of(ledger))
 
     def step(self) -> bool:
         """Take one question, if there is one, and finish it; tell whether there was one."""
@@ -183,8 +183,8 @@ class Publisher:
                 if connection.execute(known).one_or_none() is None:
                     connection.execute(insert(releases).values(**self._row(release, asked, now)))
             connection.execute(update(questions).where(questions.c.number == asked.number).values(**values))
-            tell(connection, BUDGET, budget_of(ledger))
-            tell(connection, ALIVE, {"at": now})
+            write_fact(connection, BUDGET, budget_of(ledger))
+            write_fact(connection, ALIVE, {"at": now})
             note(connection, now, PUBLISHER, state, f"{asked.id}: {asked.label}")
         self._told_at = self._monotonic()
 

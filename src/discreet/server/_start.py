@@ -71,7 +71,7 @@ class ServerAddress:
     user_header: str | None = None
 
     @property
-    def place(self) -> tuple[str, int]:
+    def host_and_port(self) -> tuple[str, int]:
         """Return host and port."""
         parts = urlsplit(f"//{self.address}")
         try:
@@ -87,7 +87,7 @@ class ServerAddress:
 
     def settings(self, port: int) -> Settings:
         """Return the settings of a front on this port; refuse one that other machines would reach without a proxy."""
-        host, _ = self.place
+        host, _ = self.host_and_port
         try:
             networks = tuple(ip_network(each) for each in self.proxies)
         except ValueError:
@@ -110,10 +110,10 @@ class ServerAddress:
         return Settings(frozenset(hosts), networks, header, public is not None and public.scheme == "https")
 
 
-def listen(place: tuple[str, int]) -> socket.socket:
+def listen(address: tuple[str, int]) -> socket.socket:
     """Listen, and send without delay (TCP_NODELAY), which asyncio sets only for sockets that it made itself."""
-    family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
-    found = socket.create_server(place, family=family, backlog=512)
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    found = socket.create_server(address, family=family, backlog=512)
     found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return found
 
@@ -125,8 +125,8 @@ def run_front(place: str, reached: ServerAddress, say: Say) -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     queue = Queue(place)
     queue.require()
-    reached.settings(reached.place[1])  # so that mistakes are refused before anything listens
-    listening = listen(reached.place)
+    reached.settings(reached.host_and_port[1])  # so that mistakes are refused before anything listens
+    listening = listen(reached.host_and_port)
     settings = reached.settings(listening.getsockname()[1])
     is_confined = confine(Path(place).absolute().parent if queue.is_file else None, _port(queue))
     if not is_confined:
@@ -240,7 +240,7 @@ class Pair:
     def _wait_for_front(self) -> None:
         while not self._is_over and self.running["front"].poll() is None:
             try:
-                socket.create_connection(self.reached.place, 1).close()
+                socket.create_connection(self.reached.host_and_port, 1).close()
                 return
             except OSError:
                 time.sleep(0.05)

@@ -159,10 +159,10 @@ def _in_words(problem: str) -> tuple[str, str]:
     return (f"{found[1]} in [{found[2]}]" if found[2] else found[1]), _meant_key(found[1], found[2])
 
 
-def _meant_key(problem: str, place: str) -> str:
+def _meant_key(problem: str, key_path: str) -> str:
     """Return a question that names the nearest keys, if a table has a key that it may not have."""
     tables = {"": DeclaredStudy, "data": DeclaredData, "columns": DeclaredColumn, "budget": DeclaredBudget}
     tables |= {"serve": DeclaredServe}
     unknown = re.search("unknown field `(.*)`", problem)
-    table = tables.get(re.split(r"[.\[]", place)[0])
+    table = tables.get(re.split(r"[.\[]", key_path)[0])
     return meant(unknown[1], table.__struct_fields__) if unknown and table else ""

@@ -274,8 +274,8 @@ class Study(Declarations):
         for part in cast("list[Document]", answered.body["mechanism"]["parts"]):
             mechanism = sized(read_mechanism(part["mechanism"]))
             same = (n for n, each in left.items() if replace(each, mechanism=mechanism).canonical == each.canonical)
-            if (place := next(same, None)) is not None:
-                found.append((place, replace(left.pop(place), mechanism=mechanism, label=str(part["label"]))))
+            if (index := next(same, None)) is not None:
+                found.append((index, replace(left.pop(index), mechanism=mechanism, label=str(part["label"]))))
         return None if left else found  # if some are not those on record, publishing will refuse it
 
     def _is_paid(self, request: str) -> bool:
@@ -325,8 +325,8 @@ class Study(Declarations):
             plan, secrets, self.ledger(), [question.label for question in questions], unit=self.unit, request=request,
             data=self._data_name, reading=[question.reading for question in questions],
         )  # fmt: skip
-        of_place = {place: release for (place, _), release in zip(placed, releases, strict=True)}
-        return [of_place[place] for place in range(len(asked))]
+        by_index = {index: release for (index, _), release in zip(placed, releases, strict=True)}
+        return [by_index[index] for index in range(len(asked))]
 
     def _plan_request(self, questions: Sequence[Question]) -> str:
         """Return the name of the request that publishes these questions together."""

@@ -59,13 +59,13 @@ def template(
     data: Path, study: Path, names: Sequence[str], table: str | None = None, separator: str | None = None
 ) -> str:
     """Return the text of a study file for a table with these columns."""
-    place = os.path.relpath(data.resolve(), study.resolve().parent)
+    relative = os.path.relpath(data.resolve(), study.resolve().parent)
     columns = "".join(_COLUMN.format(name=_key(name)) for name in names)
     extra = "".join(
         f"{k} = {json.dumps(v)}\n" for k, v in (("table", table), ("separator", separator)) if v is not None
     )
     return (
-        _HEAD.format(path=json.dumps(place), extra=extra)
+        _HEAD.format(path=json.dumps(relative), extra=extra)
         + columns
         + _TAIL.format(first=json.dumps(names[0]) if names else "", models="\n".join(_models()))
     )

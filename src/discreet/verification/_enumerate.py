@@ -393,7 +393,7 @@ def _drawn(small: SmallInstance) -> str:
     likelier and its lower half. The first event, on the middle data set, is reported.
     """
     indices = {row.tobytes(): index for index, row in enumerate(small.outputs)}
-    tables, told = small.data_sets.tables, ""
+    tables, found_text = small.data_sets.tables, ""
     for table, draws in ((tables[len(tables) // 2], _DRAWS), (tables[0], _DRAWS // 2), (tables[-1], _DRAWS // 2)):
         chances = np.exp(small.mechanism.log_prob(small.outputs, table))
         drawn = np.asarray(small.mechanism.sample(np.tile(table, (draws, 1)), SeededBits(_SEED)), dtype=np.int64)
@@ -406,8 +406,10 @@ def _drawn(small: SmallInstance) -> str:
                     f"{draws} draws fell where {draws * chance:.1f} were expected. Do not publish with it."
                 )
             expected = f"{draws * chance:.1f} expected"
-            told = told or f"{hits} of {draws} draws with a fixed seed fell into the likelier half, {expected}"
-    return f"drawn, on {small}: {told}"
+            found_text = (
+                found_text or f"{hits} of {draws} draws with a fixed seed fell into the likelier half, {expected}"
+            )
+    return f"drawn, on {small}: {found_text}"
 
 
 def _events(outputs: Counts, chances: NDArray[np.float64]) -> Iterator[NDArray[np.bool_]]:

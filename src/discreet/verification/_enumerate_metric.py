@@ -16,7 +16,7 @@ from discreet.verification._enumerate import Measuring, log_probs, outputs_for, 
 
 _ROUNDING = 1e-9
 _CELLS = 256  # most cells of which all pairs are compared
-_PLACES = 12  # cells of an instance that has no smaller model
+_POSITIONS = 12  # cells of an instance that has no smaller model
 
 
 def metric_checks(mechanism: Mechanism) -> list[str]:
@@ -34,9 +34,9 @@ def metric_checks(mechanism: Mechanism) -> list[str]:
 def _pairs_of_cells(mechanism: MetricMechanism) -> list[str]:
     """Move one record between any two cells at the real size, and compare on outputs without noise, if there are."""
     metric = mechanism.metric
-    chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _CELLS)).astype(int))
-    if metric.places > _CELLS:
-        chosen = np.unique([*chosen, 1, metric.places - 2])  # steps at both ends
+    chosen = np.unique(np.linspace(0, metric.position_count - 1, min(metric.position_count, _CELLS)).astype(int))
+    if metric.position_count > _CELLS:
+        chosen = np.unique([*chosen, 1, metric.position_count - 2])  # steps at both ends
     rows = (mechanism.size - 1) * mechanism.records_at([0]) + mechanism.records_at(chosen.tolist())
     if not isinstance(mechanism, Measuring):
         return []
@@ -45,7 +45,7 @@ def _pairs_of_cells(mechanism: MetricMechanism) -> list[str]:
     far = np.array([[float(metric.distance(int(a), int(b))) for b in chosen] for a in chosen])
     _held(losses, far, mechanism, "data sets in which one record moves between two cells")
     pairs = len(chosen) * (len(chosen) - 1) // 2
-    which = "all" if len(chosen) == metric.places else "chosen"
+    which = "all" if len(chosen) == metric.position_count else "chosen"
     return [f"compared under the metric, at the real size: {which} {pairs:,} pairs of cells, {_words(mechanism)}"]
 
 
@@ -62,7 +62,9 @@ def _instance(mechanism: MetricMechanism) -> str:
     if (small := _small(mechanism)) is None:
         return "compared under the metric, on a small instance: nothing, because no instance has few enough outputs"
     metric = small.metric
-    chosen = np.unique(np.linspace(0, metric.places - 1, min(metric.places, _PLACES)).astype(int)).tolist()
+    chosen = np.unique(
+        np.linspace(0, metric.position_count - 1, min(metric.position_count, _POSITIONS)).astype(int)
+    ).tolist()
     records = dict(zip(chosen, small.records_at(chosen), strict=True))
     sets = list(combinations_with_replacement(chosen, 2))
     tables = np.array([records[one] + records[two] for one, two in sets])

@@ -103,7 +103,7 @@ def _noisy_tables(problem: Problem) -> dict[str, Floats]:
 def _published_tables(problem: Problem) -> dict[tuple[str, ...], Floats]:
     pairs = [(measured, part) for measured in problem.measurements for part in measured.of.parts or ()]
     if all(all(part.cells) for _, part in pairs):
-        return {part.names: measured.values[part.places].astype(float) for measured, part in pairs}
+        return {part.names: measured.values[part.indices].astype(float) for measured, part in pairs}
     named = getattr(problem.observed[0].mechanism, "tables", None)
     if callable(named):  # contrasts: the mechanism says what its tables are, with the total that it published
         tables = named(problem.observed[0].output)
@@ -120,7 +120,7 @@ def _class_counts(problem: Problem, tables: Mapping[str, Floats]) -> Floats:
         if not all(part.cells) or part.names[0] != problem.model.target:
             continue  # signed counts say nothing about the class
         own = len(part.names) == 1
-        table, place = tables[part.names[-1]], int(part.places.flat[0])
+        table, place = tables[part.names[-1]], int(part.indices.flat[0])
         product = product_of(measured.noise.structure)
         scale = 1.0 if product is None else -float(product.log_terms(np.ones(1), np.array([place]))[0])
         estimates.append(table[0] if own else table.sum(axis=1))

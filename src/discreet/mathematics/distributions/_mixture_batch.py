@@ -191,15 +191,15 @@ class MixtureBatch:
     (0.05, 0.95)
     """
 
-    def __init__(self, parts: Sequence[BetaRows], kinds: Counts | None = None) -> None:
-        """Rows of one of the `kinds` (whole numbers) are known to be alike: quantiles are searched once for each."""
+    def __init__(self, parts: Sequence[BetaRows], classes: Counts | None = None) -> None:
+        """Rows of one of the `classes` (whole numbers) are known to be alike: quantiles are searched once for each."""
         self.parts = tuple(part for part in parts if float(part.share.max()) >= _SMALL_SHARE)
-        self.count, self._kinds = len(parts[0].weights), kinds
+        self.count, self._classes = len(parts[0].weights), classes
 
     def rows(self, indices: Counts) -> "MixtureBatch":
         """Return some rows."""
-        kinds = None if self._kinds is None else self._kinds[indices]
-        return MixtureBatch([part.rows(indices) for part in self.parts], kinds)
+        classes = None if self._classes is None else self._classes[indices]
+        return MixtureBatch([part.rows(indices) for part in self.parts], classes)
 
     @classmethod
     def joined(cls, batches: "Sequence[MixtureBatch]") -> "MixtureBatch | None":
@@ -210,12 +210,12 @@ class MixtureBatch:
         width = max(part.weights.shape[1] for part in parts)
         weights = np.concatenate([np.pad(p.weights, ((0, 0), (0, width - p.weights.shape[1]))) for p in parts])
         start, total = (np.concatenate(each) for each in ([p.start for p in parts], [p.total for p in parts]))
-        kinds = None
-        if all(batch._kinds is not None for batch in batches):
+        classes = None
+        if all(batch._classes is not None for batch in batches):
             rows = np.cumsum([0, *(batch.count for batch in batches)])
-            own = [np.unique(batch._kinds, return_inverse=True)[1] for batch in batches if batch._kinds is not None]
-            kinds = np.concatenate([first + each for first, each in zip(rows, own, strict=False)])
-        return cls([BetaRows(weights, start, total)], kinds)
+            own = [np.unique(batch._classes, return_inverse=True)[1] for batch in batches if batch._classes is not None]
+            classes = np.concatenate([first + each for first, each in zip(rows, own, strict=False)])
+        return cls([BetaRows(weights, start, total)], classes)
 
     def row(self, index: int) -> BetaMixture:
         """Return one row as a mixture of its own, without what has no weight."""
@@ -293,11 +293,11 @@ class MixtureBatch:
 
         Where a quantile is above 1/2 the distribution is turned around.
         """
-        if self._kinds is not None:
-            _, firsts, kinds = np.unique(self._kinds, return_index=True, return_inverse=True)
+        if self._classes is not None:
+            _, firsts, classes = np.unique(self._classes, return_index=True, return_inverse=True)
             if len(firsts) < self.count:
                 once = MixtureBatch([part.rows(firsts) for part in self.parts]).logit_quantiles(probabilities)
-                return once[0][:, kinds], once[1][:, kinds]
+                return once[0][:, classes], once[1][:, classes]
         shape = len(probabilities), self.count
         found, steps = np.empty(shape), np.zeros(shape, dtype=np.int64)
         width = max(part.weights.shape[1] for part in self.parts)
@@ -342,8 +342,10 @@ def _logits(parts: Sequence[BetaRows], probabilities: Floats) -> tuple[Floats, C
         found[~above], steps[~above] = _low_logits(parts, probabilities[numbers], rows)
     if above.any():
         numbers, rows = np.nonzero(above)
-        turned, kinds = np.unique(rows, return_inverse=True)
-        at, steps[above] = _low_logits([part.rows(turned).turned for part in parts], 1 - probabilities[numbers], kinds)
+        turned, classes = np.unique(rows, return_inverse=True)
+        at, steps[above] = _low_logits(
+            [part.rows(turned).turned for part in parts], 1 - probabilities[numbers], classes
+        )
         found[above] = -at
     return found, steps
 

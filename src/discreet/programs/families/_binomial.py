@@ -2,8 +2,8 @@
 
 With theta ~ Beta(alpha, beta) and x_i successes among `trials` tries of each record the posterior, its likelihood
 raised to `power`, is Beta(alpha + power sum x, beta + power (trials n - sum x)). Replacing a record moves at most
-`trials` tries from one side to the other, so a draw is as private as one of two cells of which one record moves so many
-counts. This is the family of lemma 5 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014).
+`trials` tries from one side to the other, so a draw is as private as one of two cells, of which one record moves
+`trials` counts. This is the family of lemma 5 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein (2014).
 """
 
 from collections.abc import Iterable

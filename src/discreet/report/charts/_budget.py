@@ -84,12 +84,12 @@ def budget_chart(ledger: Ledger) -> Spec:
     gone, most = getattr(spent, name), getattr(limit, name)
     left = _bar("left to spend", gone, max(most, gone), most) | {"cost": left_text(max(most, gone) - gone)}
     rows = [*_charges([entry.body for entry in entries if entry.kind == "charge"], name), left]
-    rows = [row | {"place": index} for index, row in enumerate(rows)]
+    rows = [row | {"index": index} for index, row in enumerate(rows)]
     names = [lines_of(row["label"], 44, most=2) for row in rows]
     y, at = named_rows(names), measured("limit")
     x = measured("start", axis={"title": f"{name}, added up", "tickCount": 6})
-    fill = {"condition": {"test": f"datum.place == {len(rows) - 1}", "value": PALE}, "value": BLUE}
-    whole_row = {"y": y | {"bandPosition": 0}, "y2": {"field": "place", "bandPosition": 1}}
+    fill = {"condition": {"test": f"datum.index == {len(rows) - 1}", "value": PALE}, "value": BLUE}
+    whole_row = {"y": y | {"bandPosition": 0}, "y2": {"field": "index", "bandPosition": 1}}
     top, right, first, beside = {"value": 0}, {"value": "width"}, rows[:1], {"align": "left", "dx": 14}
     layers = [
         layer({"type": "bar", "height": 18}, {"y": y, "x": x, "x2": {"field": "end"}, "fill": fill}),
@@ -114,7 +114,7 @@ def composition_chart(totals: Totals, number: int) -> Spec:
     figures = [(rules[rule], float(getattr(totals, rule))) for rule in rules]
     known = [(rule, epsilon) for rule, epsilon in figures if isfinite(epsilon)]
     rows = [
-        {"place": index, "rule": rule, "epsilon": epsilon, "text": f"{epsilon:.4g}"}
+        {"index": index, "rule": rule, "epsilon": epsilon, "text": f"{epsilon:.4g}"}
         for index, (rule, epsilon) in enumerate(known)
     ]
     names = [[rule] for rule, _ in known]

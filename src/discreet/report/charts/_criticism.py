@@ -37,7 +37,7 @@ def criticism_chart(criticism: Criticism) -> Spec:
 def _row(index: int, check: Check) -> Spec:
     text = f"p = {check.p_value:.3f}" + (", does not fit" if check.is_misfit else "")
     ends = {"low": check.usual[0], "high": check.usual[1]}
-    return {"place": index, "distance": check.distance, "misfit": check.is_misfit, "text": text, **ends}
+    return {"index": index, "distance": check.distance, "misfit": check.is_misfit, "text": text, **ends}
 
 
 def _title(criticism: Criticism) -> Spec:

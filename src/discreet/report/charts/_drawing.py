@@ -88,9 +88,9 @@ def require_ending(path: Path | None) -> None:
 
 def render(spec: Spec, path: str | Path) -> None:
     """Write a chart as a picture (.png, .svg) or as its specification (.json), by the ending of the path."""
-    place = Path(path)
-    require_ending(place)
-    ending = place.suffix.lower()
+    target = Path(path)
+    require_ending(target)
+    ending = target.suffix.lower()
     if ending == ".png":
         content = _converter().vegalite_to_png(spec, scale=2)
     elif ending == ".svg":
@@ -98,9 +98,9 @@ def render(spec: Spec, path: str | Path) -> None:
     else:
         content = json.dumps(spec, indent=2, ensure_ascii=False).encode()
     try:
-        place.write_bytes(content)
+        target.write_bytes(content)
     except OSError as problem:
-        raise DiscreetError(f"Cannot write the chart to {str(place)!r}: {problem.strerror}.") from None
+        raise DiscreetError(f"Cannot write the chart to {str(target)!r}: {problem.strerror}.") from None
 
 
 def _converter() -> ModuleType:
@@ -168,11 +168,11 @@ def named_rows(names: Sequence[Lines], **axis: object) -> Spec:
     """Return the axis of named rows. Names of several lines are lifted: they would hang down from the row's middle."""
     lifts = []
     for many in sorted({len(name) for name in names} - {1}):
-        places = [place for place, name in enumerate(names) if len(name) == many]
-        lifts.append({"test": f"indexof({places}, datum.value) >= 0", "value": -LINE * (many - 1) / 2})
+        indices = [index for index, name in enumerate(names) if len(name) == many]
+        lifts.append({"test": f"indexof({indices}, datum.value) >= 0", "value": -LINE * (many - 1) / 2})
     offset = {"labelOffset": {"condition": lifts, "value": 0}} if lifts else {}
-    look = {"title": None, "grid": False, "labelExpr": names_of_places(names), **offset, **axis}
-    return {"field": "place", "type": "ordinal", "scale": {"padding": 0}, "axis": look}
+    look = {"title": None, "grid": False, "labelExpr": names_by_index(names), **offset, **axis}
+    return {"field": "index", "type": "ordinal", "scale": {"padding": 0}, "axis": look}
 
 
 def row_height(names: Sequence[Lines], least: int) -> Spec:
@@ -180,7 +180,7 @@ def row_height(names: Sequence[Lines], least: int) -> Spec:
     return {"step": max(least, 8 + LINE * max(map(len, names))), "for": "position"}
 
 
-def names_of_places(names: Sequence[Lines]) -> str:
+def names_by_index(names: Sequence[Lines]) -> str:
     """Return the expression for the name of a row."""
     return f"{json.dumps(names)}[datum.value]"
 

@@ -23,7 +23,7 @@ def ranking_chart(ranking: "Ranking") -> Spec:
     known = best.exact_log_score if is_scored else best.exact_width
     rows = [
         {
-            "place": index,
+            "index": index,
             "figure": entry.accuracy.log_score if is_scored else entry.accuracy.width,
             "text": f"{entry.accuracy.width:.3g} wide",
         }
@@ -55,7 +55,7 @@ def audit_chart(audits: Sequence[tuple[str, "Audit"]]) -> Spec:
         raise DeclarationError("A chart of audits needs at least one audit. Nothing was drawn.")
     rows = [
         {
-            "place": index,
+            "index": index,
             "shown": found.epsilon_lower,
             "claimed": float(found.claimed.epsilon),
             "text": "claim refuted" if found.violates else "",

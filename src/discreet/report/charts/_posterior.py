@@ -34,7 +34,7 @@ from discreet.report.charts._drawing import (
     lines_of,
     measured,
     named_rows,
-    names_of_places,
+    names_by_index,
     posterior_title,
     row_height,
     words,
@@ -120,8 +120,8 @@ def _drawn(picture: Intervals, title: Spec, level: float, name: str = "") -> Spe
     if len(groups) == 1 and not groups[0]:
         return chart(rows, title, spec)
     label = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
-    header = {"title": None, "labelExpr": names_of_places([lines_of(group) for group in groups]), **label}
-    facet = {"field": "group_place", "type": "ordinal", "header": header}
+    header = {"title": None, "labelExpr": names_by_index([lines_of(group) for group in groups]), **label}
+    facet = {"field": "group_index", "type": "ordinal", "header": header}
     return chart(rows, title, {"facet": {"row": facet}, "spec": spec, "spacing": 14})
 
 
@@ -158,7 +158,7 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
     look = {"anchor": "start", "frame": "group", "offset": 6, "fontSize": 13, "color": INK}
     panels = []
     for index, names in enumerate(own):
-        inside = [row for row in rows if row["group_place"] == index]
+        inside = [row for row in rows if row["group_index"] == index]
         shown = picture if index == len(own) - 1 else replace(picture, axis="")
         ends = _ends(shown, inside if picture.unit is None else rows)
         panel = _panel(shown, inside, names, ends, level, {}) | {"data": {"values": inside}}
@@ -175,8 +175,8 @@ def _rows(lines: Sequence[IntervalLine], reading: str, groups: Sequence[str]) ->
     for line in lines:
         row: Spec = {"cell": line.name, "reading": reading}
         row |= {key: getattr(line, key) if line.drawn else None for key in ("mean", "low", "high")}  # null is not drawn
-        row |= {"group": line.group, "text": line.text, "group_place": groups.index(line.group)}
-        rows.append(row | {"place": seen[line.group]})
+        row |= {"group": line.group, "text": line.text, "group_index": groups.index(line.group)}
+        rows.append(row | {"index": seen[line.group]})
         seen[line.group] += 1
     return rows
 

@@ -49,7 +49,7 @@ def contents_of(posterior: Posterior, asked: Sequence[Question] = ()) -> dict[st
 
 def _row(index: int, row: Row) -> dict[str, Any]:
     return {
-        "place": index,
+        "index": index,
         "quantity": one_line(row.quantity),
         "given": one_line(row.given),
         "unit": one_line(row.unit_text),

@@ -183,7 +183,7 @@ def _estimates(posterior: Posterior, contents: dict[str, object]) -> str:
         figures = [row.starred_mean, row.interval_text, *([row.share_text] if has_shares else [])]
         tds = [f"<td>{escape(one_line(each))}</td>" for each in named]
         tds += [f'<td class="figure">{escape(each)}</td>' for each in figures]
-        lines.append(f'<tr data-place="{index}">{"".join(tds)}</tr>')
+        lines.append(f'<tr data-index="{index}">{"".join(tds)}</tr>')
     outside = outside_interval_note(posterior, rows)
     return f"""<section aria-labelledby="estimates"><h2 id="estimates">Estimates</h2>
 <p>{escape(posterior.text.meaning)}</p>
@@ -231,7 +231,7 @@ what the two have in common is taken into account. Probabilities are accurate to
 
 def _files(number: int) -> str:
     releases = "".join(
-        f'<button type="button" class="release" data-place="{index}">Download '
+        f'<button type="button" class="release" data-index="{index}">Download '
         f"{'the release' if number == 1 else f'release {index + 1}'} (JSON)</button> "
         for index in range(number)
     )

@@ -16,7 +16,7 @@ const percent = value => {
 const short = value => Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(3)).toString();
 const chance = share => share > 0.995 ? "more than 0.99" : share < 0.005 ? "less than 0.01" : share.toFixed(2);
 const option = (value, text) => Object.assign(document.createElement("option"), { value, textContent: text });
-const fill = (select, texts) => select.replaceChildren(...texts.map((text, place) => option(place, text)));
+const fill = (select, texts) => select.replaceChildren(...texts.map((text, index) => option(index, text)));
 
 // The picture
 const coloured = (spec, swap) => {
@@ -39,14 +39,14 @@ const draw = async (printing = false) => {
 const table = find("rows"), body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
 const fields = heads.map(head => head.dataset.field), lines = [...body.rows];
 const keys = {
-  quantity: place => known.rows[place].quantity, given: place => known.rows[place].given, unit: place => known.rows[place].unit,
-  mean: place => known.rows[place].mean,
-  interval: place => known.intervals[level][place].high - known.intervals[level][place].low,
-  "due to privacy": place => known.intervals[level][place].share ?? -1,
+  quantity: index => known.rows[index].quantity, given: index => known.rows[index].given, unit: index => known.rows[index].unit,
+  mean: index => known.rows[index].mean,
+  interval: index => known.intervals[level][index].high - known.intervals[level][index].low,
+  "due to privacy": index => known.intervals[level][index].share ?? -1,
 };
 const write = () => {
   for (const line of lines) {
-    const own = known.intervals[level][line.dataset.place];
+    const own = known.intervals[level][line.dataset.index];
     const texts = { mean: own.mean_text, interval: own.text, "due to privacy": own.share_text };
     fields.forEach((field, column) => { if (field in texts) line.cells[column].textContent = texts[field]; });
   }
@@ -59,13 +59,13 @@ heads.forEach((head, column) => head.firstElementChild.addEventListener("click",
   for (const each of heads) each.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", order);
   const compare = (a, b) => typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true });
-  body.append(...[...body.rows].sort((a, b) => sign * compare(key(a.dataset.place), key(b.dataset.place))));
+  body.append(...[...body.rows].sort((a, b) => sign * compare(key(a.dataset.index), key(b.dataset.index))));
 }));
 find("filter").addEventListener("input", event => {
   const wanted = event.target.value.toLowerCase();
   let shown = 0;
   for (const line of lines) {
-    const own = known.rows[line.dataset.place];
+    const own = known.rows[line.dataset.index];
     line.hidden = !`${own.quantity} ${own.given}`.toLowerCase().includes(wanted);
     shown += line.hidden ? 0 : 1;
   }
@@ -75,8 +75,8 @@ for (const form of document.forms) form.addEventListener("submit", event => even
 
 // Comparisons
 const compared = (one, two) => {
-  const apart = Float64Array.from(one, (value, place) => value - two[place]).sort();
-  const at = share => { const place = share * (apart.length - 1), low = Math.floor(place); return apart[low] + (place - low) * (apart[Math.min(low + 1, apart.length - 1)] - apart[low]); };
+  const apart = Float64Array.from(one, (value, index) => value - two[index]).sort();
+  const at = share => { const index = share * (apart.length - 1), low = Math.floor(index); return apart[low] + (index - low) * (apart[Math.min(low + 1, apart.length - 1)] - apart[low]); };
   let more = 0, total = 0;
   for (const each of apart) { more += each > 0 ? 1 : each === 0 ? 0.5 : 0; total += each; }
   const tail = (1 - Number(level)) / 2;
@@ -87,15 +87,15 @@ const sentence = (found, is, shown, unit) => `The probability that ${is} is ${ch
 
 const arrays = known.draws.arrays, count = known.draws.count;
 const unpacked = new Map();
-const drawn = (place, row) => {
-  if (!unpacked.has(place)) unpacked.set(place, numbers(arrays[place].data));
-  return unpacked.get(place).subarray(row * count, (row + 1) * count);
+const drawn = (index, row) => {
+  if (!unpacked.has(index)) unpacked.set(index, numbers(arrays[index].data));
+  return unpacked.get(index).subarray(row * count, (row + 1) * count);
 };
 const answer = () => {
-  const place = Number(find("array").value), one = Number(find("one").value), two = Number(find("two").value);
-  const { labels, unit } = arrays[place], shares = unit === "probability";
+  const index = Number(find("array").value), one = Number(find("one").value), two = Number(find("two").value);
+  const { labels, unit } = arrays[index], shares = unit === "probability";
   find("answer").textContent = one === two ? "Choose two different ones."
-    : sentence(compared(drawn(place, one), drawn(place, two)), `${labels[one]} is larger than ${labels[two]}`, shares ? points : short, shares ? " percentage points" : "");
+    : sentence(compared(drawn(index, one), drawn(index, two)), `${labels[one]} is larger than ${labels[two]}`, shares ? points : short, shares ? " percentage points" : "");
 };
 const choose = () => {
   const { labels } = arrays[Number(find("array").value)];
@@ -103,9 +103,9 @@ const choose = () => {
   find("two").value = String(Math.min(1, labels.length - 1));
   answer();
 };
-const many = arrays.map((each, place) => [each, place]).filter(([each]) => each.labels.length > 1);
+const many = arrays.map((each, index) => [each, index]).filter(([each]) => each.labels.length > 1);
 if (many.length) {
-  find("array").replaceChildren(...many.map(([each, place]) => option(place, each.what)));
+  find("array").replaceChildren(...many.map(([each, index]) => option(index, each.what)));
   find("count").textContent = count.toLocaleString("en");
   find("array").addEventListener("change", choose);
   for (const name of ["one", "two"]) find(name).addEventListener("change", answer);
@@ -123,8 +123,8 @@ const strip = (low, high, mean) => {
 };
 const groupAnswer = () => {
   const asked = known.groups[Number(find("question").value)], one = Number(find("group-one").value), two = Number(find("group-two").value);
-  const all = numbers(asked.data), each = all.length / asked.labels.length, own = place => all.subarray(place * each, (place + 1) * each);
-  const unknown = [one, two].filter(place => asked.unknown[place]).map(place => asked.labels[place]);
+  const all = numbers(asked.data), each = all.length / asked.labels.length, own = index => all.subarray(index * each, (index + 1) * each);
+  const unknown = [one, two].filter(index => asked.unknown[index]).map(index => asked.labels[index]);
   find("group-answer").textContent = one === two ? "Choose two different groups."
     : unknown.length ? `Nothing is known about ${unknown.join(" and ")}: there may be no records at all.`
     : sentence(compared(own(one), own(two)), `${asked.event} is more frequent in ${asked.labels[one]} than in ${asked.labels[two]}`, points, " percentage points");
@@ -132,11 +132,11 @@ const groupAnswer = () => {
 const groups = () => {
   const asked = known.groups[Number(find("question").value)], rates = find("rates");
   rates.caption.textContent = `${asked.event} by ${asked.by}: rate and ${100 * Number(level)} % interval`;
-  rates.tBodies[0].replaceChildren(...asked.labels.map((label, place) => {
-    const line = document.createElement("tr"), { low, high } = asked.intervals[level][place], unknown = asked.unknown[place];
-    const texts = [label, asked.records[place], unknown ? "nothing known" : percent(asked.means[place]), unknown ? "-" : `${percent(low).replace(" %", "")} to ${percent(high)}`];
+  rates.tBodies[0].replaceChildren(...asked.labels.map((label, index) => {
+    const line = document.createElement("tr"), { low, high } = asked.intervals[level][index], unknown = asked.unknown[index];
+    const texts = [label, asked.records[index], unknown ? "nothing known" : percent(asked.means[index]), unknown ? "-" : `${percent(low).replace(" %", "")} to ${percent(high)}`];
     texts.forEach((text, column) => { const cell = line.insertCell(); cell.textContent = text; if (column) cell.className = "figure"; });
-    line.insertCell().append(strip(low, high, unknown ? null : asked.means[place]));
+    line.insertCell().append(strip(low, high, unknown ? null : asked.means[index]));
     return line;
   }));
 };
@@ -176,19 +176,19 @@ const csv = rows => "\uFEFF" + rows.map(row => row.map(cell).join(",")).join("\r
 find("csv").addEventListener("click", () => {
   const head = ["quantity", "given", "mean", "median", "low", "high", "sd", "share_due_to_privacy", "unit", "level"];
   const all = [...body.rows].filter(line => !line.hidden).map(line => {
-    const row = known.rows[line.dataset.place], own = known.intervals[level][line.dataset.place];
+    const row = known.rows[line.dataset.index], own = known.intervals[level][line.dataset.index];
     return [row.quantity, row.given, row.mean, row.median, own.low, own.high, row.sd, own.share, row.unit, Number(level)];
   });
   save(csv([head, ...all]), "text/csv", `${known.name}.csv`);
 });
 find("draws").addEventListener("click", () => {
-  const columns = arrays.flatMap((each, place) => each.labels.map((label, row) => [each.labels.length > 1 ? `${each.name}[${label}]` : each.name, drawn(place, row)]));
+  const columns = arrays.flatMap((each, index) => each.labels.map((label, row) => [each.labels.length > 1 ? `${each.name}[${label}]` : each.name, drawn(index, row)]));
   const all = Array.from({ length: count }, (_, draw) => [draw, ...columns.map(([, values]) => values[draw])]);
   save(csv([["draw", ...columns.map(([name]) => name)], ...all]), "text/csv", `${known.name}-draws.csv`);
 });
 for (const button of document.querySelectorAll("button.release")) button.addEventListener("click", () => {
-  const place = button.dataset.place;
-  save(find(`release-${place}`).textContent, "application/json", `${known.name}${place === "0" ? "" : `-${Number(place) + 1}`}.release.json`);
+  const index = button.dataset.index;
+  save(find(`release-${index}`).textContent, "application/json", `${known.name}${index === "0" ? "" : `-${Number(index) + 1}`}.release.json`);
 });
 
 dark.addEventListener("change", () => draw());
