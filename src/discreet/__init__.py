@@ -1,7 +1,7 @@
 """discreet: publish Bayesian posteriors under differential privacy, and read them back honestly.
 
 A mechanism is a conditional distribution P(output | secret statistics). Drawing from it publishes, comparing it
-between neighbouring data sets proves the guarantee, and reading it as a likelihood lets the reader infer the truth
+between neighbouring data sets proves the guarantee, and using it as a likelihood lets the reader infer the truth
 behind the noise.
 
 The public names are listed in `__init__.pyi`, and each is loaded when it is first asked for. Here is what most studies

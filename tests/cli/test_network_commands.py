@@ -326,7 +326,7 @@ def test_criticise_gives_a_verdict_a_picture_and_json(collider: str, folder: Pat
     assert found["fits"] is False
     assert {check["name"] for check in found["checks"]} == {"table of b, c, d", "b and c, no arrow"}
     assert found["unseen"] == []
-    assert found["reading"].startswith("read by")
+    assert found["method"].startswith("read by")
 
 
 def test_criticise_refuses_in_words(folder: Path, collider: str) -> None:

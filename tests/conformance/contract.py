@@ -9,7 +9,7 @@ import numpy as np
 
 import discreet as dc
 from conformance import twin
-from conformance.engines import Engine
+from conformance.backends import Engine
 from conformance.values import CORPUS
 from discreet.records import CONSTANT, UNIT, GroupPlan, Measure, MomentPlan, as_source
 

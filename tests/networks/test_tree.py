@@ -99,5 +99,5 @@ def test_too_much_work_is_refused_with_words() -> None:
         "a -> b -> c", levels=levels, outside={name: each[0] for name, each in levels.items()}
     )
     problem = Problem.before(dc.FamilyHistograms(network, 200, 1))
-    assert "exactly reading 'b' given 'a' for 200 records" in str(TreesSolver().rejection(problem))
+    assert "exact inference for 'b' given 'a' for 200 records" in str(TreesSolver().rejection(problem))
     assert TreesSolver().rejection(Problem.before(dc.FamilyHistograms(network, 20, 1))) is None

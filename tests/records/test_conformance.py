@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.backends import ENGINES
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
-from conformance.engines import ENGINES
 
 PAIRS = [(name, kind) for name, engine in ENGINES.items() for kind in engine.kinds]
 

@@ -217,7 +217,7 @@ def test_even_a_scale_beyond_floats_keeps_every_whole_number_in_its_place(width:
         assert abs(found[0]) <= GRID**2
 
 
-def test_engines_agree_about_last_newlines_and_whole_numbers_beyond_floats() -> None:
+def test_backends_agree_about_last_newlines_and_whole_numbers_beyond_floats() -> None:
     plan = MomentPlan((Measure("x", 0.0, 10.0, 2.0),), ((0, CONSTANT),), GRID)
     missing = int(sum_moments({"x": [None]}, plan)[0][0])
     for value in ("5\n", "5\r", 2**53 + 1, -(2**53) - 1, 2**63 - 1):

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import discreet as dc
+from conformance.backends import ENGINES, Engine
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
-from conformance.engines import ENGINES, Engine
 from discreet.records import GroupPlan, MomentPlan, Wholes, as_source
 
 Tables = list[Any]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import discreet as dc
+from conformance.backends import PLAIN, Engine, arrow
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
 from conformance.counting import counts_of
-from conformance.engines import PLAIN, Engine, arrow
 from discreet.records import as_source
 from discreet.records._spark import SparkSource, summed
 

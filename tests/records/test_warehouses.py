@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import discreet as dc
+from conformance.backends import PLAIN, Engine, arrow
 from conformance.contract import agree_on_every_record, keep_neighbours_apart_by_one_record
-from conformance.engines import PLAIN, Engine, arrow
 from discreet.records import as_source
 
 ibis: Any = ibis_package

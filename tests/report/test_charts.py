@@ -120,16 +120,16 @@ def test_the_posterior_chart_shows_the_posteriors_own_numbers() -> None:
     for place, cell in enumerate(SMOKING.cells):
         aware, plugged = (row for row in rows if row["index"] == place)
         low, high = posterior.interval(cell, 0.8)
-        assert aware | {"cell": cell, "reading": "noise-aware", "mean": posterior.mean[cell]} == aware
+        assert aware | {"cell": cell, "inference": "noise-aware", "mean": posterior.mean[cell]} == aware
         assert (aware["low"], aware["high"]) == (low, high)
-        assert plugged | {"cell": cell, "reading": "plug-in", "mean": naive.mean[place]} == plugged
+        assert plugged | {"cell": cell, "inference": "plug-in", "mean": naive.mean[place]} == plugged
         assert (plugged["low"], plugged["high"]) == naive.marginal(place).interval(0.8)
     assert len(rows) == 6
 
 
 def test_crossed_cells_keep_their_numbers_in_their_groups() -> None:
     posterior = dc.infer(CROSSED)
-    rows = [row for row in charts.posterior_chart(posterior)["data"]["values"] if row["reading"] == charts.AWARE]
+    rows = [row for row in charts.posterior_chart(posterior)["data"]["values"] if row["inference"] == charts.AWARE]
     assert {(row["group"], row["cell"]): row["mean"] for row in rows} == {
         (f"ward {ward}", fall): posterior.mean[ward, fall] for ward in "AB" for fall in ("no", "yes")
     }
@@ -153,12 +153,12 @@ def test_levels_that_look_alike_stay_rows_of_their_own() -> None:
 def test_the_plug_in_reading_uses_the_readers_prior() -> None:
     rows = charts.posterior_chart(dc.infer(SURVEY, prior=50))["data"]["values"]
     expected = as_published.plug_in(SURVEY.with_prior(50)).mean
-    assert [row["mean"] for row in rows if row["reading"] == charts.PLUG_IN] == list(expected)
+    assert [row["mean"] for row in rows if row["inference"] == charts.PLUG_IN] == list(expected)
 
 
 def test_several_releases_have_no_plug_in_reading_to_compare_with() -> None:
     spec = charts.posterior_chart(dc.infer(SURVEY, release(SMOKING, [640, 330, 230], "0.2", seed=61)))
-    assert {row["reading"] for row in spec["data"]["values"]} == {charts.AWARE}
+    assert {row["inference"] for row in spec["data"]["values"]} == {charts.AWARE}
     assert "epsilon = 0.5 + 0.2" in spec["title"]["subtitle"][0]
     assert spec["title"]["text"] == ["SIMULATED: Survey and 1 more"]
 
@@ -311,7 +311,7 @@ def test_of_more_intervals_than_can_be_read_the_largest_are_drawn_and_a_note_say
     spec = charts.posterior_chart(posterior)
     assert spec["title"]["subtitle"][-1] == "the 40 largest of 302 intervals; tables and files have all of them"
     drawn = spec["data"]["values"]
-    assert {row["reading"] for row in drawn} == {charts.AWARE}
+    assert {row["inference"] for row in drawn} == {charts.AWARE}
     largest = sorted((row.mean for row in posterior.rows()), reverse=True)[:40]
     assert [row["mean"] for row in drawn] == pytest.approx(largest)
     assert drawn[0]["text"].startswith(f"{100 * largest[0]:.3g} %  (")

@@ -56,7 +56,7 @@ def criticise(
     require_folder(plot)
     charts.require_ending(plot)
     documents = [read_document(path) for path in releases]
-    with warnings.catch_warnings(record=True) as seen, working("reading and checking", as_json):
+    with warnings.catch_warnings(record=True) as seen, working("inferring and checking", as_json):
         for category in SHOWN_WARNINGS:
             warnings.simplefilter("always", category)
         posterior: Posterior = read_release(*documents, prior=prior_of(prior), patience=patience)
@@ -70,7 +70,7 @@ def criticise(
         charts.render(charts.criticism_chart(found), plot)
     notes = [str(warning.message) for warning in seen]
     if as_json:
-        return show_json(found.document() | {"reading": posterior.method, "warnings": notes})
+        return show_json(found.document() | {"method": posterior.method, "warnings": notes})
     show_warnings(notes)
     if documents[0].simulated:
         console.print("[bold yellow]Simulated: this is not a release of real records.[/]")

@@ -117,7 +117,7 @@ def rehearse(study: Path, name: str | None, seed: int, as_json: bool) -> None:
         raise DeclarationError(
             f"Cannot rehearse {question.name!r}: no inference method supports it: {why}. Nothing was drawn."
         )
-    with working("reading a simulated study", as_json), warnings.catch_warnings():
+    with working("inferring from a simulated study", as_json), warnings.catch_warnings():
         for category in (LittleInformationWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)
         posterior, truth = rehearsal(question.mechanism, f"rehearsal of {question.label}", seed)

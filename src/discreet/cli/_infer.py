@@ -115,9 +115,9 @@ def infer(
     For a network, all conditional tables are shown: each variable given its parents. For a regression, the coefficients
     in their units. For a family, its parameter. Every kind of file below can be written for all of them.
 
-    Where no prior was declared, shares and rates are read from their own noisy sums, and the column of means from one
-    joint posterior of all cells, so that it adds up. With --margin the table, the picture and all files are about one
-    column (or several: --margin ward --margin fall); events may still involve all columns.
+    Where no prior was declared, shares and rates are inferred from their own noisy sums, and the column of means from
+    one joint posterior of all cells, so that it adds up. With --margin the table, the picture and all files are about
+    one column (or several: --margin ward --margin fall); events may still involve all columns.
 
     With --own the reader's own records are added: other records of the same population, in a file with the same
     columns. No noise protects them, so everything that is shown or written is then as confidential as they are.
@@ -143,7 +143,7 @@ def infer(
     )
     if account is not None and is_stated_alone and (why := why_unreadable(documents[0].mechanism)) is not None:
         return _state_without_posterior(documents[0], account, why, as_json)
-    with warnings.catch_warnings(record=True) as seen, working("reading", as_json):
+    with warnings.catch_warnings(record=True) as seen, working("inferring", as_json):
         for category in SHOWN_WARNINGS:
             warnings.simplefilter("always", category)
         model = None if program is None else _program(program)

@@ -58,7 +58,7 @@ def predict(
     """
     require_folder(out)
     rows = _read(records)
-    with warnings.catch_warnings(record=True) as seen, working("reading and predicting", as_json):
+    with warnings.catch_warnings(record=True) as seen, working("inferring and predicting", as_json):
         for category in SHOWN_WARNINGS:
             warnings.simplefilter("always", category)
         posterior: Posterior = read_release(

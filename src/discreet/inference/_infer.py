@@ -66,7 +66,7 @@ def infer(
     """Return the noise-aware posterior given one release, or several releases of the same records.
 
     Several may be of one table, or of a table or graph and its margins. The first suitable solver reads: see `method`.
-    Without a prior, shares are read from their own noisy sums, and `posterior.table` reads all cells together, with the
+    Without a prior, shares are inferred from their own noisy sums; `posterior.table` infers all cells jointly, with the
     prior's strength learnt. `prior` is the reader's own, or a name: "declared" is the holder's, "learnt" gives that
     table, "none" reads as if none was declared. `strengths` are multiples of the prior, weighted by evidence. `own` are
     the reader's own records of the population, or their counts; `patience` allows that many times the usual work.

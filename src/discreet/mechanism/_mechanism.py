@@ -1,7 +1,7 @@
 """What every mechanism is: a conditional distribution.
 
 Given the secret statistics, a mechanism says how likely each public output is. Drawing from it publishes, comparing it
-between neighbouring data sets proves privacy, and reading it as a likelihood lets the recipient infer the truth behind
+between neighbouring data sets proves privacy, and using it as a likelihood lets the recipient infer the truth behind
 the noise. Every public fact (model, epsilon, a public size) is a field; the secret is only ever an argument.
 """
 

@@ -118,7 +118,7 @@ class RowsSolver(Solver):
     def cost(self, problem: Problem) -> CostEstimate:
         """Return a few convolutions of a few hundred steps for each row."""
         cells = sum(len(prior) * _rows(problem.model, index) for index, prior in enumerate(problem.model.prior))
-        return CostEstimate(f"reading {cells} cells row by row", 1e6 * cells, 1e3 * cells)
+        return CostEstimate(f"inference for {cells} cells row by row", 1e6 * cells, 1e3 * cells)
 
     def solve(self, problem: Problem) -> NetworkSolution:
         """Return draws of all tables, each row by itself."""

@@ -273,7 +273,7 @@ class SharedRadiusSolver(Solver):
         cells = [prod(model.shape(family)) for family in model.maximal_families]
         radius, vectors = usual_radius(cells, rate), comb(size + classes - 1, classes - 1)
         held = max(_VECTOR * vectors, _HELD * sum(cells) * (size + 1) * 2 * radius)
-        words = f"exactly reading {len(cells)} tables of {size} records through a shared radius"
+        words = f"exact inference for {len(cells)} tables of {size} records through a shared radius"
         operations = _EACH * products(size, classes, len(cells), radius)
         if operations < _LONG or (rows := RowsSolver()).unsupported_reason(problem) is not None:
             return CostEstimate(words, operations, held)

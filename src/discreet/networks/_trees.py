@@ -248,14 +248,14 @@ class TreesSolver(Solver):
         above = dict(zip((variable.name for variable in model.variables), model.parents, strict=True))
         inner = {parent for parents in above.values() for parent in parents}
         cells = sum(np.prod(model.shape(family)) for family in model.families)
-        worst = CostEstimate("reading a tree", 9.0 * cells * (size + 1.0) ** 2, 8.0 * cells * (size + 1))
+        worst = CostEstimate("inference for a tree", 9.0 * cells * (size + 1.0) ** 2, 8.0 * cells * (size + 1))
         for name in sorted(inner):
             for parent in above[name]:
                 parent_levels, levels = model.shape((parent, name))
                 operations = _EACH * products(size, parent_levels, levels)
                 states = float(min((size + 1) ** (max(levels, parent_levels) - 1), BEYOND))
                 words = (
-                    f"exactly reading {name!r} given {parent!r} for {size} records, as {name!r} has children too "
+                    f"exact inference for {name!r} given {parent!r} for {size} records, as {name!r} has children too "
                     "(variables in the middle of a tree need two levels, and at most about 4,000 records),"
                 )
                 found = CostEstimate(words, operations, _STATE * states)

@@ -151,7 +151,7 @@ class BinomialSums:
 
 
 def share_interval(distribution: PrefixSumNoise, noisy: int, size: int, level: float, sampled: bool) -> Ratio:
-    """Return a share from its own sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
+    """Return a share from its noisy sum: shifted noise among the records, a Beta mixture opened to 0 and 1 besides."""
     low, high = tails(level)
     point = float(np.clip(noisy / size, 0, 1))
     if not sampled:

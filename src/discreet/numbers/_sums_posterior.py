@@ -66,7 +66,7 @@ class NumberSumsSolver(Solver):
     def cost(self, problem: Problem) -> CostEstimate:
         """Return the work of quantiles of drawn noise for every group."""
         groups = len(problem.model.groups)
-        return CostEstimate(f"reading {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
+        return CostEstimate(f"inference for {groups} groups", 60.0 * 40 * DRAWS * groups, 40.0 * DRAWS)
 
     def solve(self, problem: Problem) -> NumberSumsSolution:
         """Return the published ends in records, with their noise; several releases of the same sums are averaged."""

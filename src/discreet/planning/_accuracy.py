@@ -234,12 +234,12 @@ def work_of_study(mechanism: Sized) -> float:
     problem = Problem.before(mechanism)
     solver = solver_for(problem)
     cost = None if solver is None else solver.cost(problem)
-    reading = 0.0 if cost is None else cost.operations * cost.share_of_many
+    inference = 0.0 if cost is None else cost.operations * cost.share_of_many
     if solver is not None and solver.exactness is Exactness.SAMPLED:
-        reading *= _SAMPLED
+        inference *= _SAMPLED
     model = mechanism.model
     rows = _TABLES if isinstance(model, HasConditionals) else _NUMBER * numbers_of(model)
-    return _STUDY + rows + reading + drawing(mechanism, 1, 1) + float(model.simulation_cost(mechanism.size)[0])
+    return _STUDY + rows + inference + drawing(mechanism, 1, 1) + float(model.simulation_cost(mechanism.size)[0])
 
 
 @dataclass(frozen=True)

@@ -231,8 +231,8 @@ def _(model: Network, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
     others: list[NetworkCounts] = [FamilyHistograms(model, size, epsilon)]
     others += [FamilyGaussians(model, size, epsilon, delta)] if delta else []
     best = min(others, key=lambda other: other.count_sd())
-    reading, usual = exactness_of(found.mechanism), type(found.mechanism).__name__
-    if found.mechanism in others or reading is exactness_of(best) is not Exactness.APPROXIMATE:
+    exactness, usual = exactness_of(found.mechanism), type(found.mechanism).__name__
+    if found.mechanism in others or exactness is exactness_of(best) is not Exactness.APPROXIMATE:
         return found
     refusal = why_not_exact(found.mechanism)
     return Suggestion(best, f"the usual choice, {usual}, could not be read exactly here: {refusal}")

@@ -29,9 +29,9 @@ class CellModelsSolver(Solver):
         return self.work_together([problem], problem.model.bound)
 
     def work_together(self, problems: Sequence[Problem[ModelledTable]], cells: Cells) -> CostEstimate:
-        """Return the work of reading a program's parameters from one population, or from several together."""
+        """Return the work of inferring a program's parameters from one population, or from several together."""
         count = sum(len(problem.model.cells) for problem in problems)
-        of = f"reading {cells.dimension} parameters from {count} cells"
+        of = f"inferring {cells.dimension} parameters from {count} cells"
         of += f" of {len(problems)} populations" if len(problems) > 1 else ""
         held = sum(3.0 * len(problem.model.cells) * self._width(problem) for problem in problems)
         return CostEstimate(of, needed(cells) * sum(map(self._each, problems)), held, SHARE_OF_MANY)

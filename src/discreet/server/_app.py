@@ -32,7 +32,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cache-control": "no-store",
 }
-_log = logging.getLogger("discreet.serve")
+_log = logging.getLogger("discreet.server")
 
 
 def application(front: Front) -> ASGIApp:

@@ -156,7 +156,7 @@ class JointPosterior(GroupDistributions):
 
 
 class GroupwiseDistributions(GroupDistributions):
-    """Each question is read from its own noisy sums: the groups it names and the rest, with a uniform prior."""
+    """Each question is answered from its own noisy sums: the groups it names and the rest, with a uniform prior."""
 
     are_opened = True  # since every share has a uniform prior
     is_groupwise = True

@@ -164,7 +164,9 @@ class TablesSolver(Solver):
         each = 8 * _WAVES * width if is_low else 100 * length * np.log2(length + 2)
         operations = 100 * cells * width + cells * each
         widest = min(problem.size + 1.0, width * max(_widening(each, cells) for each in problem.observed) / SPARE)
-        return CostEstimate(f"reading {cells} cells through windows of {width:.0f} counts", operations, cells * widest)
+        return CostEstimate(
+            f"inference for {cells} cells through windows of {width:.0f} counts", operations, cells * widest
+        )
 
     def solve(self, problem: Problem) -> TableSolution:
         """Return the exact joint posterior of all counts."""

@@ -61,12 +61,12 @@ def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:
         solver = solver_for(problem)
         if solver is None:
             continue
-        reading = solver.cost(problem)
-        readings = 1 if solver.exactness is Exactness.SAMPLED else studies
+        estimate = solver.cost(problem)
+        runs = 1 if solver.exactness is Exactness.SAMPLED else studies
         making, made = mechanism.model.simulation_cost(mechanism.size)
-        operations += readings * reading.operations + studies * (drawing(mechanism, 1, 1) + making)
-        if max(reading.numbers, made) > held:
-            held, worst = max(reading.numbers, made), mechanism
+        operations += runs * estimate.operations + studies * (drawing(mechanism, 1, 1) + making)
+        if max(estimate.numbers, made) > held:
+            held, worst = max(estimate.numbers, made), mechanism
     words = f"planning {type(worst).__name__} for {worst.size} records with {studies} simulated studies"
     return CostEstimate(words, operations / PLANNED, held)
 

@@ -8,7 +8,7 @@ from discreet_papers.road.tried import VERBS, WORKS
 from discreet_papers.road.ways import WAYS, Way
 
 _HEAD = """\
-# The papers' systems, from study to reading
+# The papers' systems, from study to posterior
 
 This table lists every algorithm and mechanism of the five papers, named in a study file and taken through the command
 line: declared and checked (study), planned, published, verified, read (infer) and shown. A cell says that the step

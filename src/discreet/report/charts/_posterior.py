@@ -168,12 +168,12 @@ def _panels(picture: Intervals, rows: list[Spec], own: Sequence[Sequence[str]], 
     return {"vconcat": panels, "spacing": 14, "resolve": {"scale": {"x": scale}}}
 
 
-def _rows(lines: Sequence[IntervalLine], reading: str, groups: Sequence[str]) -> list[Spec]:
+def _rows(lines: Sequence[IntervalLine], inference: str, groups: Sequence[str]) -> list[Spec]:
     """Return one row for each line; its index within its group gives the order."""
     seen = dict.fromkeys(groups, 0)
     rows = []
     for line in lines:
-        row: Spec = {"cell": line.name, "reading": reading}
+        row: Spec = {"cell": line.name, "inference": inference}
         row |= {key: getattr(line, key) if line.drawn else None for key in ("mean", "low", "high")}  # null is not drawn
         row |= {"group": line.group, "text": line.text, "group_index": groups.index(line.group)}
         rows.append(row | {"index": seen[line.group]})
@@ -227,7 +227,7 @@ def _ends(picture: Intervals, rows: list[Spec]) -> Spec:
 
 def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[Spec]:
     """Return lines and dots for both posteriors, side by side in each row, with one legend for all."""
-    readings = list(dict.fromkeys(row["reading"] for row in rows))
+    inferences = list(dict.fromkeys(row["inference"] for row in rows))
     meaning = {
         AWARE: f"Noise-aware: mean and {percent_text(level)} interval, privacy noise taken into account",
         PLUG_IN: "Plug-in: the published values taken as if they were true; for comparison only",
@@ -235,14 +235,14 @@ def _two_readings(rows: list[Spec], y: Spec, ends: Spec, level: float) -> list[S
     legend = {**_LEGEND, "labelExpr": f"{json.dumps(meaning)}[datum.label]"}
 
     def each(aware: str | float, naive: str | float) -> Spec:
-        return {"condition": {"test": f"datum.reading == '{PLUG_IN}'", "value": naive}, "value": aware}
+        return {"condition": {"test": f"datum.inference == '{PLUG_IN}'", "value": naive}, "value": aware}
 
     def explained(aware: str, naive: str) -> Spec:
-        scale = {"domain": readings, "range": [aware, naive][: len(readings)]}
-        return {"field": "reading", "type": "nominal", "scale": scale, "legend": legend}
+        scale = {"domain": inferences, "range": [aware, naive][: len(inferences)]}
+        return {"field": "inference", "type": "nominal", "scale": scale, "legend": legend}
 
-    beside = {"yOffset": {"field": "reading", "scale": {"domain": readings, "paddingOuter": 0.3}}}
-    where = {"y": y, **(beside if len(readings) > 1 else {})}
+    beside = {"yOffset": {"field": "inference", "scale": {"domain": inferences, "paddingOuter": 0.3}}}
+    where = {"y": y, **(beside if len(inferences) > 1 else {})}
     line = {"stroke": each(BLUE, GREY), "strokeWidth": each(5, 1.5)}
     look = {"fill": explained(BLUE, PAPER), "stroke": explained(BLUE, GREY), "size": each(75, 45)}
     dot = {"type": "point", "shape": "circle", "opacity": 1, "strokeWidth": 1.5}

@@ -44,8 +44,8 @@ def about_the_inference(posterior: Posterior) -> str:
     lines = [*filter(None, sentences), *remarks(posterior, 0.9)]
     known = "".join(f"<p>{_text(line)}</p>" for line in lines)
     return f"""<section aria-labelledby="method"><h2 id="method">Method</h2>
-<p>Noise was deliberately added to what was published. The numbers here are not the published ones: they are a Bayesian
-reading of them (a posterior) that takes the noise into account. The intervals are credible intervals; they cover the
+<p>Noise was deliberately added to what was published. The numbers here are not the published ones: they are Bayesian
+estimates (a posterior) that take the noise into account. The intervals are credible intervals; they cover the
 uncertainty from sampling and from the noise.</p>{known}</section>"""
 
 

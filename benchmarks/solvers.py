@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from figures import record
 from record_chains import Chains, Families
-from regression_reading import release_of
+from regression_inference import release_of
 
 import discreet as dc
 from discreet._core.arrays import Floats

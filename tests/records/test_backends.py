@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dc
 from conformance import twin
-from conformance.engines import ENGINES
+from conformance.backends import ENGINES
 from conformance.values import CORPUS
 from discreet import records
 from discreet.records import as_source
@@ -59,7 +59,7 @@ def test_every_ending_that_is_read_is_in_the_suite(tmp_path: Path) -> None:
     assert {".csv", ".tsv", ".parquet", ".arrow", ".duckdb"} <= endings
     alike = {".pq": "parquet", ".ipc": "arrow", ".ddb": "duckdb", ".db": "duckdb"}
     suite = {".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".duckdb"}
-    assert endings - suite <= set(alike), "a new ending needs an engine in tests/conformance/engines.py"
+    assert endings - suite <= set(alike), "a new ending needs an engine in tests/conformance/backends.py"
 
 
 def test_several_files_are_a_declared_list_each_counted_as_it_is(tmp_path: Path) -> None:
