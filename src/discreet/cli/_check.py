@@ -139,14 +139,14 @@ def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbe
     """Print how many values are cut off at the bounds, and how many count as missing."""
     rows = []
     for each in bounds:
-        own = found[each.name]
+        counted = found[each.name]
         low, high, missing = (
             day_text(float(value)) if each.dates else f"{float(value):g}"
             for value in (each.low, each.high, each.missing)
         )
-        counts = (str(own["below"]), str(own["above"]), str(own["no_number"]))
+        counts = (str(counted["below"]), str(counted["above"]), str(counted["no_number"]))
         gap = "left out" if each.leaves_missing_out else missing
-        rows.append((each.name, f"{low} to {high}", *counts, gap, _undeclared(own["undeclared"])))
+        rows.append((each.name, f"{low} to {high}", *counts, gap, _undeclared(counted["undeclared"])))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Numbers cut off at the bounds (clipped), and missing ones", heads, rows)
 

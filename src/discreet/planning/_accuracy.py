@@ -216,8 +216,8 @@ def accuracy(
     True
     """
     require_mechanism(mechanism, "Accuracy is that")
-    own = _Studies(mechanism.model if model is None else model, mechanism.size, level, seed)
-    return _accuracy(mechanism, own, studies, patience)
+    simulated = _Studies(mechanism.model if model is None else model, mechanism.size, level, seed)
+    return _accuracy(mechanism, simulated, studies, patience)
 
 
 def studies_for(mechanism: Sized) -> int:
@@ -278,9 +278,9 @@ def accuracy_curve(
 
 def epsilons_that_fit(mechanism: Sized, epsilons: Sequence[Exact], studies: int) -> list[Exact]:
     """Return as many of these epsilons, the mechanism's own first and then the nearest, as a curve has time for."""
-    own, kept = float(mechanism.guarantee.epsilon), list[Exact]()
+    declared, kept = float(mechanism.guarantee.epsilon), list[Exact]()
     left = CURVE * (_SLACK if studies >= _FEW else 1.0)
-    for epsilon in sorted(epsilons, key=lambda each: abs(log(float(exact(each, "epsilon")) / own))):
+    for epsilon in sorted(epsilons, key=lambda each: abs(log(float(exact(each, "epsilon")) / declared))):
         try:
             other = with_fields(mechanism, epsilon=exact(epsilon, "epsilon"))
         except DeclarationError:
@@ -378,9 +378,9 @@ class _Studies:
                 warnings.simplefilter("ignore", category)
             starts = range(len(found.figures), count, together)
             for first in shown(starts, "Reading simulated studies", len(starts)):
-                own = range(first, min(first + together, count))
-                made = [self._made[k] for k in own]
-                noise = [SeededBits(self.seed * 1_000_003 + k) for k in own]
+                batch = range(first, min(first + together, count))
+                made = [self._made[k] for k in batch]
+                noise = [SeededBits(self.seed * 1_000_003 + k) for k in batch]
                 releases = [
                     simulate(mechanism, m.statistics, bits, "planned") for m, bits in zip(made, noise, strict=True)
                 ]
@@ -389,7 +389,7 @@ class _Studies:
                 found.rows = found.rows or _some_rows(first_one, row_indices, self.level)
                 found.is_rough = isinstance(first_one, HasFewerDraws) and first_one.is_rough
                 found.figures += list(_figures(posteriors, made, row_indices, self.level))
-                generators = (np.random.default_rng([self.seed, k, 1]) for k in own)
+                generators = (np.random.default_rng([self.seed, k, 1]) for k in batch)
                 found.facts += [
                     p.planned_facts(m, g) if isinstance(p, HasPlannedFacts) else {}
                     for p, m, g in zip(posteriors, made, generators, strict=True)
@@ -497,8 +497,8 @@ def _rows(found: _Figures, rows: Sequence[Row]) -> tuple[PlannedRow, ...]:
         _error(found.width - found.exact_width), found.error.mean(axis=0), found.exact_error.mean(axis=0), strict=True,
     )  # fmt: skip
     return tuple(
-        PlannedRow(row.quantity, row.given, _unit(row), *map(float, own))
-        for row, own in zip(rows, columns, strict=True)
+        PlannedRow(row.quantity, row.given, _unit(row), *map(float, figures))
+        for row, figures in zip(rows, columns, strict=True)
     )
 
 
@@ -566,9 +566,9 @@ class Simulations:
             return log(_accuracy(other, self._studies(other), count, self.patience).width / width)
 
         if vary == "epsilon":
-            own = float(mechanism.guarantee.epsilon)
+            declared = float(mechanism.guarantee.epsilon)
             known = [float(each.guarantee.epsilon) for each in self._studies(mechanism).read_of(mechanism)]
-            return _crossing(excess, 1e-4, 100.0, sorted(known, key=lambda each: -abs(excess(each))) or [own])
+            return _crossing(excess, 1e-4, 100.0, sorted(known, key=lambda each: -abs(excess(each))) or [declared])
         try:
             found = _crossing(excess, 2, largest_size(mechanism), [mechanism.size])
         except DeclarationError as problem:

@@ -31,10 +31,12 @@ def names_of(name: str, edges: tuple[float, ...], are_days: bool, names: Sequenc
     """Return the names of the bands: the user's own, or those that the edges give."""
     if names is None:
         return band_names(edges, are_days)
-    own = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
-    if len(own) != len(edges) - 1 or not all(isinstance(each, str) for each in own):
-        raise DeclarationError(f"The bands of {name!r} need {len(edges) - 1} names, one for each band; got {len(own)}.")
-    return own
+    given = () if isinstance(names, str) or not isinstance(names, Sequence) else tuple(names)
+    if len(given) != len(edges) - 1 or not all(isinstance(each, str) for each in given):
+        raise DeclarationError(
+            f"The bands of {name!r} need {len(edges) - 1} names, one for each band; got {len(given)}."
+        )
+    return given
 
 
 def band_names(edges: Sequence[float], are_days: bool = False) -> tuple[str, ...]:
@@ -120,8 +122,8 @@ class Banded(ABC):
         if not self.edges:
             return f"Column({self.name!r}, levels={self.levels!r}, outside={self.outside!r})"
         edges = tuple(day_text(edge) for edge in self.edges) if self.dates else self.edges
-        own = self.band_names
-        named = "" if own == band_names(self.edges, self.dates) else f", names={own!r}"
+        names = self.band_names
+        named = "" if names == band_names(self.edges, self.dates) else f", names={names!r}"
         return f"Column.banded({self.name!r}, edges={edges!r}, outside={self.outside!r}{named})"
 
     def code(self, value: object) -> int:

@@ -54,7 +54,7 @@ def all_missing_in_words(bounds: Sequence[Bounds]) -> str:
     >>> all_missing_in_words([bounds_of("age", (0, 100), 40)])
     'Missing values count as 40 in age.'
     """
-    named = [f"{missing_value_in_words(own)} in {own.name}" for own in bounds if not own.leaves_missing_out]
+    named = [f"{missing_value_in_words(each)} in {each.name}" for each in bounds if not each.leaves_missing_out]
     return f"Missing values count as {', '.join(named)}." if named else ""
 
 

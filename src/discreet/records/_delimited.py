@@ -133,8 +133,8 @@ def _days_to_utc(letters: NDArray[np.uint8], digits: NDArray[np.int64]) -> NDArr
 
     sign = np.where(wide[rows, zone] == ord("-") - ord("0"), -1, 1)
     minutes = after(3 + (wide[rows, zone + 3] == ord(":") - ord("0")).astype(np.int64))
-    hours, own = 10 * wide[:, 11] + wide[:, 12], 10 * wide[:, 14] + wide[:, 15]
-    return days_to_utc(hours, own, sign, after(1), minutes).astype(np.int64)
+    hours, local_minutes = 10 * wide[:, 11] + wide[:, 12], 10 * wide[:, 14] + wide[:, 15]
+    return days_to_utc(hours, local_minutes, sign, after(1), minutes).astype(np.int64)
 
 
 def _letters(fields: "Fields", longest: int) -> NDArray[np.uint8]:
@@ -342,10 +342,10 @@ class _Lines(Batch):
 
     def _fields(self, position: int) -> Fields:
         """Return where the field of every record begins and its length, without its quotes; -1 for missing values."""
-        own = np.minimum(self._first + position, self._last)
-        stops = self._ends[own]
-        starts = np.where(own > 0, self._ends[own - 1] + 1, 0)
-        is_last = own == self._last
+        field = np.minimum(self._first + position, self._last)
+        stops = self._ends[field]
+        starts = np.where(field > 0, self._ends[field - 1] + 1, 0)
+        is_last = field == self._last
         stops = stops - (is_last & (stops > starts) & (self._block[stops - 1] == RETURN))
         quoted = (stops > starts) & (self._block[starts] == QUOTE)
         starts, stops = starts + quoted, stops - quoted

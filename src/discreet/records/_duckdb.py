@@ -185,13 +185,13 @@ class DuckdbSource:
     def _grouped(self, cluster: Cluster, codings: dict[Column, CodeExpression]) -> Counts:
         """Count one table of few columns: the backend groups by their codes."""
         table, prepared = self._prepared(codings)
-        own = [prepared[column] for column in cluster.columns]
-        names = [f"code_{number}" for number in range(len(own))]
-        widened = "::INTEGER" if len(own) == 1 else ""  # the backend groups one column of small numbers the slow way
-        codes = ", ".join(f"({coding.sql}){widened} AS {name}" for coding, name in zip(own, names, strict=True))
+        used = [prepared[column] for column in cluster.columns]
+        names = [f"code_{number}" for number in range(len(used))]
+        widened = "::INTEGER" if len(used) == 1 else ""  # the backend groups one column of small numbers the slow way
+        codes = ", ".join(f"({coding.sql}){widened} AS {name}" for coding, name in zip(used, names, strict=True))
         with self._lock:
             groups = self._ask(f"SELECT {codes}, count(*) AS records FROM {table} GROUP BY ALL").fetchnumpy()
-        pairs = zip(own, names, strict=True)
+        pairs = zip(used, names, strict=True)
         indices = [c.placed(np.ma.filled(groups[name], c.gap).astype(np.intp)) for c, name in pairs]
         found = np.zeros(prod(cluster.shape), dtype=np.int64)
         np.add.at(found, np.ravel_multi_index(indices, cluster.shape), np.ma.getdata(groups["records"]))
@@ -291,23 +291,23 @@ class DuckdbSource:
         value = number(measure.column, measure.dates, self._types[measure.column])
         missing = None if plan.leaves_gaps_out else measure.missing
         index = placed("v", (measure.low, measure.high), missing, unit)
-        own, known = "".join(f"{name}, " for name in names), "count(a)" if plan.leaves_gaps_out else "count(*)"
+        keys, known = "".join(f"{name}, " for name in names), "count(a)" if plan.leaves_gaps_out else "count(*)"
         inner = (
-            f"SELECT {own}{index} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
+            f"SELECT {keys}{index} AS a FROM (SELECT {codes}{value} AS v FROM {table})"  # no other column is called v
         )
         if names and plan.leaves_gaps_out:  # a group of their own for records without a value: quicker than two counts
-            marked = f"CASE WHEN a IS NULL THEN {_NO_VALUE} ELSE {names[0]} END AS {own}a"
+            marked = f"CASE WHEN a IS NULL THEN {_NO_VALUE} ELSE {names[0]} END AS {keys}a"
             inner, known = f"SELECT {marked} FROM ({inner})", "count(*)"
         far = f"(a - {unit // 2}::DOUBLE)"
         square = f"floor({far} * {far} * {4 / unit!r}::DOUBLE + 0.5::DOUBLE)"  # (2 a - U)^2 / U, exact: a power of two
         sums = f"coalesce(sum(a), 0) AS a, coalesce(sum({square}), 0) AS b, {known} AS known"
-        query = f"SELECT {own}{sums}, count(*) AS records FROM ({inner})"
+        query = f"SELECT {keys}{sums}, count(*) AS records FROM ({inner})"
         with self._lock:
             found = self._ask(query + (f" GROUP BY {', '.join(names)}" if names else "")).fetchnumpy()
         pairs = zip(codings.values(), names, strict=True)
         numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in pairs]
         has_value = numbers[0] != _NO_VALUE if names else np.ones(len(found["a"]), dtype=bool)
-        indices = [c.placed(own[has_value]) for c, own in zip(codings.values(), numbers, strict=True)]
+        indices = [c.placed(codes[has_value]) for c, codes in zip(codings.values(), numbers, strict=True)]
         shape = tuple(len(column.levels) for column in plan.groups)
         cells = np.ravel_multi_index(indices, shape) if indices else np.zeros(len(found["a"]), dtype=np.intp)
         totals = np.zeros((plan.cells, 3), dtype=np.int64)
@@ -335,12 +335,14 @@ class DuckdbSource:
         names = [f"code_{index}" for index in range(len(codings))]
         codes = "".join(f"({c.sql})::INTEGER AS {n}, " for c, n in zip(codings.values(), names, strict=True))
         value = number(measure.column, measure.dates, self._types[measure.column])
-        own = f"{codes}{id_bytes(plan.ids, self._types[plan.ids])} AS id, "
-        own += f"{steps(value, (measure.low, measure.high), plan.step)} AS s"
+        selected = f"{codes}{id_bytes(plan.ids, self._types[plan.ids])} AS id, "
+        selected += f"{steps(value, (measure.low, measure.high), plan.step)} AS s"
         within = "greatest(least(coalesce({0}(s), {1}), 4611686018427387904), -4611686018427387904)::BIGINT AS {0}"
         sums = ", ".join(within.format(*each) for each in (("sum", 0), ("max", -(2**62)), ("min", 2**62)))
         listed = "".join(f"{name}, " for name in names)
-        grouped = f"SELECT {listed}id, {sums}, count(s) AS known FROM (SELECT {own} FROM {table}) GROUP BY {listed}id"
+        grouped = (
+            f"SELECT {listed}id, {sums}, count(s) AS known FROM (SELECT {selected} FROM {table}) GROUP BY {listed}id"
+        )
         keys = ", ".join(
             f"coalesce(('0x' || substr(sha256(id), {start}, 16))::UBIGINT, 0) AS key_{start}" for start in (1, 17)
         )

@@ -134,9 +134,17 @@ class SparkSource:
             import pyarrow
 
             given = (ArrowBatch(dict(zip(names, batch.columns, strict=True)), batch.num_rows) for batch in batches)
-            own = id_rows(given, plan)
-            keys = own.keys.view(np.int64)
-            columns = [keys[:, 0], keys[:, 1], own.cells, own.sums, own.largest, own.smallest, own.rows]
+            persons = id_rows(given, plan)
+            keys = persons.keys.view(np.int64)
+            columns = [
+                keys[:, 0],
+                keys[:, 1],
+                persons.cells,
+                persons.sums,
+                persons.largest,
+                persons.smallest,
+                persons.rows,
+            ]
             arrays = [pyarrow.array(column, pyarrow.int64()) for column in columns]
             yield pyarrow.RecordBatch.from_arrays(arrays, names=list(_ID_ROWS))
 

@@ -100,8 +100,8 @@ def _ordered(rows: list[list[Place]], links: Sequence[tuple[Place, Place]]) -> l
         seen, rows = before if forwards else behind, [list(row) for row in rows]
         for k in range(1, len(rows)) if forwards else range(len(rows) - 2, -1, -1):
             rank = {place: r for r, place in enumerate(rows[k - 1 if forwards else k + 1])}
-            own = {place: r for r, place in enumerate(rows[k])}
-            rows[k].sort(key=lambda p: np.mean([rank[q] for q in seen[p]]) if p in seen else own[p])
+            present = {place: r for r, place in enumerate(rows[k])}
+            rows[k].sort(key=lambda p: np.mean([rank[q] for q in seen[p]]) if p in seen else present[p])
         found = _crossings(rows, behind)
         if found < least:
             best, least = rows, found
