@@ -64,7 +64,7 @@ _HALVINGS = 24  # parts of the interval, halved towards each end, over which its
 def _model(given: ReadableFamily, _: str) -> ReadableFamily:
     if not isinstance(given, ReadableFamily):
         raise DeclarationError(
-            f"RateTruncation draws from the posterior of a family such as Poisson; got a {type(given).__name__}."
+            f"RateTruncation draws from the posterior of a family such as PoissonRate; got a {type(given).__name__}."
         )
     return given
 
@@ -76,8 +76,8 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
     `power` is the exponent of the likelihood; `tempered` finds the largest that epsilon allows, and `at_rate` the
     widest interval that needs no tempering.
 
-    >>> from discreet.programs.families import Exponential
-    >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8, outside="usual")
+    >>> from discreet.programs.families import ExponentialRate
+    >>> waits = ExponentialRate("wait", high=10, bands=20, shape=2, rate=8, outside="usual")
     >>> RateTruncation(waits, size=50, epsilon=2, lowest="0.01", highest="0.2").guarantee.epsilon
     Fraction(181199, 100000)
     """

@@ -71,5 +71,5 @@ def program_of(model: object, columns: Sequence[Column]) -> Program:
         return Logistic(model) if len(outcome.levels) == 2 else Multinomial(model)
     raise DeclarationError(
         "model must be a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.programs, a "
-        f"family such as discreet.Poisson, or a formula; got a {type(model).__name__}. Nothing was read."
+        f"family such as discreet.PoissonRate, or a formula; got a {type(model).__name__}. Nothing was read."
     )
