@@ -267,14 +267,17 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(indices)]])
 
     @property
+    def reason(self) -> str:
+        return f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
+
+    @property
     def guarantee(self) -> Guarantee:
         """Return the exact pure epsilon for any change, and the promise for each unit of the metric."""
-        reason = f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
         if len(set(self.model.values)) < len(self.model.values):
             words = f"1 of what {self.model.column.name} is counted as ({_STANDS_FOR})"
-            return Guarantee(self.loss, reason=reason, metric=MetricGuarantee(self.rate, metric=words))
+            return Guarantee(self.loss, reason=self.reason, metric=MetricGuarantee(self.rate, metric=words))
         held = MetricGuarantee(self.rate, metric=self.metric, most=self.loss)
-        return Guarantee(self.loss, reason=reason, metric=held)
+        return Guarantee(self.loss, reason=self.reason, metric=held)
 
     @property
     def rho(self) -> Fraction:
