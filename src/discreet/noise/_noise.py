@@ -31,6 +31,10 @@ MARGIN = 45.0
 """Nats: what is e^-45 of the largest is negligible, so windows reach that far beyond noisy numbers to begin with."""
 
 
+DRAWN_NUMBER = 5e3
+"""About how many operations it takes to draw one whole number exactly, from random bits, if nothing is rejected."""
+
+
 @dataclass(frozen=True)
 class Operations:
     """About how many operations noise takes; see `inference.CostEstimate`."""
@@ -62,7 +66,7 @@ class Noise(ABC):
     @property
     def operations(self) -> Operations:
         """Return about what drawing one row takes, and the distribution itself where it is no closed form."""
-        return Operations(5e3 * self.length)
+        return Operations(DRAWN_NUMBER * self.length)
 
     @abstractmethod
     def sample(self, rows: int, bits: RandomBits) -> Counts:
