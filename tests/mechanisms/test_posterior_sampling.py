@@ -137,7 +137,7 @@ def test_truncated_draws_are_pure(levels: int) -> None:
     mechanism = PosteriorSampling.truncated(model, size=4, epsilon="1.5", least="0.05")
     mechanism = PosteriorSampling(model, 4, "1.5", power=mechanism.power, least="0.05", grid_bits=5)
     grid = np.stack(np.meshgrid(*[np.arange(32)] * (levels - 1)), axis=-1).reshape(-1, levels - 1)
-    outputs = grid[mechanism._truncation.holds(grid)]
+    outputs = grid[mechanism._truncation(mechanism.sticks + 1).holds(grid)]
     found = enumerate_neighbours(mechanism.log_prob, 4, levels, outputs)
     assert found.epsilon <= 1.5 * (1 + 1e-9)
     assert np.exp(found.log_probs).sum(axis=1) == pytest.approx(1, abs=1e-9)
