@@ -290,10 +290,6 @@ class BlockNoise(Noise):
         values = 2 * (9 * sqrt(2 * sum(self.sizes)) + 32) / sum(self.rates)
         return 300.0 * len(self.sizes) * values * log2(2 + values)
 
-    @property
-    def information(self) -> Floats:
-        return 1 / self.variance
-
     def slope(self, noise: ArrayLike) -> Floats:
         """Return the slopes of a cell and of its block, the kinks at zero made smooth."""
         values = np.asarray(noise, dtype=float)

@@ -105,11 +105,6 @@ class Noise(ABC):
     def slope(self, noise: ArrayLike) -> Floats:
         """Return a smooth approximation of the derivative of `log_kernel` by each number, for rows of real noise."""
 
-    @property
-    @abstractmethod
-    def information(self) -> Floats:
-        """Return about how much Fisher information each number has about its location, for a sampler's metric."""
-
     def privacy_loss(self, change: ArrayLike) -> "ChangeLoss":
         """Return what it costs if the measured numbers move by `change`; nothing is computed until it is asked for."""
         return ChangeLoss(self, np.asarray(change))
@@ -195,6 +190,20 @@ def pieces_of(noise: Noise, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
     if isinstance(noise, Divisible):
         return noise.pieces(lengths)
     return (noise,) if tuple(lengths) == (noise.length,) else None
+
+
+@runtime_checkable
+class HasInformation(Protocol):
+    """Noise that tells another amount about its location than its variance does."""
+
+    @property
+    def information(self) -> Floats:
+        """Return about how much Fisher information each number has about its location."""
+
+
+def information_of(noise: Noise) -> Floats:
+    """Return about how much Fisher information each number has about its location: 1 / variance if nothing is known."""
+    return noise.information if isinstance(noise, HasInformation) else 1 / np.maximum(noise.variance, 1e-300)
 
 
 @runtime_checkable
