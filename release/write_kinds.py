@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import discreet
-from discreet._core.documents import DocumentedMechanism, DocumentedModel
+from discreet._core.documents import MECHANISMS, MODELS
 from discreet.inference import Posterior
 from discreet.privacy import Metric
 from discreet.programs import Program
@@ -58,9 +58,9 @@ def text() -> str:
             if not module.name.startswith(EXTRAS):
                 import_module(module.name)
     kinds = {
-        "mechanism": homes(DocumentedMechanism.kinds.newest),
+        "mechanism": homes(MECHANISMS.newest),
         "metric": homes(Metric.kinds),
-        "model": homes(DocumentedModel.kinds.newest),
+        "model": homes(MODELS.newest),
         "program": homes(Program.kinds.newest),
     }
     posteriors = {name_of(shown): made.__module__ for shown, made in Posterior.registered.items() if is_ours(made)}

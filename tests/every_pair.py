@@ -33,10 +33,10 @@ UNKNOWN = dc.LinearRegression(
 )
 LINES = (LINE, UNKNOWN)
 FAMILIES = (
-    dc.Poisson("falls", most=5, outside=5),
-    dc.Exponential("wait", high=10, bands=20, outside="usual"),
+    dc.PoissonRate("falls", most=5, outside=5),
+    dc.ExponentialRate("wait", high=10, bands=20, outside="usual"),
     dc.NormalMean("height", low=0, high=10, variance=Fraction(1), bands=20, outside="usual"),
-    dc.programs.families.Binomial("right", trials=5, outside=0),
+    dc.programs.families.BinomialProbability("right", trials=5, outside=0),
     dc.programs.families.LaplaceScale("error", reach=10, bands=10, outside="usual"),
     dc.programs.families.NormalPrecision("error", reach=10, bands=10, outside="usual"),
 )

@@ -325,7 +325,7 @@ def simulated() -> dict[str, dc.Release]:
     """Return made-up releases of what the corpus has none of. Once written they stay."""
     columns = [dc.Column("ward", ("A", "B", "C"), "A"), dc.Column("fall", ("no", "yes"), "no")]
     drawn = dc.draws.PosteriorSampling
-    mean, stays = dc.NormalMean("weight", low=40, high=120, variance=100), dc.Exponential("days", 20)
+    mean, stays = dc.NormalMean("weight", low=40, high=120, variance=100), dc.ExponentialRate("days", 20)
     made: dict[str, tuple[dc.Mechanism, list[int]]] = {
         "crossed": (dc.GeometricHistogram(dc.Categories(columns), 240, 1), [95, 25, 60, 20, 30, 10]),
         "normal-mean": (

@@ -20,7 +20,11 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "Binomial": (
         371,
         dc.PosteriorSampling.tempered(
-            dc.programs.families.Binomial("x", 4, 2, 3, outside=0), size=150, epsilon=2, delta="1e-4", grid_bits=24
+            dc.programs.families.BinomialProbability("x", 4, 2, 3, outside=0),
+            size=150,
+            epsilon=2,
+            delta="1e-4",
+            grid_bits=24,
         ),
     ),
     "LaplaceScale": (
@@ -44,13 +48,13 @@ SETTINGS: dict[str, tuple[int, Any]] = {
     "Poisson within a rate": (
         374,
         dc.draws.RateTruncation.tempered(
-            dc.Poisson("x", 5, 4, 4, outside=5), size=150, epsilon=3, lowest="0.2", highest=3
+            dc.PoissonRate("x", 5, 4, 4, outside=5), size=150, epsilon=3, lowest="0.2", highest=3
         ),
     ),
     "Exponential within a rate": (
         375,
         dc.draws.RateTruncation.at_rate(
-            dc.Exponential("x", high=8, bands=16, shape=4, rate=8, outside="usual"), size=150, epsilon=3
+            dc.ExponentialRate("x", high=8, bands=16, shape=4, rate=8, outside="usual"), size=150, epsilon=3
         ),
     ),
 }

@@ -27,7 +27,7 @@ def _little_information_is_expected() -> Iterator[None]:
 
 def implied_total(model: Any, drawn: float, size: int) -> Fraction:
     """Return the total of records that would have this parameter as their mean rate or mean."""
-    return Fraction(size / drawn if isinstance(model, dc.Exponential) else size * drawn)
+    return Fraction(size / drawn if isinstance(model, dc.ExponentialRate) else size * drawn)
 
 
 def read(mechanism: Any, generator: np.random.Generator, bits: dc.SeededBits) -> Places:
@@ -46,11 +46,14 @@ def drawn(model: Any, size: int, draws: int = 1) -> Any:
     return dc.PosteriorSampling.tempered(model, size=size, epsilon=2, delta="1e-4", draws=draws)
 
 
-COUNTED = dc.Poisson("falls", most=6, shape=4, rate=3, outside=6)
+COUNTED = dc.PoissonRate("falls", most=6, shape=4, rate=3, outside=6)
 FAMILIES = [
     ("Poisson, one draw", drawn(COUNTED, 200)),
     ("Poisson, three draws", drawn(COUNTED, 200, draws=3)),
-    ("Exponential, one draw", drawn(dc.Exponential("wait", high=8, bands=16, shape=4, rate=4, outside="usual"), 200)),
+    (
+        "Exponential, one draw",
+        drawn(dc.ExponentialRate("wait", high=8, bands=16, shape=4, rate=4, outside="usual"), 200),
+    ),
     (
         "NormalMean, one draw",
         drawn(dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2, outside="usual"), 100),

@@ -77,13 +77,13 @@ def pairs(size: int, first: float, second: tuple[float, float]) -> Callable[[np.
 
 SETTINGS = (
     Setting("Binomial of 4, Beta(2, 2), n = 300, truth 0.2, epsilon 1", 381,
-            strong(dc.programs.families.Binomial("x", trials=4, alpha=2, beta=2, outside=0), 300),
+            strong(dc.programs.families.BinomialProbability("x", trials=4, alpha=2, beta=2, outside=0), 300),
             items(300, 4, 0.2), (0.2,)),
     Setting("Binomial of 3, Beta(1, 3), n = 500, truth 0.85, epsilon 0.5", 382,
-            strong(dc.programs.families.Binomial("x", trials=3, alpha=1, beta=3, outside=0), 500, "0.5"),
+            strong(dc.programs.families.BinomialProbability("x", trials=3, alpha=1, beta=3, outside=0), 500, "0.5"),
             items(500, 3, 0.85), (0.85,)),
     Setting("Poisson, Gamma(2, 1), n = 400, truth 0.4, epsilon 1", 383,
-            strong(dc.Poisson("x", most=5, shape=2, rate=1, outside=5), 400), events(400, 5, 0.4), (0.4,)),
+            strong(dc.PoissonRate("x", most=5, shape=2, rate=1, outside=5), 400), events(400, 5, 0.4), (0.4,)),
     Setting("table, no prior, n = 1,000, truth 0.94, 0.05, 0.01, epsilon 1", 384,
             strong(table("no", "yes", "other"), 1_000), shares(1_000, 0.94, 0.05, 0.01), (0.94, 0.05, 0.01)),
     Setting("table, prior 1/2, n = 600, truth 0.1, 0.9, epsilon 0.7", 385,

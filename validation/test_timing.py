@@ -30,7 +30,7 @@ LINE = dc.LinearRegression(
 )
 SUMS, NUMBERS = dc.NumberSums("x", (0, 1), missing=0), dc.NumberTable("x", (0, 1), 8, missing=0)
 GROUPED = dc.NumberTable("x", (0, 1), 8, missing=0, by=dc.Column("w", ("a", "b"), outside="a"))
-COUNTED = dc.Poisson("x", most=6, shape=30, rate=10, outside=6)
+COUNTED = dc.PoissonRate("x", most=6, shape=30, rate=10, outside=6)
 Make = Callable[[Any], Any]
 
 

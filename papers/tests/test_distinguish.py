@@ -43,7 +43,7 @@ def test_divergences_of_laws_are_their_integrals() -> None:
 
 def test_the_divergence_of_draws_is_that_of_the_worst_neighbours() -> None:
     """All totals of the other records of a binomial family, by integrals."""
-    model = dc.programs.families.Binomial("x", trials=2, alpha=3, beta=2, outside=0)
+    model = dc.programs.families.BinomialProbability("x", trials=2, alpha=3, beta=2, outside=0)
     mechanism = dc.PosteriorSampling(model, 3, 5, "0.5", power="0.5")
     slow = 0.0
     for rest in range(5):

@@ -41,7 +41,7 @@ from discreet.numbers import GeometricSums, NumberSums, NumberTable, Persons, Tr
 from discreet.planning import accuracy, compare, suggest
 from discreet.privacy import Accountant, Budget, Guarantee, Unit, compose
 from discreet.programs import CellModel, Logistic
-from discreet.programs.families import Exponential, NormalMean, Poisson
+from discreet.programs.families import ExponentialRate, NormalMean, PoissonRate
 from discreet.publishing import QuerySession, publish, publish_plan, simulate
 from discreet.records import Column, Source, Statistics, read
 from discreet.regression import ConeMoments, LinearRegression
@@ -66,7 +66,7 @@ __all__ = [
     "DiscreetError",
     "DocumentError",
     "EquivalentSize",
-    "Exponential",
+    "ExponentialRate",
     "FamilyHistograms",
     "GeometricHistogram",
     "GeometricSums",
@@ -84,7 +84,7 @@ __all__ = [
     "NumberTable",
     "Persons",
     "Plan",
-    "Poisson",
+    "PoissonRate",
     "PosteriorSampling",
     "PriorOutweighsWarning",
     "PublishError",

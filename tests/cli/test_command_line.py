@@ -313,7 +313,7 @@ def test_small_groups_are_pooled_on_request(folder: Path) -> None:
 
 def test_a_family_is_read_shown_and_written_like_every_other_model(folder: Path) -> None:
     mechanism = dc.PosteriorSampling(
-        dc.Poisson("falls", most=3, shape=2, rate=2, outside=3), 200, 5, "0.5", power="0.05"
+        dc.PoissonRate("falls", most=3, shape=2, rate=2, outside=3), 200, 5, "0.5", power="0.05"
     )
     release = dc.simulate(mechanism, [60, 90, 40, 10], dc.SeededBits(1), label="Falls")
     (folder / "r.json").write_text(release.to_json())

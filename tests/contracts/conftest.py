@@ -59,7 +59,7 @@ THREE_CELLS, TWO_CELLS_FILLED = (dc.NumberTable("x", (0, n), n, quantiles=("0.5"
 UNEVEN = dc.NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 GROUPED = dc.NumberTable("x", (0, 2), 2, missing=0, by=GROUPS)
 EVENTS, MEAN = (
-    dc.Poisson("events", most=3, outside=3),
+    dc.PoissonRate("events", most=3, outside=3),
     dc.NormalMean("x", low=-1, high=1, variance=1, bands=3, outside="usual"),
 )
 

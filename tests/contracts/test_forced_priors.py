@@ -23,8 +23,8 @@ COIN = dc.Categories("x", ("no", "yes"), outside="no")
 THREE = dc.Categories("x", ("a", "b", "c"), outside="a", prior=(0.5, 1, 2))
 GRAPH = dc.Network.from_edges("a -> b", levels=dict.fromkeys("ab", (0, 1)), outside=dict.fromkeys("ab", 0))
 ITEMS, EVENTS = (
-    dc.programs.families.Binomial("x", trials=2, alpha=2, beta=2, outside=0),
-    dc.Poisson("x", most=4, shape=2, rate=1, outside=4),
+    dc.programs.families.BinomialProbability("x", trials=2, alpha=2, beta=2, outside=0),
+    dc.PoissonRate("x", most=4, shape=2, rate=1, outside=4),
 )
 LINE = dc.LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.5", intercept=False, norm_bound=1,
                            prior_precision=1, missing="middle")  # fmt: skip

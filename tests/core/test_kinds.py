@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from discreet._core import kinds
-from discreet._core.documents import DocumentedMechanism
+from discreet._core.documents import MECHANISMS
 from discreet._core.errors import DocumentError
 from discreet._core.on_demand import ENTRY_POINTS, load_kind
 
@@ -80,21 +80,21 @@ def test_a_kind_of_the_library_cannot_be_replaced(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(
         DocumentError, match=r"Unknown mechanism 'GeometricHistograms'; known are .*GeometricHistogram,"
     ):
-        DocumentedMechanism.kinds.named({"kind": "GeometricHistograms"})
+        MECHANISMS.named({"kind": "GeometricHistograms"})
 
 
 def test_nobody_takes_the_name_of_a_kind_that_is_not_loaded_yet() -> None:
     """In a process of its own: here everything may be loaded already."""
     code = """
-from discreet._core.documents import DocumentedMechanism
+from discreet._core.documents import MECHANISMS
 from discreet.privacy._metric import Records
 from discreet.mechanism import Additive
-assert "TreeTable" not in DocumentedMechanism.kinds.newest
+assert "TreeTable" not in MECHANISMS.newest
 try:
     class TreeTable(Additive, kind="TreeTable", version=1): pass
 except TypeError as refused:
     print(refused)
-print(DocumentedMechanism.kinds.named({"kind": "TreeTable"}).__module__)
+print(MECHANISMS.named({"kind": "TreeTable"}).__module__)
 try:
     class GroupSteps(Records): pass
 except TypeError as refused:

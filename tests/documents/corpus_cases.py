@@ -75,8 +75,8 @@ curved = dc.LinearRegression(
     terms=(("age", "age"),),
     missing="middle",
 )
-falls = dc.programs.families.Poisson("falls", most=3, shape=2, rate=2, outside=3)
-successes = dc.programs.families.Binomial("falls", trials=3, alpha=2, beta=2, outside=0)
+falls = dc.programs.families.PoissonRate("falls", most=3, shape=2, rate=2, outside=3)
+successes = dc.programs.families.BinomialProbability("falls", trials=3, alpha=2, beta=2, outside=0)
 scales = LaplaceScale("change", reach=2, bands=2, shape=2, rate=2, outside="usual")
 precisions = NormalPrecision("change", reach=2, bands=2, shape=2, rate=2, outside="usual")
 

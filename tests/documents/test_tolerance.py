@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet._core.documents import DocumentedMechanism, Kinds, canonical_json
+from discreet._core.documents import MECHANISMS, Documented, Kinds, canonical_json
 from discreet.choices import HellingerGlobal, MaximumPosterior, NetworkMaximum
 from discreet.draws import BallDraw, NetworkSampling
 from discreet.ledger import Signature, digest_of
@@ -157,7 +157,7 @@ def test_a_later_schema_is_refused_in_words() -> None:
 
 
 def test_a_second_version_leaves_documents_of_the_first_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds, old = DocumentedMechanism.kinds, simulated()
+    kinds, old = MECHANISMS, simulated()
     monkeypatch.setattr(kinds, "newest", dict(dc.Mechanism.registered()))
     monkeypatch.setattr(kinds, "earlier", dict(kinds.earlier))
 
@@ -182,7 +182,7 @@ def test_a_second_version_leaves_documents_of_the_first_as_they_were(monkeypatch
 
 
 def test_a_version_is_registered_once_and_older_ones_may_come_later() -> None:
-    class Thing(DocumentedMechanism):
+    class Thing(Documented):
         kinds = Kinds("thing")
 
     def made(version: int) -> Any:

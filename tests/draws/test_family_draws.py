@@ -23,13 +23,13 @@ from discreet.programs.families._record_totals import RecordTotals
 from discreet.report import charts
 
 Floats = NDArray[np.float64]
-FALLS = dc.Poisson("falls", most=3, shape=3, rate=2, outside=3)
-WAITS = dc.Exponential("wait", high=4, bands=3, shape=3, rate=2, outside="usual")
+FALLS = dc.PoissonRate("falls", most=3, shape=3, rate=2, outside=3)
+WAITS = dc.ExponentialRate("wait", high=4, bands=3, shape=3, rate=2, outside="usual")
 HEIGHTS = dc.NormalMean("height", low=0, high=10, variance=4, bands=3, prior_records=Fraction(1, 3), outside="usual")
-ITEMS = dc.programs.families.Binomial("right", trials=3, alpha=3, beta=2, outside=0)
+ITEMS = dc.programs.families.BinomialProbability("right", trials=3, alpha=3, beta=2, outside=0)
 ERRORS = dc.programs.families.LaplaceScale("error", reach=4, centre=1, bands=2, shape=3, rate=2, outside="usual")
 SPREAD = dc.programs.families.NormalPrecision("error", reach=4, mean=1, bands=2, shape=3, rate=2, outside="usual")
-MODELS = [FALLS, dc.Poisson("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS, ITEMS, ERRORS, SPREAD]
+MODELS = [FALLS, dc.PoissonRate("falls", most=3, shape=3, rate=2, outside=0), WAITS, HEIGHTS, ITEMS, ERRORS, SPREAD]
 GRIDS = {"NormalMean": (-25.0, 35.0), "Binomial": (1e-9, 1 - 1e-9)}
 
 
@@ -90,7 +90,7 @@ def test_level_probabilities_are_what_records_do() -> None:
     made: list[tuple[Any, float, Any]] = [
         (FALLS, 1.7, generator.poisson(1.7, 100_000)),
         (MODELS[1], 1.7, generator.poisson(1.7, 100_000)),
-        (dc.Exponential("wait", high=4, low=1, bands=3, outside="usual"), 0.4, generator.exponential(2.5, 100_000)),
+        (dc.ExponentialRate("wait", high=4, low=1, bands=3, outside="usual"), 0.4, generator.exponential(2.5, 100_000)),
         (HEIGHTS, 6.5, generator.normal(6.5, 2, 100_000)),
         (ITEMS, 0.3, generator.binomial(3, 0.3, 100_000)),
         (ERRORS, 0.4, generator.laplace(1, 2.5, 100_000)),
@@ -106,8 +106,8 @@ def test_level_probabilities_are_what_records_do() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        dc.Poisson("falls", most=6, shape=3, rate=2, outside=6),
-        dc.Exponential("wait", high=6, bands=12, shape=3, rate=2, outside="usual"),
+        dc.PoissonRate("falls", most=6, shape=3, rate=2, outside=6),
+        dc.ExponentialRate("wait", high=6, bands=12, shape=3, rate=2, outside="usual"),
         dc.NormalMean("height", low=0, high=10, variance=4, bands=20, outside="usual"),
     ],
     ids=lambda model: type(model).__name__,
@@ -127,7 +127,7 @@ def test_long_totals_are_approximated_well(model: Any, monkeypatch: pytest.Monke
 
 
 def test_windows_and_whole_laws_of_totals_agree() -> None:
-    model = dc.Poisson("falls", most=50, outside=50)
+    model = dc.PoissonRate("falls", most=50, outside=50)
     totals = RecordTotals(model, 4_000)  # 200,001 totals, of which a window of 24 deviations is looked at
     found = totals.log_expectations(np.array([0.3, 2.0]), lambda s: np.zeros(len(s)))
     assert found.logs == pytest.approx([0, 0], abs=1e-9)
@@ -150,8 +150,12 @@ def slow_log_law(places: Any, chances: Floats, size: int) -> Floats:
 MEASURED = dc.NormalMean("height", low=0, high=20, variance=4, bands=20, prior_records=2, outside="usual")
 SADDLES = [
     (MEASURED, [-1.2, 0.0, 4.0, 7.7, 12.0, 16.0, 19.0, 20.0, 21.2], 387.0),
-    (dc.Poisson("falls", most=6, shape=4, rate=3, outside=6), [0.001, 0.05, 0.6, 3.0, 12.0, 40.0], 70.0),
-    (dc.Exponential("wait", high=8, bands=16, shape=4, rate=4, outside="usual"), [0.001, 0.1, 0.5, 3.0, 20.0], 70.0),
+    (dc.PoissonRate("falls", most=6, shape=4, rate=3, outside=6), [0.001, 0.05, 0.6, 3.0, 12.0, 40.0], 70.0),
+    (
+        dc.ExponentialRate("wait", high=8, bands=16, shape=4, rate=4, outside="usual"),
+        [0.001, 0.1, 0.5, 3.0, 20.0],
+        70.0,
+    ),
 ]
 
 
@@ -233,7 +237,7 @@ class Silent(BoundedFamily):
 
 def test_what_cannot_be_read_is_refused_in_words() -> None:
     release = release_of(FALLS, [2, 1, 2, 1])
-    other = release_of(dc.Poisson("falls", most=4, shape=3, rate=2, outside=4), [2, 1, 2, 1, 0])
+    other = release_of(dc.PoissonRate("falls", most=4, shape=3, rate=2, outside=4), [2, 1, 2, 1, 0])
     silent = dc.simulate(dc.PosteriorSampling(Silent(), 4, 1, "0.5"), [2, 2], dc.SeededBits(1))
     refused: list[tuple[tuple[dc.Release, ...], dict[str, Any], str]] = [
         ((release, other), {}, "same records"),
@@ -250,7 +254,7 @@ def test_what_cannot_be_read_is_refused_in_words() -> None:
     with pytest.raises(dc.DeclarationError, match="between 0 and 1"):
         posterior.quantile(2)
     many = dc.PosteriorSampling(
-        dc.Exponential("wait", high=1, bands=25_000, shape=9, outside="usual"), 300, 5, "0.5", power="0.1"
+        dc.ExponentialRate("wait", high=1, bands=25_000, shape=9, outside="usual"), 300, 5, "0.5", power="0.1"
     )
     with pytest.raises(dc.DeclarationError, match="declare fewer levels"):
         dc.infer(dc.Release(many, (1,), "many", simulated=True))

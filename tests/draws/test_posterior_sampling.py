@@ -16,7 +16,7 @@ from discreet.draws._loss import two_cell_delta
 from discreet.mechanism import Mechanism, with_fields
 from discreet.planning import accuracy_curve, solve_for_width
 from discreet.privacy import enumerate_neighbours
-from discreet.programs.families import Exponential, NormalMean, Poisson
+from discreet.programs.families import ExponentialRate, NormalMean, PoissonRate
 from discreet.release import mechanism_document, read_mechanism
 
 COIN = dc.Categories("x", levels=("no", "yes"), outside="no")
@@ -56,10 +56,10 @@ def test_the_weakest_prior_for_a_guarantee(levels: int, size: int, epsilon: str,
 @pytest.mark.parametrize(
     "model",
     [
-        Poisson("x", 3, 2, 1, outside=3),
+        PoissonRate("x", 3, 2, 1, outside=3),
         NormalMean("x", 0, 10, 4, outside="usual"),
-        Exponential("x", 10, shape=5, rate=5, outside="usual"),
-        dc.programs.families.Binomial("x", 4, 2, 3, outside=0),
+        ExponentialRate("x", 10, shape=5, rate=5, outside="usual"),
+        dc.programs.families.BinomialProbability("x", 4, 2, 3, outside=0),
         dc.programs.families.LaplaceScale("x", 4, bands=4, outside="usual"),
         dc.programs.families.NormalPrecision("x", 4, bands=4, outside="usual"),
     ],
@@ -117,7 +117,7 @@ def test_three_cells_are_as_private_as_their_two_smallest_priors() -> None:
         PosteriorSampling(COIN, 5, 1, "0.5", grid_bits=8),
         PosteriorSampling(COIN, 3, 1, "0.5", draws=2, power="0.5", grid_bits=4),
         PosteriorSampling(DIE, 3, 1, "0.5", grid_bits=4),
-        PosteriorSampling(Poisson("x", most=2, shape=3, outside=2), 3, 1, "0.5", grid_bits=5),
+        PosteriorSampling(PoissonRate("x", most=2, shape=3, outside=2), 3, 1, "0.5", grid_bits=5),
     ],
     ids=("two cells", "two draws", "three cells", "Poisson"),
 )
@@ -137,7 +137,7 @@ def test_truncated_draws_are_pure(levels: int) -> None:
     mechanism = PosteriorSampling.truncated(model, size=4, epsilon="1.5", least="0.05")
     mechanism = PosteriorSampling(model, 4, "1.5", power=mechanism.power, least="0.05", grid_bits=5)
     grid = np.stack(np.meshgrid(*[np.arange(32)] * (levels - 1)), axis=-1).reshape(-1, levels - 1)
-    outputs = grid[mechanism._truncation.holds(grid)]
+    outputs = grid[mechanism._truncation(mechanism.sticks + 1).holds(grid)]
     found = enumerate_neighbours(mechanism.log_prob, 4, levels, outputs)
     assert found.epsilon <= 1.5 * (1 + 1e-9)
     assert np.exp(found.log_probs).sum(axis=1) == pytest.approx(1, abs=1e-9)
@@ -156,10 +156,10 @@ def test_truncation_without_tempering() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        Poisson("x", most=3, shape=4, outside=3),
-        Exponential("x", high=2, bands=3, shape=3, rate=2, outside="usual"),
+        PoissonRate("x", most=3, shape=4, outside=3),
+        ExponentialRate("x", high=2, bands=3, shape=3, rate=2, outside="usual"),
         NormalMean("x", low=0, high=1, variance=1, bands=3, prior_records=4, outside="usual"),
-        dc.programs.families.Binomial("x", trials=2, alpha=4, beta=3, outside=0),
+        dc.programs.families.BinomialProbability("x", trials=2, alpha=4, beta=3, outside=0),
         dc.programs.families.LaplaceScale("x", reach=2, bands=1, shape=3, rate=2, outside="usual"),
         dc.programs.families.NormalPrecision("x", reach=2, bands=2, shape=3, rate=2, outside="usual"),
     ],
@@ -171,7 +171,9 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     mechanism = PosteriorSampling(model, size, "0.3", Fraction(exact) * Fraction(1001, 1000), grid_bits=bits)
     reach = np.arange(-6 * 2**bits, 14 * 2**bits)[:, None]
     outputs = reach[reach[:, 0] >= 0] if not isinstance(model, NormalMean) else reach
-    outputs = outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.programs.families.Binomial) else outputs
+    outputs = (
+        outputs[outputs[:, 0] < 2**bits] if isinstance(model, dc.programs.families.BinomialProbability) else outputs
+    )
     found = enumerate_neighbours(mechanism.log_prob, size, len(model.cells), outputs)
     missing = (1 - np.exp(found.log_probs).sum(axis=1)).max()
     assert missing < 1e-4
@@ -179,7 +181,9 @@ def test_no_neighbours_of_a_bounded_family_exceed_its_exact_delta(model: Any) ->
     assert found.delta_at(0.3) >= 0.9 * exact
 
 
-@pytest.mark.parametrize("model", [COIN, DIE, Poisson("x", most=2, shape=3, outside=2)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "model", [COIN, DIE, PoissonRate("x", most=2, shape=3, outside=2)], ids=lambda m: type(m).__name__
+)
 def test_samples_follow_the_stated_likelihood(model: Any) -> None:
     mechanism = PosteriorSampling(model, 5, 1, "0.9", power="0.7", grid_bits=3)
     table = np.zeros(len(model.cells), dtype=np.int64)
@@ -245,7 +249,7 @@ def test_secret_statistics_are_not_sampled_outside_publish() -> None:
     secret = COIN.statistics({"x": ["no", "yes"]})
     with pytest.raises(dc.SecretError):
         mechanism.sample(secret, dc.SeededBits(1))  # type: ignore[arg-type]
-    family = Poisson("x", most=2, outside=2)
+    family = PoissonRate("x", most=2, outside=2)
     with pytest.raises(dc.SecretError):
         PosteriorSampling(family, 2, 1, "0.9").sample(family.statistics({"x": [1, 2]}), dc.SeededBits(1))  # type: ignore[arg-type]
 
@@ -295,10 +299,10 @@ def test_small_deltas_are_verified(epsilon: str, delta: str, draws: int) -> None
     "model",
     [
         DIE,
-        Poisson("x", 3, 20, 20, outside=3),
+        PoissonRate("x", 3, 20, 20, outside=3),
         NormalMean("x", 0, 10, 4, outside="usual"),
-        Exponential("x", 10, shape=5, rate=5, outside="usual"),
-        dc.programs.families.Binomial("x", 4, 5, 5, outside=0),
+        ExponentialRate("x", 10, shape=5, rate=5, outside="usual"),
+        dc.programs.families.BinomialProbability("x", 4, 5, 5, outside=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -371,7 +375,10 @@ def test_planning_varies_epsilon_of_draws() -> None:
     [
         (lambda: PosteriorSampling.tempered("x", size=9, epsilon=1, delta="1e-6"), "got a str"),  # type: ignore[arg-type]
         (lambda: PosteriorSampling.truncated(None, size=9, epsilon=1), "got a NoneType"),  # type: ignore[arg-type]
-        (lambda: PosteriorSampling.truncated(Poisson("x", 3, outside=3), size=9, epsilon=1), "for a Categories model"),  # type: ignore[arg-type]
+        (
+            lambda: PosteriorSampling.truncated(PoissonRate("x", 3, outside=3), size=9, epsilon=1),  # type: ignore[arg-type]
+            "for a Categories model",
+        ),
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon="1e-12"), "so small"),
         (lambda: PosteriorSampling.truncated(COIN, size=9, epsilon=1, least="0.5"), "below one divided"),
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon=1, delta=0), "no pure epsilon"),
@@ -379,7 +386,7 @@ def test_planning_varies_epsilon_of_draws() -> None:
         (lambda: PosteriorSampling.tempered(COIN, size=9, epsilon="1e-9", delta="1e-12"), "Raise epsilon or delta"),
         (
             lambda: PosteriorSampling(
-                Poisson("x", 20_000, 3_000, outside=20_000), 9, 1, "0.9", power="0.01", grid_bits=50
+                PoissonRate("x", 20_000, 3_000, outside=20_000), 9, 1, "0.9", power="0.01", grid_bits=50
             ),
             "the grid ends at 4096",
         ),
@@ -398,7 +405,9 @@ def test_a_large_epsilon_truncates_at_one_cell_of_the_grid() -> None:
 
 
 def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_read() -> None:
-    mechanism = PosteriorSampling(dc.programs.families.Binomial("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6")
+    mechanism = PosteriorSampling(
+        dc.programs.families.BinomialProbability("x", 5, 10**9, 10**9, outside=0), 100, 1, "1e-6"
+    )
     document: dict[str, Any] = mechanism_document(mechanism)
     assert read_mechanism(document) == mechanism
     document["model"]["alpha"] = "100000000000"
@@ -407,5 +416,8 @@ def test_a_chance_under_a_prior_too_strong_to_compute_with_is_refused_as_it_is_r
         read_mechanism(document)
     with pytest.raises(dc.DeclarationError, match="Declare a weaker prior"):
         PosteriorSampling.tempered(
-            dc.programs.families.Binomial("x", 5, 10**11, 10**11, outside=0), size=100, epsilon=1, delta="1e-6"
+            dc.programs.families.BinomialProbability("x", 5, 10**11, 10**11, outside=0),
+            size=100,
+            epsilon=1,
+            delta="1e-6",
         )

@@ -66,7 +66,7 @@ def test_draws_of_a_network_take_the_steps_of_the_public_size(monkeypatch: pytes
 
 
 def test_draws_of_a_poisson_rate_take_the_terms_of_the_largest_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = dc.Poisson("x", most=6, shape=30, rate=10, outside=6)
+    model = dc.PoissonRate("x", most=6, shape=30, rate=10, outside=6)
     mechanism = dc.PosteriorSampling.tempered(model, size=SIZE, epsilon=1, delta="1e-4")
     tables = [[SIZE, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, SIZE], [59, 141, 0, 0, 0, 0, 0], [60, 140, 0, 0, 0, 0, 0]]
     found = [steps_of(mechanism, table, monkeypatch) for table in tables]

@@ -14,10 +14,10 @@ from discreet.draws import RateTruncation
 from discreet.privacy import compositions
 
 FAMILIES = [
-    dc.Poisson("x", most=3, shape=2, rate=2, outside=3),
-    dc.Exponential("x", high=4, bands=3, shape=2, rate=3, outside="usual"),
+    dc.PoissonRate("x", most=3, shape=2, rate=2, outside=3),
+    dc.ExponentialRate("x", high=4, bands=3, shape=2, rate=3, outside="usual"),
     dc.NormalMean("x", low=0, high=4, variance=2, bands=3, prior_records=2, outside="usual"),
-    dc.programs.families.Binomial("x", trials=2, alpha=2, beta=3, outside=0),
+    dc.programs.families.BinomialProbability("x", trials=2, alpha=2, beta=3, outside=0),
     dc.programs.families.LaplaceScale("x", reach=4, bands=2, shape=2, rate=3, outside="usual"),
     dc.programs.families.NormalPrecision("x", reach=3, bands=2, shape=2, rate=3, outside="usual"),
 ]
@@ -30,11 +30,11 @@ def log_posterior(model: Any, row: Any, places: Any, power: float) -> Any:
     step = places[1] - places[0]
     logs = np.asarray(prior.log_mass(places - step / 2, places + step / 2))
     values = np.array([float(value) for value in model.values])
-    if isinstance(model, dc.Poisson):
+    if isinstance(model, dc.PoissonRate):
         each = np.log(places)[:, None] * values - places[:, None]
     elif isinstance(model, dc.NormalMean):
         each = (2 * places[:, None] * values - places[:, None] ** 2) / (2 * float(model.variance))
-    elif isinstance(model, dc.programs.families.Binomial):
+    elif isinstance(model, dc.programs.families.BinomialProbability):
         each = np.log(places)[:, None] * values + np.log1p(-places)[:, None] * (model.trials - values)
     else:
         each = float(model.shape_of_record) * np.log(places)[:, None] - places[:, None] * values
@@ -103,7 +103,7 @@ def test_the_reading_is_the_sum_over_all_tables(model: Any) -> None:
 def test_records_far_outside_the_interval_keep_their_digits() -> None:
     """Totals that put the posterior's own mode 10,000 nats away: next to an end the density is an exponential."""
     mechanism = RateTruncation(
-        dc.Exponential("x", high=4, bands=4, shape=2, rate=3, outside="usual"), 10_000, 50, "0.2", "0.9"
+        dc.ExponentialRate("x", high=4, bands=4, shape=2, rate=3, outside="usual"), 10_000, 50, "0.2", "0.9"
     )
     totals = np.array([39_000.0])  # a rate of about 0.256 of 10,000 records: inside
     inside = sum(np.exp(mechanism.log_prob_of_totals(np.array([cell]), totals)) for cell in coarse(mechanism))

@@ -57,7 +57,7 @@ def line() -> Any:
 
 @cache
 def family() -> Any:
-    model = dc.Poisson("visits", most=3, shape=2, rate=2, outside=3)
+    model = dc.PoissonRate("visits", most=3, shape=2, rate=2, outside=3)
     mechanism = dc.draws.PosteriorSampling(model, 200, 5, "0.5", power="0.05")
     return dc.infer(dc.simulate(mechanism, [60, 90, 40, 10], dc.SeededBits(1), "visits"))
 

@@ -30,7 +30,7 @@ def posteriors() -> dict[str, Any]:
         "declared prior": (dc.GeometricHistogram(four.with_prior(1), 60, 1), [30, 10, 15, 5]),
         "graph": (dc.FamilyHistograms(graph, 60, 1), [30, 10, 15, 5]),
         "family": (
-            dc.PosteriorSampling.tempered(dc.Poisson("x", most=2, outside=2), size=60, epsilon=1, delta=".01"),
+            dc.PosteriorSampling.tempered(dc.PoissonRate("x", most=2, outside=2), size=60, epsilon=1, delta=".01"),
             [40, 15, 5],
         ),
         "sums": (dc.suggest(sums, 60, 1).mechanism, sums.rehearse(numbers)),

@@ -64,7 +64,7 @@ def regression() -> Any:
 
 
 def family() -> Any:
-    model = dc.Poisson("visits", most=3, shape=2, rate=2, outside=3)
+    model = dc.PoissonRate("visits", most=3, shape=2, rate=2, outside=3)
     return dc.infer(released(dc.PosteriorSampling(model, 200, 5, "0.5", power="0.05"), [60, 90, 40, 10]))
 
 

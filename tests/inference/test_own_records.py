@@ -147,7 +147,7 @@ def test_own_records_that_cannot_be_read_are_refused_in_words() -> None:
     told = dc.simulate(as_published.LaplaceUpdates(net, 6, 2), [2, 1, 1, 2, 3, 3], dc.SeededBits(6))
     with pytest.raises(dc.DeclarationError, match="every table must count the same records"):
         dc.infer(told, own=[1, 0, 0, 0, 2, 0])
-    family = dc.Poisson("z", most=3, shape=3, rate="2.5", outside=3)
+    family = dc.PoissonRate("z", most=3, shape=3, rate="2.5", outside=3)
     drawn = dc.simulate(
         dc.PosteriorSampling.tempered(family, size=8, epsilon=1, delta="1e-3"), [2, 3, 2, 1], dc.SeededBits(1)
     )

@@ -93,7 +93,7 @@ def coin() -> Coin:
 
 @pytest.fixture(scope="module")
 def posteriors() -> dict[str, Posterior[Any]]:
-    draw = dc.PosteriorSampling(dc.Poisson(NASTY, most=3, shape=2, rate=2, outside=3), 200, 5, "0.5", power="0.05")
+    draw = dc.PosteriorSampling(dc.PoissonRate(NASTY, most=3, shape=2, rate=2, outside=3), 200, 5, "0.5", power="0.05")
     chain = dc.FamilyHistograms(CHAIN, 60, 2)
     two = dc.Categories("x", levels=("a", "b"), outside="a")
     chosen = dc.choices.HellingerGlobal(two, 30, 60)

@@ -59,7 +59,7 @@ VISITS = Poisson(dc.Column("visits", tuple(range(7)), outside=6), rate="Gamma(4,
 SUMS = NumberSums("x", (0, 1), missing=0)
 WEIGHTED = WeightedSums("x", (0, 1), missing=0, weights=Weights("w", 2, "fixed by design"))
 CELLS = NumberTable("x", (0, 32), 32, missing=0, quantiles=("0.5",))
-EVENTS = dc.Poisson("events", most=5, outside=5, shape=4, rate=3)
+EVENTS = dc.PoissonRate("events", most=5, outside=5, shape=4, rate=3)
 
 SETTINGS: dict[str, Setting] = {
     "TablesSolver": Setting(lambda: dc.GeometricHistogram(levels(3), 40, "0.2"), 150),

@@ -79,7 +79,7 @@ OTHERS: dict[str, Mechanism] = {
     "TotalVariationChoice": dc.choices.TotalVariationChoice(COIN, SIZE, 1),
     "NetworkMaximum": dc.choices.NetworkMaximum(ITEMS, SIZE, 1, resolution=4),
     "PosteriorSampling": dc.PosteriorSampling.truncated(COIN, size=SIZE, epsilon=1, least="0.1"),
-    "RateTruncation": dc.draws.RateTruncation(dc.Poisson("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
+    "RateTruncation": dc.draws.RateTruncation(dc.PoissonRate("x", 3, outside=3), SIZE, 9, lowest="0.5", highest=2),
     "NetworkSampling": dc.draws.NetworkSampling.truncated(ITEMS, size=SIZE, epsilon=1, least="0.1"),
     "BallDraw": dc.draws.BallDraw(BALL, SIZE, 1, steps=16),
     "TwoStepMedian": dc.numbers.TwoStepMedian(dc.NumberTable("x", (0, 4), 4, quantiles=("0.5",), missing=0), SIZE, 1),

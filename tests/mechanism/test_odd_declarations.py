@@ -25,4 +25,4 @@ def test_a_network_of_what_are_no_variables_is_refused(variables: Any, parents: 
 
 def test_an_array_is_no_number_that_missing_values_count_as() -> None:
     with pytest.raises(dc.DeclarationError, match="outside"):
-        dc.Exponential("n", high=10, bands=20, outside=np.array([10, 5]))  # type: ignore[arg-type]
+        dc.ExponentialRate("n", high=10, bands=20, outside=np.array([10, 5]))  # type: ignore[arg-type]

@@ -120,7 +120,7 @@ def test_a_regression_is_ranked_too() -> None:
 
 
 def test_a_family_is_ranked_by_draw_and_by_table() -> None:
-    ranking = compare(dc.Poisson("visits", most=6, shape=4, rate=3, outside=6), 200, 2, "1e-4", studies=4)
+    ranking = compare(dc.PoissonRate("visits", most=6, shape=4, rate=3, outside=6), 200, 2, "1e-4", studies=4)
     table = ranking.named("GeometricHistogram of the table").accuracy
     (draw,) = (entry.accuracy for entry in ranking.entries if entry.name.startswith("PosteriorSampling("))
     assert 1.5 < draw.width / table.width < 5  # .221 against .082 as standard deviations

@@ -31,7 +31,7 @@ KNOWN_LINE = dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 10)}, missi
 VISITS = dc.programs.Poisson(dc.Column("visits", tuple(range(7)), outside=6), rate="Gamma(4, 3)")
 BAYES = Network.naive_bayes("c", ["a", "b"], levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
 CHAIN = Network.from_edges("a -> b", "b -> c", levels=dict.fromkeys("abc", ("no", "yes")), outside="no")
-FAMILY = dc.Poisson("visits", most=6, shape=4, rate=3, outside=6)
+FAMILY = dc.PoissonRate("visits", most=6, shape=4, rate=3, outside=6)
 
 EVERY: dict[str, Any] = {
     "table": dc.GeometricHistogram(dc.Categories(WARD), 200, "0.5"),

@@ -127,7 +127,7 @@ TABLE = NumberTable("x", (0, 4), 4, missing=0)
 UNEVEN = NumberTable("x", (0, 4), edges=(0, 1, 3, 4), missing=0)
 GROUPED = NumberTable("x", (0, 3), 3, missing=0, by=GROUP)
 MEDIAN = NumberTable("x", (0, 3), 3, quantiles=("0.5",), missing=0)
-EVENTS = dc.Poisson("x", most=3, outside=3)
+EVENTS = dc.PoissonRate("x", most=3, outside=3)
 MEAN = dc.NormalMean("x", low=-1, high=1, variance=1, bands=3, outside="usual")
 OF_MEAN = levels("x", -1.0, 0.0, 1.0)
 

@@ -390,6 +390,6 @@ def test_a_study_asks_per_unit(tmp_path: Path) -> None:
 
 
 def test_many_draws_have_no_small_twin_and_are_verified_all_the_same() -> None:
-    model = dc.Exponential("w", high=10, bands=100, shape=2, rate=8, outside="usual")
+    model = dc.ExponentialRate("w", high=10, bands=100, shape=2, rate=8, outside="usual")
     mechanism = dc.draws.RateTruncation.tempered(model, size=500, epsilon=5, lowest="0.01", highest="0.2", draws=50)
     assert any("nothing, because no instance has few enough outputs" in line for line in dc.verify(mechanism).checks)

@@ -20,11 +20,11 @@ from discreet.mathematics.distributions._certified import (
     incomplete_beta,
 )
 from discreet.mechanism import Model
-from discreet.programs.families import BoundedFamily, Exponential, NormalMean, Poisson
+from discreet.programs.families import BoundedFamily, ExponentialRate, NormalMean, PoissonRate
 
 F = Fraction
-FALLS = Poisson("falls", most=3, shape=2, rate=1, outside=3)
-WAITS = Exponential("wait", high=10, bands=5, shape=2, rate=3, outside="usual")
+FALLS = PoissonRate("falls", most=3, shape=2, rate=1, outside=3)
+WAITS = ExponentialRate("wait", high=10, bands=5, shape=2, rate=3, outside="usual")
 HEIGHT = NormalMean("height", low=100, high=200, variance=25, bands=10, prior_records=2, outside="usual")
 
 
@@ -83,7 +83,7 @@ def opened(model: Any, values: list[Any]) -> list[int]:
 
 def test_poisson_clips_what_is_large_and_what_is_missing() -> None:
     assert opened(FALLS, [0, 1, 1, 3, 4, 900, None, "many", -2, 1.5]) == [1, 2, 0, 7]
-    gentle = Poisson("falls", most=3, outside=0)
+    gentle = PoissonRate("falls", most=3, outside=0)
     assert opened(gentle, [4, None, 2]) == [2, 0, 1, 0]
 
 
@@ -107,7 +107,7 @@ def test_posteriors() -> None:
 def test_posteriors_of_chances_scales_and_precisions_are_prior_times_likelihood(power: Fraction) -> None:
     """On a grid of parameters, from densities of scipy at the middles that records stand for."""
     places = np.linspace(1e-4, 1 - 1e-4, 20_001)
-    chance = dc.programs.families.Binomial("x", trials=3, alpha=2, beta=4, outside=0)
+    chance = dc.programs.families.BinomialProbability("x", trials=3, alpha=2, beta=4, outside=0)
     logs = beta(2, 4).logpdf(places) + float(power) * sum(
         times * binom.logpmf(x, 3, places) for x, times in enumerate((2, 0, 1, 4))
     )
@@ -161,19 +161,19 @@ def test_gaussian_privacy_of_the_normal_mean() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Poisson("x", most=0, outside=0),
-        lambda: Poisson("", most=3, outside=3),
-        lambda: Poisson("x", most=3, shape=0, outside=3),
-        lambda: Poisson("x", most=3, outside=4),
-        lambda: Exponential("x", high=0, outside="usual"),
-        lambda: Exponential("x", high=1, low=1, outside="usual"),
-        lambda: Exponential("x", high=1, bands=0, outside="usual"),
+        lambda: PoissonRate("x", most=0, outside=0),
+        lambda: PoissonRate("", most=3, outside=3),
+        lambda: PoissonRate("x", most=3, shape=0, outside=3),
+        lambda: PoissonRate("x", most=3, outside=4),
+        lambda: ExponentialRate("x", high=0, outside="usual"),
+        lambda: ExponentialRate("x", high=1, low=1, outside="usual"),
+        lambda: ExponentialRate("x", high=1, bands=0, outside="usual"),
         lambda: NormalMean("x", low=1, high=0, variance=1, outside="usual"),
         lambda: NormalMean("x", low=0, high=1, variance=0, outside="usual"),
         lambda: NormalMean("x", low=0, high=1, variance=1, prior_mean=2, outside="usual"),
-        lambda: dc.programs.families.Binomial("x", trials=0, outside=0),
-        lambda: dc.programs.families.Binomial("x", trials=3, outside=4),
-        lambda: dc.programs.families.Binomial("", trials=3, outside=0),
+        lambda: dc.programs.families.BinomialProbability("x", trials=0, outside=0),
+        lambda: dc.programs.families.BinomialProbability("x", trials=3, outside=4),
+        lambda: dc.programs.families.BinomialProbability("", trials=3, outside=0),
         lambda: dc.programs.families.LaplaceScale("x", reach=0, outside="usual"),
         lambda: dc.programs.families.LaplaceScale("x", reach=1, bands=0, outside="usual"),
         lambda: dc.programs.families.NormalPrecision("x", reach=1, shape=0, outside="usual"),
@@ -184,7 +184,9 @@ def test_nonsense_is_refused(make: Any) -> None:
         make()
 
 
-@pytest.mark.parametrize("make", [lambda: Poisson("falls", 5), lambda: dc.programs.families.Binomial("falls", 5)])
+@pytest.mark.parametrize(
+    "make", [lambda: PoissonRate("falls", 5), lambda: dc.programs.families.BinomialProbability("falls", 5)]
+)
 def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable[[], object]) -> None:
     with pytest.raises(dc.DeclarationError, match=r"'falls' must declare .* nothing was charged") as refusal:
         make()
@@ -192,7 +194,7 @@ def test_a_family_of_counts_declares_what_missing_values_count_as(make: Callable
 
 
 BANDED: list[tuple[Any, dict[str, Any], Fraction]] = [
-    (dc.Exponential, {"high": 10, "bands": 5}, Fraction(4)),
+    (dc.ExponentialRate, {"high": 10, "bands": 5}, Fraction(4)),
     (dc.NormalMean, {"low": 0, "high": 10, "variance": 4, "bands": 5}, Fraction(4)),
     (dc.programs.families.LaplaceScale, {"reach": 10, "centre": 1, "bands": 5}, Fraction(3)),
     (dc.programs.families.NormalPrecision, {"reach": 10, "mean": 1, "bands": 5}, Fraction(9, 2)),
@@ -230,8 +232,8 @@ def test_a_document_says_what_missing_values_count_as_unless_it_is_usual(
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (Poisson("falls", 5, outside=2), "count as 2 in falls."),
-        (dc.Exponential("wait", high=10, bands=20, outside="usual"), "count as 10 in wait."),
+        (PoissonRate("falls", 5, outside=2), "count as 2 in falls."),
+        (dc.ExponentialRate("wait", high=10, bands=20, outside="usual"), "count as 10 in wait."),
         (
             dc.programs.families.LaplaceScale("error", reach=10, bands=10, outside="usual"),
             "count as 10 away from the centre in error.",
@@ -240,7 +242,7 @@ def test_a_document_says_what_missing_values_count_as_unless_it_is_usual(
             dc.programs.families.NormalPrecision("error", reach=10, bands=10, outside="usual"),
             "count as 9.5 away from the mean in error.",
         ),
-        (dc.Exponential("wait", high=10, bands=20, outside=2), "count as 2 in wait."),
+        (dc.ExponentialRate("wait", high=10, bands=20, outside=2), "count as 2 in wait."),
         (dc.NormalMean("height", low=0, high=10, variance=4, bands=20, outside="2.5"), "count as 2.5 in height."),
         (dc.programs.families.LaplaceScale("error", reach=10, centre=1, bands=10, outside=-3), "count as -3 in error."),
         (dc.programs.families.NormalPrecision("error", reach=10, mean=1, bands=10, outside=5), "count as 5 in error."),

@@ -62,7 +62,7 @@ def test_the_family_of_draws_and_a_plain_table_are_read_alike() -> None:
     counts = [50, 68, 47, 22, 9, 3, 1]
     told: Any = dc.infer(simulated(program.table, counts, 2))
     plain = simulated(dc.Categories(VISITS), counts, 2)
-    for model in (program, dc.Poisson("visits", most=6, shape=4, rate=3, outside=6)):
+    for model in (program, dc.PoissonRate("visits", most=6, shape=4, rate=3, outside=6)):
         (row,), (own,) = dc.infer(plain, model=model).rows(), told.rows()
         assert (row.mean, row.low, row.high) == pytest.approx((own.mean, own.low, own.high), abs=1e-6)
     assert len(dc.infer(simulated(program.table, counts, 2), prior=1).rows()) == 7  # as a table, without the program

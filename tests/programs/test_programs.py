@@ -7,7 +7,7 @@ from scipy import stats
 
 import discreet as dc
 from discreet.programs import ModelledTable, Program, program_written
-from discreet.programs._formula import read_formula
+from discreet.programs._formula import formula_of_levels
 from discreet.programs._priors import (
     PRIORS,
     BetaPrior,
@@ -115,15 +115,30 @@ def test_what_is_no_law_is_refused_in_words(text: str, words: str) -> None:
 
 
 def test_formulas_say_outcome_event_terms_and_varying_column() -> None:
-    found = read_formula("falls=yes ~ age*ward + (1 | hospital)")
+    found = formula_of_levels("falls=yes ~ age*ward + (1 | hospital)")
     assert (found.outcome, found.event, found.varying) == ("falls", "yes", "hospital")
     assert found.terms == (("age",), ("ward",), ("age", "ward"))
     assert found.covariates == ("age", "ward", "hospital")
-    assert read_formula("y ~ blood pressure + 1").covariates == ("blood pressure",)
+    assert formula_of_levels("y ~ blood pressure + 1").covariates == ("blood pressure",)
 
 
 @pytest.mark.parametrize(
-    "formula", ["falls", "a ~ b ~ c", "y ~ a:b", "y ~ a + (1 | b) + (1 | c)", "y ~ a*b:c", "y ~ log(a)", 3]
+    "formula",
+    [
+        "falls",
+        "a ~ b ~ c",
+        "y ~ a:b",
+        "y ~ a + (1 | b) + (1 | c)",
+        "y ~ a*b:c",
+        "y ~ log(a)",
+        "y ~ a + a:a",
+        "y ~ a + a^2",
+        "y= ~ a",
+        "=yes ~ a",
+        "y ~ a=b",
+        "y ~ `a",
+        3,
+    ],
 )
 def test_what_is_no_formula_is_refused_in_words(formula: str) -> None:
     with pytest.raises(dc.DeclarationError):

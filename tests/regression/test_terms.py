@@ -216,20 +216,38 @@ def test_terms_that_cannot_be_are_refused(terms: Any, words: str) -> None:
         ("y ~ 1", [], []),
         ("y ~ 1 + a", ["a"], []),
         ("y~a*b", ["a", "b"], [("a", "b")]),
-        ("y ~ a + b + b:a + a:b", ["a", "b"], [("a", "b")]),
+        ("y ~ a + b + b:a + a:b", ["a", "b"], [("b", "a")]),
         ("y ~ a*b*c", ["a", "b", "c"], [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]),
         ("y ~ a + I(a^2) + a^3", ["a"], [("a", "a"), ("a", "a", "a")]),
-        ("y ~ `a:b` + `a b`:c + c + `a b`", ["a:b", "c", "a b"], [("c", "a b")]),
+        ("y ~ `a:b` + `a b`:c + c + `a b`", ["a:b", "c", "a b"], [("a b", "c")]),
         ("y ~ x:z", ["x:z"], []),
     ],
 )
 def test_formulas_name_features_and_products(formula: str, features: list[str], terms: list[tuple[str, ...]]) -> None:
-    assert read_formula(formula, {"x:z"}) == ("y", features, terms)
+    found = read_formula(formula, {"x:z"})
+    assert [name for (name, *more) in found.terms if not more] == features
+    assert [term for term in found.terms if len(term) > 1] == terms
+    assert (found.outcome, found.event, found.varying) == ("y", None, None)
 
 
 @pytest.mark.parametrize(
     "formula",
-    ["y", "y ~", "~ a", "y ~ a ~ b", "y ~ a +", "y ~ a:", "y ~ a^", "y ~ a^b", "y ~ log(a)", "f(y) ~ a", "y ~ a**2"],
+    [
+        "y",
+        "y ~",
+        "~",
+        "y ~ a ~ b",
+        "y ~ a +",
+        "y ~ a:",
+        "y ~ a^",
+        "y ~ a^b",
+        "y ~ log(a)",
+        "f(y) ~ a",
+        "y ~ a**2",
+        "y ~ a=b",
+        "y ~ a|b",
+        "y ~ `a",
+    ],
 )
 def test_formulas_that_cannot_be_read_are_refused_in_words(formula: str) -> None:
     with pytest.raises(dc.DeclarationError, match="A formula is written as"):

@@ -207,10 +207,10 @@ def test_only_what_makes_a_mechanism_can_be_named(tmp_path: Path) -> None:
 
 
 FAMILIES: dict[str, tuple[str, Any]] = {
-    "poisson": (EVENTS, dc.Poisson("z", most=3, shape=3, rate="2.5", outside=3)),
+    "poisson": (EVENTS, dc.PoissonRate("z", most=3, shape=3, rate="2.5", outside=3)),
     "exponential": (
         'high = 4\nbands = 8\nshape = 3\noutside = "usual"',
-        dc.Exponential("z", high=4, bands=8, shape=3, outside="usual"),
+        dc.ExponentialRate("z", high=4, bands=8, shape=3, outside="usual"),
     ),
     "normal-mean": (
         'low = 0\nhigh = 4\nvariance = 1\noutside = "usual"',
@@ -218,7 +218,7 @@ FAMILIES: dict[str, tuple[str, Any]] = {
     ),
     "binomial": (
         "trials = 3\noutside = 0\nalpha = 2\nbeta = 4",
-        dc.programs.families.Binomial("z", trials=3, alpha=2, beta=4, outside=0),
+        dc.programs.families.BinomialProbability("z", trials=3, alpha=2, beta=4, outside=0),
     ),
     "laplace-scale": (
         'reach = 2\ncentre = 1\nbands = 4\noutside = "usual"',

@@ -42,7 +42,7 @@ def test_a_maximum_is_read_as_counts_in_its_proportions() -> None:
 
 
 def test_a_family_has_no_counts_to_plug_in() -> None:
-    falls = dc.PosteriorSampling(dc.Poisson("x", most=2, shape=3, outside=2), 3, 1, "0.5")
+    falls = dc.PosteriorSampling(dc.PoissonRate("x", most=2, shape=3, outside=2), 3, 1, "0.5")
     with pytest.raises(dc.DeclarationError, match="about a Poisson"):
         as_published.plug_in(dc.simulate(falls, [1, 1, 1], dc.SeededBits(1)))
 

@@ -226,7 +226,7 @@ OTHERS: dict[str, tuple[Any, int]] = {
     "network, parities": (dc.networks.FourierCounts(CHAIN, 20, 1), 8_000),
     "regression": (dc.regression.BoxMoments(LINE, 50, 1), 4_000),
     "family": (
-        dc.PosteriorSampling.tempered(dc.Poisson("x", most=4, outside=4), size=20, epsilon=1, delta="1e-3"),
+        dc.PosteriorSampling.tempered(dc.PoissonRate("x", most=4, outside=4), size=20, epsilon=1, delta="1e-3"),
         1_000,
     ),
     "draw of a regression": (BallDraw(LINE, 50, 1, steps=64), 1_000),

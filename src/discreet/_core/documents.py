@@ -169,17 +169,10 @@ class Documented:
         return make(**values)
 
 
-class DocumentedModel(Documented):
-    """A model that documents may name."""
-
-    kinds = Kinds("model")
-
-
-class DocumentedMechanism(Documented):
-    """A mechanism that documents may name, with a model that they may name."""
-
-    kinds = Kinds("mechanism")
-    document_types: ClassVar[Mapping[str, object]] = {"model": DocumentedModel.kinds}
+MODELS = Kinds("model")
+"""The models that documents may name."""
+MECHANISMS = Kinds("mechanism")
+"""The mechanisms that documents may name."""
 
 
 def kind_of(made: type) -> str:

@@ -48,9 +48,9 @@ KINDS: dict[str, dict[str, str]] = {
         "Tree": "discreet.privacy._column_metrics",
     },
     "model": {
-        "Binomial": "discreet.programs.families._binomial",
+        "Binomial": "discreet.programs.families._binomial_probability",
         "Categories": "discreet.tables._model",
-        "Exponential": "discreet.programs.families._exponential",
+        "Exponential": "discreet.programs.families._exponential_rate",
         "LaplaceScale": "discreet.programs.families._laplace_scale",
         "LinearRegression": "discreet.regression._model",
         "ModelledTable": "discreet.programs._model",
@@ -59,7 +59,7 @@ KINDS: dict[str, dict[str, str]] = {
         "NormalPrecision": "discreet.programs.families._normal_precision",
         "NumberSums": "discreet.numbers._sums_model",
         "NumberTable": "discreet.numbers._table_model",
-        "Poisson": "discreet.programs.families._poisson",
+        "Poisson": "discreet.programs.families._poisson_rate",
         "WeightedSums": "discreet.numbers._weighted_model",
     },
     "program": {

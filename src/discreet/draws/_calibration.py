@@ -57,7 +57,7 @@ def check_model(model: object) -> Drawable:
     """Return a model whose posterior can be drawn from; refuse others."""
     if not isinstance(model, Categories | BoundedFamily):
         raise DeclarationError(
-            "PosteriorSampling draws from the posterior of Categories or of a family such as Poisson; got a "
+            "PosteriorSampling draws from the posterior of Categories or of a family such as PoissonRate; got a "
             f"{type(model).__name__}."
         )
     return model

@@ -32,19 +32,16 @@ from discreet.draws._network_loss import NodeCurve, composed_draws, composed_dra
 from discreet.draws._posterior_draws import PosteriorDraws
 from discreet.draws._posterior_sampling import GRID_BITS
 from discreet.draws._privacy_curves import SLACK, least_fitting
-from discreet.draws._truncation import Truncation, enough_grid_bits
+from discreet.draws._truncation import enough_grid_bits
 from discreet.mathematics.distributions import CertifiedBeta
 from discreet.mechanism import (
     MOST_GRID_BITS,
-    GridDistribution,
-    OutputSpace,
     accepted,
     broken_sticks,
     grid_points,
     stick_distributions,
 )
 from discreet.networks import Network
-from discreet.noise.randomness import RandomBits
 from discreet.privacy import PrivacyLoss, last_that_fits
 
 _LARGEST_CLAIM = 1000  # e^-500 is still a float
@@ -249,89 +246,26 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         families = (self.model.shape(family) for family in self.model.families)
         return tuple((prod(shape[:-1]), shape[-1]) for shape in families)
 
-    @property
-    def space(self) -> OutputSpace:
-        """Return cells of the grid; of truncated draws those whose probabilities are at least the declared one."""
-        return OutputSpace(self.draws * self.draw_length, self._why_impossible)
-
-    @property
-    def draw_length(self) -> int:
-        """Return how many whole numbers one draw has."""
-        return sum(rows * (levels - 1) for rows, levels in self.shapes)
-
-    def _truncation(self, levels: int) -> Truncation:
-        return Truncation(levels, self.least, self.grid_bits)
-
-    def distributions(self, counts: Counts) -> list[tuple[CertifiedBeta, ...]]:
-        """Return the distributions of the sticks of each row of each table, given one row of counts."""
-        return [self._row_distributions(number, row[0].tolist()) for number, row in self._rows_of(counts[None])]
+    @cached_property
+    def row_sticks(self) -> tuple[int, ...]:
+        return tuple(levels - 1 for rows, levels in self.shapes for _ in range(rows))
 
     def _rows_of(self, tables: Counts) -> Iterator[tuple[int, Counts]]:
-        """Yield the number of its variable and the counts (tables, levels) of each row of each table."""
+        """Yield the number of its variable and the counts of each row of each table."""
         for number, (variable, (rows, levels)) in enumerate(zip(self.model.variables, self.shapes, strict=True)):
             found = self.model.table(variable.name, tables).reshape(len(tables), rows, levels)
             yield from ((number, found[:, row]) for row in range(rows))
 
     def _row_distributions(self, number: int, counts: Sequence[int]) -> tuple[CertifiedBeta, ...]:
-        """Return the distributions of the sticks of a row with these counts."""
         alpha = [Fraction(value) for value in self.drawn_under.prior[number]]
         largest = sum(alpha, self.power * self.size)  # of any row: how many records a row has is secret
         return stick_distributions([a + self.power * k for a, k in zip(alpha, counts, strict=True)], largest)
 
-    def _by_row(self, outputs: Counts) -> Iterator[Counts]:
-        """Yield the sticks of each row of each table, axes (..., sticks)."""
-        start = 0
-        for rows, levels in self.shapes:
-            for _ in range(rows):
-                yield outputs[..., start : start + levels - 1]
-                start += levels - 1
-
-    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+    def _checked(self, counts: Counts) -> Counts:
         table = self.model.counts(counts)
         if any((t.reshape(*table.shape[:-1], -1).sum(axis=-1) != self.size).any() for t in self.model.split(table)):
             raise DeclarationError(f"The counts of every family must add up to the public size {self.size}.")
-        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(indices.ravel()), self.draws * self.draw_length), dtype=np.int64)
-        for number, row in enumerate(rows):
-            same = np.flatnonzero(indices.ravel() == number)
-            parts = [
-                self._draw(distributions, len(same) * self.draws, bits) for distributions in self.distributions(row)
-            ]
-            drawn[same] = np.concatenate(parts, axis=1).reshape(len(same), -1)
-        return drawn.reshape(*table.shape[:-1], -1)
-
-    def _draw(self, distributions: tuple[CertifiedBeta, ...], count: int, bits: RandomBits) -> Counts:
-        if self.least:
-            return self._truncation(len(distributions) + 1).sample(distributions, count, bits)
-        return np.column_stack(
-            [GridDistribution(distribution, self.grid_bits).sample(count, bits) for distribution in distributions]
-        )
-
-    def log_prob(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either: a sum over draws, tables, rows and sticks."""
-        outputs, tables = np.asarray(output), np.asarray(counts)
-        shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
-        outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.draw_length)
-        tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
-        logs = np.zeros(len(tables))
-        for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
-            distinct, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
-            for number, row in enumerate(distinct.tolist()):
-                same = np.flatnonzero(indices.ravel() == number)
-                logs[same] += self._log_masses(sticks[same], self._row_distributions(number, row)).sum(axis=1)
-        return logs.reshape(shape)
-
-    def _log_masses(self, sticks: Counts, distributions: tuple[CertifiedBeta, ...]) -> Floats:
-        unit = 2.0**-self.grid_bits
-        parts = [
-            distribution.log_mass(sticks[..., i] * unit, (sticks[..., i] + 1) * unit)
-            for i, distribution in enumerate(distributions)
-        ]
-        logs = np.asarray(sum(parts))
-        if not self.least:
-            return logs
-        truncation = self._truncation(len(distributions) + 1)
-        return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(distributions), -inf)
+        return table
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs on this grid, or None if there are more than `most`."""

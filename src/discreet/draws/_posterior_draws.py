@@ -8,15 +8,28 @@ up, and not the stated epsilon.
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import rounded_up
-from discreet.draws._truncation import MOST_SUMMED_BITS
-from discreet.mechanism import Cost, Draw, DrawnRows, Model, ModelT, Parameters, Sized, coarser
+from discreet.draws._truncation import MOST_SUMMED_BITS, Truncation
+from discreet.mathematics.distributions import CertifiedBeta, CertifiedDistribution
+from discreet.mechanism import (
+    Cost,
+    Draw,
+    DrawnRows,
+    GridDistribution,
+    Model,
+    ModelT,
+    OutputSpace,
+    Parameters,
+    Sized,
+    coarser,
+)
+from discreet.noise.randomness import RandomBits
 from discreet.privacy import Guarantee, pure_rho
 from discreet.programs.families import ReadableFamily
 
@@ -138,6 +151,89 @@ class PosteriorDraws(Sized[ModelT]):
             ends = cell * unit, (cell + 1) * unit
             logs += family.draw_log_mass(totals, self.size, float(self.power), ends)
         return logs
+
+    @property
+    @abstractmethod
+    def row_sticks(self) -> tuple[int, ...]:
+        """Return how many sticks each row of a draw has, in the order of the output."""
+
+    @abstractmethod
+    def _checked(self, counts: Counts) -> Counts:
+        """Return simulated counts; refuse secret ones, and those that do not add up to the public size."""
+
+    @abstractmethod
+    def _rows_of(self, tables: Counts) -> Iterator[tuple[int, Counts]]:
+        """Yield for each row of a draw the number of its table and its counts, axes (tables, levels)."""
+
+    @abstractmethod
+    def _row_distributions(self, number: int, counts: Sequence[int]) -> tuple[CertifiedDistribution, ...]:
+        """Return the distributions of the sticks of a row with these counts."""
+
+    @abstractmethod
+    def _why_impossible(self, output: Counts) -> str | None:
+        """Return why an output cannot be one of these draws; None if it can."""
+
+    @property
+    def draw_length(self) -> int:
+        """Return how many whole numbers one draw has."""
+        return sum(self.row_sticks)
+
+    @property
+    def space(self) -> OutputSpace:
+        """Return cells of the grid; of truncated draws those whose probabilities are at least the declared one."""
+        return OutputSpace(self.draws * self.draw_length, self._why_impossible)
+
+    def _truncation(self, levels: int) -> Truncation:
+        return Truncation(levels, self.least, self.grid_bits)
+
+    def _by_row(self, outputs: Counts) -> list[Counts]:
+        """Return the sticks of each row, axes (..., sticks)."""
+        return np.split(outputs, np.cumsum(self.row_sticks)[:-1], axis=-1)
+
+    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+        table = self._checked(counts)
+        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
+        drawn = np.empty((len(indices.ravel()), self.space.length), dtype=np.int64)
+        for number, row in enumerate(rows):
+            same = np.flatnonzero(indices.ravel() == number)
+            given = [self._row_distributions(of, counted[0].tolist()) for of, counted in self._rows_of(row[None])]
+            parts = [self._draw(distributions, len(same) * self.draws, bits) for distributions in given]
+            drawn[same] = np.concatenate(parts, axis=1).reshape(len(same), -1)
+        return drawn.reshape(*table.shape[:-1], -1)
+
+    def _draw(self, distributions: tuple[CertifiedDistribution, ...], count: int, bits: RandomBits) -> Counts:
+        if self.least:
+            sticks = cast("tuple[CertifiedBeta, ...]", distributions)  # only rows of probabilities are truncated
+            return self._truncation(len(sticks) + 1).sample(sticks, count, bits)
+        return np.column_stack(
+            [GridDistribution(distribution, self.grid_bits).sample(count, bits) for distribution in distributions]
+        )
+
+    def log_prob(self, output: Counts, counts: Counts) -> Floats:
+        """Return log P(output | counts), for rows of either: a sum over draws, rows and sticks of masses of cells."""
+        outputs, tables = np.asarray(output), np.asarray(counts)
+        shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
+        outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.draw_length)
+        tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
+        logs = np.zeros(len(tables))
+        for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
+            kinds, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
+            for kind, row in enumerate(kinds.tolist()):
+                same = np.flatnonzero(indices.ravel() == kind)
+                logs[same] += self._log_masses(sticks[same], self._row_distributions(number, row)).sum(axis=1)
+        return logs.reshape(shape)
+
+    def _log_masses(self, sticks: Counts, distributions: tuple[CertifiedDistribution, ...]) -> Floats:
+        unit = 2.0**-self.grid_bits
+        parts = [
+            distribution.log_mass(sticks[..., i] * unit, (sticks[..., i] + 1) * unit)
+            for i, distribution in enumerate(distributions)
+        ]
+        logs = np.asarray(sum(parts))
+        if not self.least:
+            return logs
+        truncation = self._truncation(len(distributions) + 1)
+        return np.where(truncation.holds(sticks), logs - truncation.log_normaliser(distributions), -np.inf)
 
     @property
     def likelihood_cost(self) -> Cost:

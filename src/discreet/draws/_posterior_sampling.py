@@ -46,14 +46,13 @@ from discreet.draws._privacy_curves import (
     least_epsilon,
     short_decimal,
 )
-from discreet.draws._truncation import Truncation, enough_grid_bits
-from discreet.mathematics.distributions import CertifiedBeta, CertifiedDistribution
+from discreet.draws._truncation import enough_grid_bits
+from discreet.mathematics.distributions import CertifiedDistribution
 from discreet.mechanism import (
     FARTHEST,
     MOST_GRID_BITS,
     GridDistribution,
     Model,
-    OutputSpace,
     Sized,
     broken_sticks,
     grid_points,
@@ -61,7 +60,6 @@ from discreet.mechanism import (
     stick_distributions,
     with_fields,
 )
-from discreet.noise.randomness import RandomBits
 from discreet.privacy import PrivacyLoss, last_that_fits
 from discreet.records import Column, Level
 from discreet.tables import Categories, Levels
@@ -141,10 +139,11 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
                 f"These draws cost epsilon = {float(self.loss_range):.9g}, above the stated {exact_text(self.epsilon)}."
                 f"{REMEDY}PosteriorSampling.truncated."
             )
-        if self._truncation.is_empty:
+        truncation = self._truncation(len(table.cells))
+        if truncation.is_empty:
             raise DeclarationError("The grid is too coarse for this least probability: use more grid_bits.")
         prior = [Fraction(value) for value in table.prior]
-        if (refusal := self._truncation.refusal(sum(prior, self.power * self.size), min(prior))) is not None:
+        if (refusal := truncation.refusal(sum(prior, self.power * self.size), min(prior))) is not None:
             raise DeclarationError(refusal)
 
     @classmethod
@@ -281,72 +280,28 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
         return len(self.model.cells) - 1 if isinstance(self.model, Categories) else 1
 
     @property
-    def space(self) -> OutputSpace:
-        """Return cells of the grid; of truncated draws those whose probabilities are at least the declared one."""
-        return OutputSpace(self.draws * self.sticks, self._why_impossible)
+    def row_sticks(self) -> tuple[int, ...]:
+        return (self.sticks,)
 
-    @cached_property
-    def _truncation(self) -> Truncation:
-        return Truncation(len(self.model.cells), self.least, self.grid_bits)
+    def _rows_of(self, tables: Counts) -> Iterator[tuple[int, Counts]]:
+        """Yield the counts as they are: there is one row."""
+        yield 0, tables
 
-    def distributions(self, counts: Counts) -> tuple[CertifiedDistribution, ...]:
-        """Return the independent distributions of the numbers of one draw, given one row of counts."""
+    def _row_distributions(self, number: int, counts: Sequence[int]) -> tuple[CertifiedDistribution, ...]:
         if not isinstance(drawn := self.drawn_under, Categories):
             return (drawn.posterior(counts, self.power),)
-        return self._sticks(drawn, counts)
+        shapes = [Fraction(a) + self.power * int(k) for a, k in zip(drawn.prior, counts, strict=True)]
+        return stick_distributions(shapes, sum(map(Fraction, drawn.prior), self.power * self.size))
 
-    def _sticks(self, table: Categories, counts: Counts) -> tuple[CertifiedBeta, ...]:
-        shapes = [Fraction(a) + self.power * int(k) for a, k in zip(table.prior, counts, strict=True)]
-        return stick_distributions(shapes, sum(map(Fraction, table.prior), self.power * self.size))
-
-    def sample(self, counts: Counts, bits: RandomBits) -> Counts:
+    def _checked(self, counts: Counts) -> Counts:
         table = self.model.counts(counts)
         if (table.sum(axis=-1) != self.size).any():
             raise DeclarationError(f"The counts must add up to the public size {self.size}.")
-        rows, indices = np.unique(table.reshape(-1, table.shape[-1]), axis=0, return_inverse=True)
-        drawn = np.empty((len(indices.ravel()), self.draws * self.sticks), dtype=np.int64)
-        for number, row in enumerate(rows):
-            same = np.flatnonzero(indices.ravel() == number)
-            drawn[same] = self._draw(row, len(same) * self.draws, bits).reshape(len(same), -1)
-        return drawn.reshape(*table.shape[:-1], -1)
-
-    def _draw(self, counts: Counts, count: int, bits: RandomBits) -> Counts:
-        if self.least and isinstance(table := self.drawn_under, Categories):
-            return self._truncation.sample(self._sticks(table, counts), count, bits)
-        return np.column_stack(
-            [
-                GridDistribution(distribution, self.grid_bits).sample(count, bits)
-                for distribution in self.distributions(counts)
-            ]
-        )
-
-    def log_prob(self, output: Counts, counts: Counts) -> Floats:
-        """Return log P(output | counts), for rows of either: a sum over draws and sticks of the mass of a cell."""
-        outputs, tables = np.asarray(output), np.asarray(counts)
-        shape = np.broadcast_shapes(outputs.shape[:-1], tables.shape[:-1])
-        outputs = np.broadcast_to(outputs, (*shape, outputs.shape[-1])).reshape(-1, self.draws, self.sticks)
-        tables = np.broadcast_to(tables, (*shape, tables.shape[-1])).reshape(-1, tables.shape[-1])
-        rows, indices = np.unique(tables, axis=0, return_inverse=True)
-        logs = np.empty(len(tables))
-        for number, row in enumerate(rows):
-            same = np.flatnonzero(indices.ravel() == number)
-            logs[same] = self._log_masses(outputs[same], self.distributions(row)).sum(axis=1)
-        return logs.reshape(shape)
-
-    def _log_masses(self, outputs: Counts, distributions: tuple[CertifiedDistribution, ...]) -> Floats:
-        unit = 2.0**-self.grid_bits
-        parts = [
-            distribution.log_mass(outputs[..., i] * unit, (outputs[..., i] + 1) * unit)
-            for i, distribution in enumerate(distributions)
-        ]
-        logs = np.asarray(sum(parts))
-        if not self.least:
-            return logs
-        return np.where(self._truncation.holds(outputs), logs - self._truncation.log_normaliser(distributions), -np.inf)
+        return table
 
     def outputs_for(self, counts: Counts, most: int) -> Counts | None:
         """Return all outputs on this grid, or those of non-negligible probability; None if more than `most`."""
-        distributions = zip(*(self.distributions(row) for row in counts), strict=True)
+        distributions = zip(*(self._row_distributions(0, row.tolist()) for row in counts), strict=True)
         return grid_points([likely_cells(of_stick, self.grid_bits) for of_stick in distributions] * self.draws, most)
 
     def parameters(self, output: Counts) -> Floats:
@@ -381,12 +336,12 @@ class PosteriorSampling(PosteriorDraws, kind="PosteriorSampling", version=2):
     def _why_impossible(self, output: Counts) -> str | None:
         grids = [
             GridDistribution(distribution, self.grid_bits)
-            for distribution in self.distributions(np.zeros(len(self.model.cells), dtype=np.int64))
+            for distribution in self._row_distributions(0, [0] * len(self.model.cells))
         ]
         cells = output.reshape(-1, self.sticks)
         first, last = ([getattr(grid, end) for grid in grids] for end in ("first", "last"))
         if (cells < first).any() or (cells > last).any() or (abs(cells) > FARTHEST).any():
             return "The output holds numbers outside the grid of the draws."
-        if self.least and not self._truncation.holds(cells).all():
+        if self.least and not self._truncation(self.sticks + 1).holds(cells).all():
             return "The output holds probabilities below the declared least."
         return None

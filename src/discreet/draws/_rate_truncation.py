@@ -64,7 +64,7 @@ _HALVINGS = 24  # parts of the interval, halved towards each end, over which its
 def _model(given: ReadableFamily, _: str) -> ReadableFamily:
     if not isinstance(given, ReadableFamily):
         raise DeclarationError(
-            f"RateTruncation draws from the posterior of a family such as Poisson; got a {type(given).__name__}."
+            f"RateTruncation draws from the posterior of a family such as PoissonRate; got a {type(given).__name__}."
         )
     return given
 
@@ -76,8 +76,8 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
     `power` is the exponent of the likelihood; `tempered` finds the largest that epsilon allows, and `at_rate` the
     widest interval that needs no tempering.
 
-    >>> from discreet.programs.families import Exponential
-    >>> waits = Exponential("wait", high=10, bands=20, shape=2, rate=8, outside="usual")
+    >>> from discreet.programs.families import ExponentialRate
+    >>> waits = ExponentialRate("wait", high=10, bands=20, shape=2, rate=8, outside="usual")
     >>> RateTruncation(waits, size=50, epsilon=2, lowest="0.01", highest="0.2").guarantee.epsilon
     Fraction(181199, 100000)
     """
@@ -267,14 +267,17 @@ class RateTruncation(MetricMechanism[ReadableFamily], kind="RateTruncation", ver
         return np.asarray(np.eye(len(self._order), dtype=np.int64)[np.asarray(self._order)[np.asarray(indices)]])
 
     @property
+    def reason(self) -> str:
+        return f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
+
+    @property
     def guarantee(self) -> Guarantee:
         """Return the exact pure epsilon for any change, and the promise for each unit of the metric."""
-        reason = f"bounded natural parameter of a truncated posterior, {self.draws} drawn"
         if len(set(self.model.values)) < len(self.model.values):
             words = f"1 of what {self.model.column.name} is counted as ({_STANDS_FOR})"
-            return Guarantee(self.loss, reason=reason, metric=MetricGuarantee(self.rate, metric=words))
+            return Guarantee(self.loss, reason=self.reason, metric=MetricGuarantee(self.rate, metric=words))
         held = MetricGuarantee(self.rate, metric=self.metric, most=self.loss)
-        return Guarantee(self.loss, reason=reason, metric=held)
+        return Guarantee(self.loss, reason=self.reason, metric=held)
 
     @property
     def rho(self) -> Fraction:

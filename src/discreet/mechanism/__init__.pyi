@@ -39,7 +39,6 @@ from discreet.mechanism._mechanism import accepted as accepted
 from discreet.mechanism._mechanism import require_mechanism as require_mechanism
 from discreet.mechanism._mechanism import require_prior as require_prior
 from discreet.mechanism._metric import MetricMechanism as MetricMechanism
-from discreet.mechanism._metric import UnderMetric as UnderMetric
 from discreet.mechanism._model import HasConditionals as HasConditionals
 from discreet.mechanism._model import HasEventChances as HasEventChances
 from discreet.mechanism._model import HasExpectations as HasExpectations

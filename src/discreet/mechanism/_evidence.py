@@ -16,7 +16,7 @@ from discreet.mechanism._model import Parameters
 from discreet.mechanism._parts import Cost
 
 
-class Likelihood(Protocol):
+class HasLikelihood(Protocol):
     """P(output | counts), as every mechanism states it."""
 
     def log_prob(self, output: Counts, counts: Counts) -> Floats:
@@ -58,7 +58,7 @@ def broken_sticks(sticks: Floats) -> Floats:
     return np.asarray(left * np.concatenate([sticks, ones], axis=-1))
 
 
-class Drawer(Likelihood, Protocol):
+class Drawer(HasLikelihood, Protocol):
     """A mechanism that publishes draws from a posterior."""
 
     @property
@@ -108,7 +108,7 @@ class Normalised(Protocol):
         """Return by how much the log normaliser of some tables is too small."""
 
 
-class Chooser(Likelihood, Protocol):
+class Chooser(HasLikelihood, Protocol):
     """A mechanism that publishes one of several candidates, each with a probability that depends on the counts."""
 
     def listed_candidates(self) -> Counts:

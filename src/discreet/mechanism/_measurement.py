@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from discreet._core.arrays import Counts, Floats, NumbersT
 from discreet.mechanism._model import Model
 from discreet.mechanism._parts import Cost, Part
-from discreet.noise import Noise, by_block, log_terms, preserved, starts
+from discreet.noise import Noise, by_block, information_of, log_terms, preserved, starts
 
 
 class Quantities(ABC):
@@ -135,4 +135,4 @@ class Measurement:
     @property
     def information(self) -> Floats:
         """Return about the Fisher information of each measured number."""
-        return self.noise.information
+        return information_of(self.noise)

@@ -6,7 +6,7 @@ the noise. Every public fact (model, epsilon, a public size) is a field; the sec
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from fractions import Fraction
@@ -14,7 +14,7 @@ from math import inf
 from typing import ClassVar, Generic, Self, TypeVar, get_type_hints
 
 from discreet._core.arrays import Counts, Floats
-from discreet._core.documents import DocumentedMechanism
+from discreet._core.documents import MECHANISMS, MODELS, Documented
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import exact_text
 from discreet.mechanism._evidence import Evidence
@@ -25,13 +25,15 @@ from discreet.privacy import Guarantee, PrivacyLoss
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class Mechanism(DocumentedMechanism, ABC, Generic[ModelT]):
+class Mechanism(Documented, ABC, Generic[ModelT]):
     """A conditional distribution P(output | secret statistics), with the guarantee that it gives.
 
     A mechanism that documents may name registers its kind where it is defined: `class X(Mechanism, kind="X",
     version=1)`.
     """
 
+    kinds = MECHANISMS
+    document_types: ClassVar[Mapping[str, object]] = {"model": MODELS}
     calibrated: ClassVar[tuple[str, ...]] = ()
     """Fields that are found from others if they are left out."""
     calibrated_to: ClassVar[tuple[str, ...]] = ("epsilon", "delta")

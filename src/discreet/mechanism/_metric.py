@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 
 from discreet._core.arrays import Counts
-from discreet.mechanism._additive import Additive
 from discreet.mechanism._mechanism import Sized
 from discreet.mechanism._model import ModelT
 from discreet.privacy import Guarantee, Metric, MetricGuarantee
@@ -29,15 +28,10 @@ class MetricMechanism(Sized[ModelT]):
     def epsilon_per_unit(self) -> Fraction:
         """Return epsilon for each unit of the metric."""
 
+    @property
     @abstractmethod
-    def records_at(self, indices: Sequence[int]) -> Counts:
-        """Return what a record in each of these cells of the metric adds to the statistics."""
-
-
-class UnderMetric(MetricMechanism[ModelT], Additive[ModelT]):
-    """Noise on numbers that move little if records are close; `epsilon` holds for any change besides the metric."""
-
-    epsilon: Fraction
+    def reason(self) -> str:
+        """Say why the promise holds."""
 
     def records_at(self, indices: Sequence[int]) -> Counts:
         """Return what a record in each of these cells of the metric adds to the statistics: one to its cell."""

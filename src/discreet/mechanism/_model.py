@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, runtime_checkable
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet._core.documents import Document, DocumentedModel, document_of
+from discreet._core.documents import MODELS, Document, Documented, document_of
 from discreet.mechanism._study_keys import Asked, written_name
 from discreet.records import Bounds, Column, Statistics
 
@@ -77,13 +77,14 @@ class MetricLike(Protocol):
         """Return the declared cells of a column of numbers, if these are the cells."""
 
 
-class Model(DocumentedModel, ABC, Generic[ReadAs]):
+class Model(Documented, ABC, Generic[ReadAs]):
     """A statistical model: public declarations that turn records into statistics, and a prior.
 
     For type checkers, a model names the type of posterior that `infer` returns: `class
     NewModel(Model["NewPosterior"])`.
     """
 
+    kinds = MODELS
     is_prior_declared: bool = True
     """Whether the holder declared the prior; else it is this program's."""
     protects: str = "one record"

@@ -24,10 +24,10 @@ from discreet.mechanism import Measurement, event_name
 from discreet.networks._elimination import Tables
 from discreet.networks._further_records import expected_counts, further_counts
 from discreet.networks._model import Network
+from discreet.noise import DRAWN_NUMBER
 from discreet.noise.randomness import SeededBits
 from discreet.release import Release
 
-_NUMBER = 5_000.0  # operations to simulate one noisy number
 _LEAST = 99  # replicates
 _CONTRAST = "contrast of"
 Numbers = tuple[Floats, Floats, Floats]
@@ -71,7 +71,9 @@ def criticised(
             "FamilyHistograms."
         )
     length = sum(release.mechanism.space.length for release in measured)
-    work = CostEstimate(f"making up {replicates} releases", _NUMBER * replicates * length, 6.0 * replicates * length)
+    work = CostEstimate(
+        f"making up {replicates} releases", DRAWN_NUMBER * replicates * length, 6.0 * replicates * length
+    )
     if (why := work.rejection) is not None:
         raise DeclarationError(f"{why}. Nothing was checked. Ask for fewer replicates.")
     generator = np.random.default_rng(seed)

@@ -8,8 +8,10 @@ from discreet.noise._gaussian import ProductGaussian as ProductGaussian
 from discreet.noise._independent import SideBySide
 from discreet.noise._laplace import Laplace
 from discreet.noise._moment_body import MomentBody
+from discreet.noise._noise import DRAWN_NUMBER as DRAWN_NUMBER
 from discreet.noise._noise import MARGIN as MARGIN
 from discreet.noise._noise import Noise
+from discreet.noise._noise import information_of as information_of
 from discreet.noise._noise import pieces_of as pieces_of
 from discreet.noise._noise import simulated_noise as simulated_noise
 from discreet.noise._prefix_sums import HasPrefixSums as HasPrefixSums

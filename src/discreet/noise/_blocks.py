@@ -51,7 +51,7 @@ from discreet.noise._line_sums import (
     sums_of_blocks,
     width_of,
 )
-from discreet.noise._noise import Noise, Operations
+from discreet.noise._noise import DRAWN_NUMBER, Noise, Operations
 from discreet.noise._prefix_sums import PrefixSumNoise
 from discreet.noise._structure import Joint, Structure, TotalPreserving
 from discreet.noise._zero_sum_laplace import balanced_rows, by_block, runs_of_blocks, starts
@@ -290,10 +290,6 @@ class BlockNoise(Noise):
         values = 2 * (9 * sqrt(2 * sum(self.sizes)) + 32) / sum(self.rates)
         return 300.0 * len(self.sizes) * values * log2(2 + values)
 
-    @property
-    def information(self) -> Floats:
-        return 1 / self.variance
-
     def slope(self, noise: ArrayLike) -> Floats:
         """Return the slopes of a cell and of its block, the kinks at zero made smooth."""
         values = np.asarray(noise, dtype=float)
@@ -353,7 +349,7 @@ class BlockLaplace(BlockNoise):
 
     @property
     def operations(self) -> Operations:
-        drawn = sum(5e3 * size / kept_share(*self.rates, size) for size in self.sizes)
+        drawn = sum(DRAWN_NUMBER * size / kept_share(*self.rates, size) for size in self.sizes)
         return Operations(drawn, self._distribution_operations)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
@@ -431,7 +427,7 @@ class ZeroSumBlocks(BlockNoise):
     @property
     def operations(self) -> Operations:
         cells = sum(size / kept_share(*self.rates, size) for size in self.sizes[:-1]) + self.sizes[-1]
-        return Operations(5e3 * cells / self._balanced_share, self._distribution_operations)
+        return Operations(DRAWN_NUMBER * cells / self._balanced_share, self._distribution_operations)
 
     def simulate(self, rows: int, generator: np.random.Generator) -> Floats:
         """Draw rows of whole numbers by seeded floats, for readers: the sum of the last block, then its cells."""

@@ -134,11 +134,6 @@ class Cone(Noise):
         ranges = [sum(2 * abs(factor) for _, _, factor in terms) for terms in self.terms]
         return np.array([float(each * self.shape / self.epsilon) for each in ranges])
 
-    @property
-    def information(self) -> Floats:
-        """Return 1 / variance."""
-        return 1 / self.variance
-
     def log_kernel(self, noise: ArrayLike) -> Floats:
         """Refuse: there is no closed form."""
         self._refuse()

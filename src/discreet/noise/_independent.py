@@ -10,7 +10,7 @@ from flint import ctx
 from numpy.typing import ArrayLike, NDArray
 
 from discreet._core.arrays import Counts, Floats
-from discreet.noise._noise import Noise, pieces_of, simulated_noise
+from discreet.noise._noise import Noise, information_of, pieces_of, simulated_noise
 from discreet.noise._structure import Independent, Structure
 from discreet.noise._zero_sum_laplace import by_block
 from discreet.noise.randomness import RandomBits
@@ -62,7 +62,7 @@ class SideBySide(Noise):
 
     @property
     def information(self) -> Floats:
-        return self._joined(lambda part: part.information)
+        return self._joined(information_of)
 
     def slope(self, noise: ArrayLike) -> Floats:
         return np.concatenate([part.slope(piece) for part, piece in self._parts(noise)], axis=-1)

@@ -31,6 +31,10 @@ MARGIN = 45.0
 """Nats: what is e^-45 of the largest is negligible, so windows reach that far beyond noisy numbers to begin with."""
 
 
+DRAWN_NUMBER = 5e3
+"""About how many operations it takes to draw one whole number exactly, from random bits, if nothing is rejected."""
+
+
 @dataclass(frozen=True)
 class Operations:
     """About how many operations noise takes; see `inference.CostEstimate`."""
@@ -62,7 +66,7 @@ class Noise(ABC):
     @property
     def operations(self) -> Operations:
         """Return about what drawing one row takes, and the distribution itself where it is no closed form."""
-        return Operations(5e3 * self.length)
+        return Operations(DRAWN_NUMBER * self.length)
 
     @abstractmethod
     def sample(self, rows: int, bits: RandomBits) -> Counts:
@@ -100,11 +104,6 @@ class Noise(ABC):
     @abstractmethod
     def slope(self, noise: ArrayLike) -> Floats:
         """Return a smooth approximation of the derivative of `log_kernel` by each number, for rows of real noise."""
-
-    @property
-    @abstractmethod
-    def information(self) -> Floats:
-        """Return about how much Fisher information each number has about its location, for a sampler's metric."""
 
     def privacy_loss(self, change: ArrayLike) -> "ChangeLoss":
         """Return what it costs if the measured numbers move by `change`; nothing is computed until it is asked for."""
@@ -191,6 +190,20 @@ def pieces_of(noise: Noise, lengths: Sequence[int]) -> tuple[Noise, ...] | None:
     if isinstance(noise, Divisible):
         return noise.pieces(lengths)
     return (noise,) if tuple(lengths) == (noise.length,) else None
+
+
+@runtime_checkable
+class HasInformation(Protocol):
+    """Noise that tells another amount about its location than its variance does."""
+
+    @property
+    def information(self) -> Floats:
+        """Return about how much Fisher information each number has about its location."""
+
+
+def information_of(noise: Noise) -> Floats:
+    """Return about how much Fisher information each number has about its location: 1 / variance if nothing is known."""
+    return noise.information if isinstance(noise, HasInformation) else 1 / np.maximum(noise.variance, 1e-300)
 
 
 @runtime_checkable

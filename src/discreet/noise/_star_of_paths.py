@@ -126,10 +126,6 @@ class StarOfPathsLaplace(Noise):
         """Return about one over the smallest rate at each cell: the sum over its ways."""
         return self._around(1 / self.edges.number_rates)
 
-    @property
-    def information(self) -> Floats:
-        return 1 / self.variance
-
     def slope(self, noise: ArrayLike) -> Floats:
         """Return for each cell the slopes of all ways from it to the hub, added up."""
         values = np.asarray(noise, dtype=float)

@@ -111,10 +111,6 @@ class Summed(Noise):
         first = np.cumsum([0, *self._sizes[:-1]])
         return np.asarray(self.base.decay_length[first] * np.sqrt(self._sizes))
 
-    @property
-    def information(self) -> Floats:
-        return 1 / np.maximum(self.variance, 1e-300)
-
     def slope(self, noise: ArrayLike) -> Floats:
         """Return the symmetric difference of the log kernel over two units."""
         values = np.asarray(noise, dtype=float)

@@ -102,10 +102,6 @@ class TreeSum(Noise):
         rates = np.array([float(rate) for rate in self.rates])
         return np.full(2, max(1 / rates.min(), float(np.sqrt((1 / rates**2).sum()))))
 
-    @property
-    def information(self) -> Floats:
-        return 1 / self.variance
-
     def slope(self, noise: ArrayLike) -> Floats:
         """Return the symmetric difference of the log kernel over two units."""
         values = np.asarray(noise, dtype=float)
@@ -232,10 +228,6 @@ class TreeLaplace(Noise):
         least = np.append(self.edges.number_rates, np.inf)
         np.minimum.at(least, np.array(self.parents), self.edges.number_rates)
         return np.asarray(1 / least)
-
-    @property
-    def information(self) -> Floats:
-        return 1 / self.variance
 
     def slope(self, noise: ArrayLike) -> Floats:
         """Return for each cell the slopes of all edges on its way to the root, added up."""

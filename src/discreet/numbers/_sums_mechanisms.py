@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 from discreet._core.arrays import Counts, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
-from discreet.mechanism import Additive, Model, Quantities, UnderMetric, unit_moves, within_bounds
+from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, unit_moves, within_bounds
 from discreet.noise import ZeroSumLaplace
 from discreet.numbers._sums_model import VARIANCE, NumberSums
 from discreet.privacy import GroupSteps, PrivacyLoss, Steps, pure_rho
@@ -213,7 +213,7 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class MetricSums(GeometricSums, UnderMetric[NumberSums], kind="MetricSums", version=1):
+class MetricSums(MetricMechanism[NumberSums], GeometricSums, kind="MetricSums", version=1):
     """Sums for means, sums and variances, with metric privacy: `epsilon` holds for any change between the bounds.
 
     >>> ages = NumberSums("age", bounds=(0, 100), missing=40)

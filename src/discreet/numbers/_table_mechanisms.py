@@ -48,7 +48,7 @@ from discreet._core.arrays import Counts, NumbersT
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
 from discreet._core.fields import Checked, Converted, Number, Whole, computed, converted, frozen
-from discreet.mechanism import Additive, Model, Quantities, UnderMetric, accepted, noise_epsilon
+from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, accepted, noise_epsilon
 from discreet.noise import BlockLaplace, StarOfPathsLaplace, TreeLaplace, ZeroSumBlocks, starts
 from discreet.numbers._table_model import NumberTable
 from discreet.privacy import GroupLines, Line
@@ -195,7 +195,7 @@ def _between(made: "GroupPaths", given: Exact | None) -> Fraction:
 
 
 @frozen(repr=False)
-class GroupPaths(UnderMetric[NumberTable], kind="GroupPaths", version=1):
+class GroupPaths(MetricMechanism[NumberTable], Additive[NumberTable], kind="GroupPaths", version=1):
     """A table of numbers by groups, with metric privacy: `epsilon` holds for any change, however large.
 
     `between` is the distance between two groups, measured at the middle of their rows; left out, it is the distance
@@ -268,7 +268,7 @@ class OrderedCells(NumberTableCells):
 
 
 @frozen(repr=False)
-class PathTable(UnderMetric[NumberTable], kind="PathTable", version=1):
+class PathTable(MetricMechanism[NumberTable], Additive[NumberTable], kind="PathTable", version=1):
     """A table of numbers with metric privacy: `epsilon` holds for any change, even from one bound to the other.
 
     >>> ages = NumberTable("age", bounds=(0, 100), cells=101, is_whole=True, missing=40)

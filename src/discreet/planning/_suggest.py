@@ -127,8 +127,8 @@ def _suggestion(model: Any, size: int, epsilon: Exact, delta: Fraction) -> Sugge
     kinds = [made for made in Sized.registered().values() if made.accepts_model(model)]
     if not kinds:
         raise DeclarationError(
-            "suggest knows mechanisms for Categories, a Network, a LinearRegression or a family such as Poisson; got "
-            f"a {type(model).__name__}. Nothing was suggested. Name a mechanism yourself."
+            "suggest knows mechanisms for Categories, a Network, a LinearRegression or a family such as PoissonRate; "
+            f"got a {type(model).__name__}. Nothing was suggested. Name a mechanism yourself."
         )
     refusals = []
     for kind in kinds:

@@ -12,7 +12,7 @@ import numpy as np
 from discreet._core.arrays import Counts, Floats
 from discreet.privacy._data_sets import DataSets, neighbouring
 
-Likelihood = Callable[[Counts, Counts], Floats]
+LogLikelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 _CHUNK = 2**21  # comparisons made at once
@@ -117,13 +117,13 @@ class Enumeration:
             yield rows[part[:, 0]], rows[part[:, 1]]
 
 
-def compare(log_prob: Likelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
+def compare(log_prob: LogLikelihood, data_sets: DataSets, outputs: Counts) -> Enumeration:
     """Compare neighbours on the given outputs (rows)."""
     rows = [np.asarray(log_prob(outputs, table), dtype=float) for table in data_sets.tables]
     return Enumeration(data_sets, np.stack(rows))
 
 
-def enumerate_neighbours(log_prob: Likelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
+def enumerate_neighbours(log_prob: LogLikelihood, size: int, cells: int, outputs: Counts) -> Enumeration:
     """Compare all neighbouring counts of `size` records in `cells` cells on the given outputs (rows)."""
     cell = np.eye(cells, dtype=np.int64)
     return compare(log_prob, neighbouring(cell, size, most=2**62), outputs)

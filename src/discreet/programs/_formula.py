@@ -1,11 +1,8 @@
-"""Formulas of regressions on declared levels: `falls ~ age + ward`, `falls=yes ~ age*ward`, `falls ~ age + (1 | ward)`.
+"""Regressions on declared levels: what of a formula they can use, and the matrix of effects that it stands for.
 
-On the right stand columns, products a:b of columns, a*b for a + b + a:b, and at most one (1 | column) for intercepts
-that vary around a common mean. Every column is categorical or banded: level 1 is the reference, and each other level
-has an effect of its own. There is always an intercept.
+Every column is categorical or banded: level 1 is the reference, and each other level has an effect of its own.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -18,92 +15,19 @@ from discreet._core.errors import DeclarationError
 from discreet.mechanism import event_name
 from discreet.programs._program import chosen
 from discreet.records import Column
-
-_NAME = r"[^\s~+:*|()=]+(?: [^\s~+:*|()=]+)*"
-Term = tuple[str, ...]
+from discreet.regression import Formula, Names, read_formula, written
 
 
-@dataclass(frozen=True)
-class Formula:
-    """What a formula names: the outcome, the level of it that is asked for, terms, and the column of intercepts."""
-
-    outcome: str
-    event: str | None
-    terms: tuple[Term, ...]
-    varying: str | None
-
-    @property
-    def covariates(self) -> tuple[str, ...]:
-        """Return every column on the right, each once, in the order of the formula."""
-        last = () if self.varying is None else (self.varying,)
-        return tuple(dict.fromkeys([name for term in self.terms for name in term] + list(last)))
-
-    @property
-    def canonical(self) -> str:
-        """Return the formula with its terms, and the columns of each, in the order of their names.
-
-        >>> read_formula("falls=yes ~ ward*age + (1 | home)").canonical
-        'falls=yes ~ age + age:ward + ward + (1 | home)'
-        """
-        left = f"{self.outcome} " if self.event is None else f"{self.outcome}={self.event} "
-        right = sorted(":".join(sorted(term)) for term in self.terms)
-        right += [] if self.varying is None else [f"(1 | {self.varying})"]
-        return f"{left.lstrip()}~ {' + '.join(right or ['1'])}"
-
-
-def read_formula(text: str) -> Formula:
-    """Return what a formula says, or refuse it in words.
-
-    >>> read_formula("falls ~ age + ward").covariates
-    ('age', 'ward')
-    """
-    sides = text.split("~") if isinstance(text, str) else []
-    if len(sides) != 2:
-        raise DeclarationError(f"A formula must be written as 'falls ~ age + ward'; got {text!r}. Nothing was read.")
-    left = re.fullmatch(rf"\s*({_NAME})?\s*(?:=\s*(.+?))?\s*", sides[0])
-    if left is None or (left[2] is not None and left[1] is None):
-        raise DeclarationError(f"The left side of ~ must be a column, or column=level; got {sides[0].strip()!r}.")
-    terms, varying = read_terms(sides[1])
-    return Formula(left[1] or "", left[2], terms, varying)
-
-
-def read_terms(text: str) -> tuple[tuple[Term, ...], str | None]:
-    """Return the terms of the right side, and the column of varying intercepts."""
-    terms: list[Term] = []
-    varying: list[str] = []
-    for part in re.split(r"\+(?![^(]*\))", text):
-        piece = part.strip()
-        if (found := re.fullmatch(rf"\(\s*1\s*\|\s*({_NAME})\s*\)", piece)) is not None:
-            varying.append(found[1])
-        elif piece != "1":
-            terms += _products(piece)
-    if len(varying) > 1:
-        raise DeclarationError(f"A formula may have at most one (1 | column); got {len(varying)}.")
-    kept = tuple(dict.fromkeys(terms))
-    for term in kept:
-        if len(term) > 1 and (missing := [name for name in term if (name,) not in kept]):
+def formula_of_levels(text: str) -> Formula:
+    """Return what a formula says of columns with levels, which have no powers; anything else is refused in words."""
+    read = read_formula(text)
+    for term in read.terms:
+        if len(set(term)) < len(term):
             raise DeclarationError(
-                f"The formula has {':'.join(term)!r} but not {missing[0]!r} itself. Add '+ {missing[0]}', or write a*b."
+                f"{written(term)!r} is not a term: terms are columns, products a:b or a*b of different columns, and "
+                "(1 | column), with '+' between them."
             )
-    return tuple(sorted(kept, key=len)), varying[0] if varying else None
-
-
-def _products(piece: str) -> list[Term]:
-    names = [each.strip() for each in re.split(r"[:*]", piece)]
-    if not all(re.fullmatch(_NAME, name) for name in names) or len(set(names)) < len(names):
-        raise DeclarationError(
-            f"{piece!r} is not a term: terms are columns, products a:b or a*b of different columns, and (1 | "
-            "column), with '+' between them."
-        )
-    if ":" in piece and "*" in piece:
-        raise DeclarationError(f"{piece!r} mixes ':' and '*': write the terms out.")
-    if ":" in piece or len(names) == 1:
-        return [tuple(names)]
-    return [
-        tuple(n for n, kept in zip(names, keep, strict=True) if kept)
-        for keep in product((1, 0), repeat=len(names))
-        if any(keep)
-    ]
+    return read
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +41,7 @@ class Design:
 
 
 def design_of(
-    columns: Sequence[Column], covariates: Sequence[str], terms: Sequence[Term], varying: str | None
+    columns: Sequence[Column], covariates: Sequence[str], terms: Sequence[Names], varying: str | None
 ) -> Design:
     """Return the matrix of all patterns of some columns' levels, the first column's levels slowest."""
     found = chosen(columns, covariates)
@@ -125,7 +49,7 @@ def design_of(
     codes = np.array(list(np.ndindex(*shape)), dtype=np.int64).reshape(prod(shape), len(shape))
     index = {column.name: axis for axis, column in enumerate(found)}
     parts, names = [np.ones((len(codes), 1))], ["intercept"]
-    for term in terms:
+    for term in sorted(terms, key=len):
         part, own = effects([found[index[name]] for name in term], codes[:, [index[name] for name in term]])
         parts.append(part)
         names += own

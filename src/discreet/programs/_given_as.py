@@ -8,7 +8,7 @@ import numpy as np
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
 from discreet.mathematics.distributions import CertifiedGamma, CertifiedNormal
-from discreet.programs._formula import read_formula
+from discreet.programs._formula import formula_of_levels
 from discreet.programs._loglinear import LogLinear
 from discreet.programs._priors import GammaPrior, NormalPrior, ParameterPrior
 from discreet.programs._program import Cells, Program, chosen
@@ -64,12 +64,12 @@ def program_of(model: object, columns: Sequence[Column]) -> Program:
     if isinstance(model, ReadableFamily):
         return FamilyProgram(model)
     if isinstance(model, str):
-        read = read_formula(model)
+        read = formula_of_levels(model)
         if not read.outcome:
             return LogLinear(model)
         (outcome,) = chosen(columns, [read.outcome])
         return Logistic(model) if len(outcome.levels) == 2 else Multinomial(model)
     raise DeclarationError(
         "model must be a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.programs, a "
-        f"family such as discreet.Poisson, or a formula; got a {type(model).__name__}. Nothing was read."
+        f"family such as discreet.PoissonRate, or a formula; got a {type(model).__name__}. Nothing was read."
     )

@@ -15,7 +15,7 @@ from discreet._core.arrays import Floats
 from discreet._core.documents import Document
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Declared, Key
-from discreet.programs._formula import design_of, read_formula
+from discreet.programs._formula import design_of, formula_of_levels
 from discreet.programs._priors import ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program, chosen
 from discreet.programs._regressions import USUAL
@@ -38,7 +38,7 @@ class LogLinear(Program, kind="LogLinear"):
     def __init__(
         self, formula: str, columns: Sequence[Column] | None = None, prior: str | ParameterPrior = USUAL
     ) -> None:
-        read = read_formula(formula)
+        read = formula_of_levels(formula)
         if read.outcome or read.varying or not read.terms:
             raise DeclarationError(
                 "A log-linear model has terms only to the right of ~, as in '~ age + ward + age:ward'; got "
@@ -53,7 +53,7 @@ class LogLinear(Program, kind="LogLinear"):
 
     def canonical_document(self) -> Document:
         """Return the model with the terms of its formula in the order of their names."""
-        return super().canonical_document() | {"formula": read_formula(self.formula).canonical}
+        return super().canonical_document() | {"formula": formula_of_levels(self.formula).canonical}
 
     def __repr__(self) -> str:
         return f"LogLinear({self.formula!r}{'' if self.prior == USUAL else f', prior={self.prior}'})"
@@ -66,11 +66,11 @@ class LogLinear(Program, kind="LogLinear"):
 
     @classmethod
     def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "LogLinear":
-        names = read_formula(formula).covariates
+        names = formula_of_levels(formula).covariates
         return cls(formula, list(declared.levels("formula", names).values()), prior)
 
     def on(self, columns: Sequence[Column]) -> Cells:
-        read, names = read_formula(self.formula), [column.name for column in columns]
+        read, names = formula_of_levels(self.formula), [column.name for column in columns]
         if set(names) != set(read.covariates):
             raise DeclarationError(
                 f"{self.formula!r} names {', '.join(read.covariates)}; the table has {', '.join(names)}."

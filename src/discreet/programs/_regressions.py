@@ -21,10 +21,11 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.documents import Document
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Declared, Key
-from discreet.programs._formula import Design, Formula, design_of, level_name, read_formula
+from discreet.programs._formula import Design, design_of, formula_of_levels, level_name
 from discreet.programs._priors import NormalPrior, ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program, chosen
 from discreet.records import Column, text_of
+from discreet.regression import Formula
 
 USUAL = "Normal(0, 2.5)"
 """The default prior of a coefficient: an effect of 2.5 multiplies odds by 12."""
@@ -42,7 +43,7 @@ class Regression(Program):
     def __init__(
         self, formula: str, columns: Sequence[Column] | None = None, prior: str | ParameterPrior = USUAL
     ) -> None:
-        read = read_formula(formula)
+        read = formula_of_levels(formula)
         if not read.outcome or not read.covariates:
             raise DeclarationError(
                 f"A regression needs an outcome and covariates, as in 'falls ~ age + ward'; got {formula!r}."
@@ -61,7 +62,7 @@ class Regression(Program):
     @property
     def read(self) -> Formula:
         """Return the formula's parts."""
-        return read_formula(self.formula)
+        return formula_of_levels(self.formula)
 
     def canonical_document(self) -> Document:
         """Return the regression with the terms of its formula in the order of their names."""
@@ -236,5 +237,5 @@ def _event(outcome: Column, written: str | None) -> int:
 
 
 def _declared(declared: Declared, formula: str) -> list[Column]:
-    read = read_formula(formula)
+    read = formula_of_levels(formula)
     return list(declared.levels("formula", [*read.covariates, read.outcome]).values())

@@ -16,7 +16,7 @@ from typing import Generic
 
 import numpy as np
 
-from discreet._core.documents import Document, DocumentedMechanism
+from discreet._core.documents import MECHANISMS, Document
 from discreet._core.errors import DocumentError, LedgerError, PublishError
 from discreet.ledger import Decides, Ledger, Receipt, reached
 from discreet.mechanism import Mechanism, ModelT, Sized, decided_by
@@ -207,7 +207,7 @@ def _check_part(mechanism: object, secret: object, label: str) -> None:
     if isinstance(mechanism, Sized) and not secret.describes(mechanism.model, mechanism.size):
         wrong = f"the data do not have the {mechanism.size} records that the mechanism declares as its size"
         raise PublishError(_nothing(label, wrong))
-    if not DocumentedMechanism.kinds.hold(type(mechanism)) or not _can_be_read_back(mechanism, label):
+    if not MECHANISMS.hold(type(mechanism)) or not _can_be_read_back(mechanism, label):
         raise PublishError(_nothing(label, f"a release by {type(mechanism).__name__} could not be read back"))
     if (why := why_only_claimed(mechanism)) is not None:
         raise PublishError(_nothing(label, why))

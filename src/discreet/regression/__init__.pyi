@@ -1,3 +1,7 @@
+from discreet.regression._formula import Formula as Formula
+from discreet.regression._formula import Names as Names
+from discreet.regression._formula import read_formula as read_formula
+from discreet.regression._formula import written as written
 from discreet.regression._mechanisms import BoxMoments, ConeMoments, GaussianMoments, LaplaceMoments
 from discreet.regression._mechanisms import NoisyMoments as NoisyMoments
 from discreet.regression._mechanisms import Wholes as Wholes

@@ -15,6 +15,7 @@ with w integrated out, which is what a reader of noisy moments needs:
 units of the table.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -29,8 +30,19 @@ from scipy.special import gammainccinv
 from discreet._core.arrays import Floats
 from discreet._core.documents import Document, document_of, plain_values
 from discreet._core.errors import DeclarationError, SecretError
-from discreet._core.exact import Exact, positive, whole
-from discreet.mechanism import Asked, Key, Model, Parameters, Simulated, all_or_some
+from discreet._core.exact import Exact, exact, positive, whole
+from discreet._core.suggestions import meant
+from discreet.mechanism import (
+    Asked,
+    Declared,
+    DeclaredPrior,
+    Key,
+    Model,
+    Numbers,
+    Parameters,
+    Simulated,
+    all_or_some,
+)
 from discreet.records import (
     MIDDLE,
     Bounds,
@@ -46,10 +58,11 @@ from discreet.records import (
     measure_of,
     whole_column,
 )
+from discreet.regression._formula import Names, misread, read_formula
 from discreet.regression._moments import MomentLayout, Moments, sum_moments
 from discreet.regression._prior import InverseGamma as InverseGamma
 from discreet.regression._prior import ReaderPrior
-from discreet.regression._terms import Names, checked_terms, coordinates_of, expansion, reach_of
+from discreet.regression._terms import checked_terms, coordinates_of, expansion, reach_of
 
 if TYPE_CHECKING:
     from discreet.mechanism import Informed
@@ -156,8 +169,6 @@ class LinearRegression(Model["RegressionPosterior"], kind="LinearRegression"):
     @classmethod
     def asked_as(cls) -> dict[str, Asked]:
         """Return the one name, with a formula for its key."""
-        from discreet.regression._formula import asked_regression
-
         about = "How a number depends on other columns: the coefficients of a linear regression."
         keys = {"formula": Key("Formula", example="stay ~ age + ward")}
         return {"regression": Asked(asked_regression, title="Linear regression", about=about, keys=keys)}
@@ -406,3 +417,71 @@ def _bounds(
             "Where many values are missing, coefficients then describe a mixture of values and that number."
         )
     return tuple(bounds_of(name, bounds[name], gaps[name]) for name in names)
+
+
+def asked_regression(
+    declared: Declared,
+    formula: str,
+    noise: Exact | None = None,
+    norm_bound: Exact | None = None,
+    prior: DeclaredPrior = 1,
+) -> LinearRegression:
+    """Return the model that a formula names. `noise` is a known standard deviation in the units of the target.
+
+    The prior is the precision of the coefficients.
+    """
+    if not isinstance(prior, int | float | None):
+        raise DeclarationError("The prior of a regression must be one number, the precision of its coefficients.")
+    columns, numbers = declared.columns, declared.numbers
+    read = read_formula(formula, {*columns, *numbers})
+    target = read.outcome
+    if not target or read.event is not None or read.varying is not None:
+        raise misread(formula, formula)
+    names = [name for (name, *more) in read.terms if not more]
+    if target not in numbers:
+        raise DeclarationError(
+            _unsupported(target)
+            or f"The target {target!r} needs bounds: declare [columns.{target}] bounds = [low, high]."
+            f"{meant(target, numbers)}"
+        )
+    terms = [tuple(sorted(term, key=names.index)) for term in read.terms if len(term) > 1]
+    features = [name if name in numbers else _levels_of(name, columns, numbers) for name in names]
+    measured = {name: numbers[name] for name in (target, *names) if name in numbers}
+    return LinearRegression(
+        target,
+        features,
+        bounds={name: (each.low, each.high) for name, each in measured.items()},
+        prior_precision=prior,
+        norm_bound=norm_bound,
+        noise=InverseGamma(1, "0.05") if noise is None else _in_public_units(noise, measured[target]),
+        missing={name: each.missing for name, each in measured.items() if each.missing is not None},
+        terms=terms,
+    )
+
+
+def _unsupported(term: str) -> str:
+    """Say what formulas cannot do, if an undeclared term looks as if it wanted it."""
+    if not re.search(r"[/|-]|^[01.]$", term):
+        return ""
+    return (
+        f"{term!r} is not a declared column. '.', '- 1', '0 +' and quotients are not supported: features are "
+        "columns, their products (a:b, a*b) and their powers (a^2) with '+' between them, and there is always an "
+        "intercept."
+    )
+
+
+def _levels_of(name: str, columns: Mapping[str, Column], numbers: Mapping[str, Numbers]) -> Column:
+    if name not in columns:
+        raise DeclarationError(
+            _unsupported(name)
+            or f"The formula names {name!r}; declare it as [columns.NAME], with bounds or levels."
+            f"{meant(name, (*columns, *numbers))}"
+        )
+    if columns[name].edges:
+        raise DeclarationError(f"{name!r} has bands; a regression needs its bounds: bounds = [low, high].")
+    return columns[name]
+
+
+def _in_public_units(noise: Exact, target: Numbers) -> Exact:
+    """Return a standard deviation where the target lies in [-1, 1]."""
+    return 2 * positive(noise, "noise") / (exact(target.high, "a bound") - exact(target.low, "a bound"))

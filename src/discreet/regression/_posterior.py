@@ -41,9 +41,9 @@ from discreet.mechanism import sized
 from discreet.noise import has_density
 from discreet.privacy import percent_text
 from discreet.records import Column
+from discreet.regression._formula import written
 from discreet.regression._inference import MomentSolution
 from discreet.regression._model import LinearRegression
-from discreet.regression._terms import written
 from discreet.release import Release
 
 INTERCEPT = "intercept"

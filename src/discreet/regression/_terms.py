@@ -19,11 +19,10 @@ from numpy.polynomial import Chebyshev, Polynomial
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
 from discreet.records import Bounds, Column, Factor, Indicator, Measure, Term, measure_of
+from discreet.regression._formula import Names, written
 
 MOST_FACTORS = 4
 """Of this many columns, a column to a power counted as often, a term may be made."""
-
-Names = tuple[str, ...]
 
 Kind = tuple[frozenset[frozenset[tuple[str, int]]], frozenset[tuple[str, int]]]
 """The identity of a product of two factors: the powers of either, and all levels."""
@@ -103,15 +102,6 @@ def checked_terms(terms: Sequence[Sequence[str]], features: Sequence[str | Colum
                 "would depend on where zero lies. Every part of a product must be in the model."
             )
     return tuple(found)
-
-
-def written(term: Sequence[str]) -> str:
-    """Return a term as formulas write it.
-
-    >>> written(("age", "age", "ward"))
-    'age^2:ward'
-    """
-    return ":".join(name if times == 1 else f"{name}^{times}" for name, times in Counter(term).items())
 
 
 def coordinates_of(

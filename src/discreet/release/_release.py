@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.documents import (
+    MECHANISMS,
+    MODELS,
     Document,
     Documented,
-    DocumentedMechanism,
-    DocumentedModel,
     Kinds,
     canonical_json,
     document_of,
@@ -174,7 +174,7 @@ def is_label(text: object) -> bool:
 
 def model_document(model: object) -> Document:
     """Return a model as a document."""
-    if not isinstance(model, DocumentedModel) or not DocumentedModel.kinds.hold(type(model)):
+    if not isinstance(model, Documented) or not MODELS.hold(type(model)):
         raise DocumentError(
             f"A release about a {type(model).__name__} cannot be written: documents support "
             f"{', '.join(Model.registered())}. A family of your own is for planning, checking and rehearsal."
@@ -204,7 +204,7 @@ def canonical_mechanism(mechanism: Mechanism) -> Document:
 
 def read_mechanism(document: object) -> Mechanism:
     """Return the mechanism that a document describes."""
-    found = restored(document, DocumentedMechanism.kinds)
+    found = restored(document, MECHANISMS)
     if not isinstance(found, Mechanism):
         raise DocumentError(f"A {type(found).__name__} is not a mechanism.")
     return found

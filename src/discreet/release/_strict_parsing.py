@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from discreet._core.documents import Document, Documented, DocumentedModel, convert, read_json
+from discreet._core.documents import MODELS, Document, Documented, convert, read_json
 from discreet._core.errors import DeclarationError, DocumentError
 from discreet.ledger import Receipt, Signature
 from discreet.mechanism import Mechanism
@@ -170,4 +170,4 @@ def read_release(text: str | bytes) -> Release:
 
 def read_model(document: object) -> Documented:
     """Return the model that a document describes."""
-    return restored(document, DocumentedModel.kinds)
+    return restored(document, MODELS)

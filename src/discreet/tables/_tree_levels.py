@@ -22,7 +22,7 @@ import numpy as np
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, positive
-from discreet.mechanism import Model, UnderMetric
+from discreet.mechanism import MetricMechanism, Model
 from discreet.noise import TreeLaplace
 from discreet.privacy import Tree
 from discreet.tables._mechanisms import NoisyCounts, TableCells
@@ -64,7 +64,7 @@ class TreeCells(TableCells):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class TreeLevels(UnderMetric[Categories], NoisyCounts, kind="TreeLevels", version=1):
+class TreeLevels(MetricMechanism[Categories], NoisyCounts, kind="TreeLevels", version=1):
     """Counts of levels that form a tree, with metric privacy: `epsilon` holds for any change, along the longest path.
 
     For every level except the last, which is the root, `parents` holds the index of its parent, a later level, and

@@ -2,7 +2,7 @@
 
 A document of one kilobyte may describe a table of a million cells or a trillion records. So every verb first counts
 operations and numbers, as `inference.CostEstimate` does, against the same limits as an inference, and refuses in words
-what exceeds them. Drawing one number of noise takes some thousands of operations.
+what exceeds them.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from math import prod
 
 from discreet.inference import CostEstimate, Exactness, Observed, Problem, solver_for
 from discreet.mechanism import Mechanism, Model, Sized, tables_of
+from discreet.noise import DRAWN_NUMBER
 
 PLANNED = 20.0
 """A plan infers from many simulated studies: it may take as many operations as this many of the largest inferences."""
 
-_NUMBER = 5e3  # operations to draw one number that is not noise of a known distribution
 _DATA_SETS = 32  # about how many data sets an audit draws from
 _INSTANCES = 1e10  # most operations of all comparisons of small instances
 _ROW = 2e4  # operations for each number of a kind of record that is replaced
@@ -31,7 +31,7 @@ def verifying(mechanism: Mechanism) -> CostEstimate:
 def auditing(mechanism: object, model: Model, draws: int) -> CostEstimate:
     """Return the work of this many draws; for mechanisms from elsewhere, the usual cost per draw is assumed."""
     numbers = numbers_of(model)
-    operations = draws * _NUMBER * numbers
+    operations = draws * DRAWN_NUMBER * numbers
     if isinstance(mechanism, Mechanism):
         operations = drawing(mechanism, draws, _DATA_SETS)
     words = f"auditing {type(mechanism).__name__} with {numbers} counts and {draws} draws"
@@ -47,7 +47,7 @@ def drawing(mechanism: Mechanism, draws: int, data_sets: int) -> float:
     if observed.measurements:
         return draws * sum(measured.noise.operations.draw for measured in observed.measurements)
     distributions = sum(cost.operations for cost in observed.costs)
-    return draws * _NUMBER * numbers_of(mechanism.model) + data_sets * distributions
+    return draws * DRAWN_NUMBER * numbers_of(mechanism.model) + data_sets * distributions
 
 
 def planning(mechanisms: Sequence[Sized], studies: int) -> CostEstimate:

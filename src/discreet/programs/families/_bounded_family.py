@@ -7,9 +7,9 @@ its certificate and its inference need to know about a family is said here:
 - the posterior given counts of the levels, as a `CertifiedDistribution` (`posterior`);
 - pairs of posteriors that dominate all neighbouring ones (`neighbours`).
 
-`Poisson`, `Exponential` and `NormalMean` are such families; a user may add others, as subclasses of `BoundedFamily`.
-The parameters of distributions are exact numbers, and probabilities are balls that enclose the true ones, so that draws
-and guarantees need not trust any floating-point function.
+`PoissonRate`, `ExponentialRate` and `NormalMean` are such families; a user may add others, as subclasses of
+`BoundedFamily`. The parameters of distributions are exact numbers, and probabilities are balls that enclose the true
+ones, so that draws and guarantees need not trust any floating-point function.
 """
 
 from abc import abstractmethod

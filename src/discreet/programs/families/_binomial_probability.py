@@ -27,13 +27,13 @@ MOST_TRIALS = 100_000
 
 
 @frozen()
-class Binomial(ReadableFamily, kind="Binomial"):
+class BinomialProbability(ReadableFamily, kind="Binomial"):
     """The probability of success, from a column with the number of successes in `trials` trials for each record.
 
     Missing values, and those that are not whole numbers from 0 to `trials`, count as the level `outside`, which must
     be declared, as every record counts.
 
-    >>> Binomial("caught", trials=3, alpha=2, beta=2, outside=0).posterior((1, 0, 0, 2))
+    >>> BinomialProbability("caught", trials=3, alpha=2, beta=2, outside=0).posterior((1, 0, 0, 2))
     CertifiedBeta(a=Fraction(8, 1), b=Fraction(5, 1))
     """
 

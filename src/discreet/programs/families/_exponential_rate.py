@@ -20,24 +20,24 @@ from discreet.programs.families._gamma_rate import MOST_BANDS, GammaRate, band_e
 from discreet.records import Column
 
 
-def _low(made: "Exponential", given: Exact) -> Fraction:
+def _low(made: "ExponentialRate", given: Exact) -> Fraction:
     if not 0 <= (low := exact(given, "low")) < made.high:
         raise DeclarationError(f"low must be at least 0 and below high = {exact_text(made.high)}.")
     return low
 
 
-def _outside(made: "Exponential", given: Exact | None) -> Outside:
+def _outside(made: "ExponentialRate", given: Exact | None) -> Outside:
     return outside_of(given, made.low, made.high, made.name, "the highest", made.high)
 
 
 @frozen()
-class Exponential(GammaRate, kind="Exponential"):
+class ExponentialRate(GammaRate, kind="Exponential"):
     """The rate of a column of waiting times from `low` to `high`, read in `bands` equal bands.
 
     Missing, non-numeric and out-of-range values are a level of their own that stands for `outside`, a number from `low`
     to `high`, which must be declared as every record counts; "usual" is `high`, so that long times are clipped.
 
-    >>> model = Exponential("wait", high=10, bands=5, outside="usual")
+    >>> model = ExponentialRate("wait", high=10, bands=5, outside="usual")
     >>> [str(value) for value in model.values]
     ['1', '3', '5', '7', '9', '10']
     """

@@ -27,13 +27,13 @@ MOST_LEVELS = 100_000
 
 
 @frozen()
-class Poisson(ReadableFamily, kind="Poisson"):
+class PoissonRate(ReadableFamily, kind="Poisson"):
     """The Poisson rate of a column of event counts, each clipped to 0..most.
 
     Values above `most`, missing values and anything else that is not a count go to the level `outside`, which must be
     declared, as every record counts: with `outside=most` large counts are clipped, and a missing value is one of them.
 
-    >>> Poisson("falls", most=5, shape=2, rate=1, outside=5).posterior((3, 2, 1, 0, 0, 0))
+    >>> PoissonRate("falls", most=5, shape=2, rate=1, outside=5).posterior((3, 2, 1, 0, 0, 0))
     CertifiedGamma(shape=Fraction(6, 1), rate=Fraction(7, 1))
     """
 
