@@ -1,10 +1,12 @@
 """A study file, read and checked: its columns, its questions, its ledger, and the way to publish."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,6 +84,28 @@ class Study(Declarations):
     def has_ledger(self) -> bool:
         """Return whether the ledger already exists."""
         return Chain.at(self.ledger_place).exists()
+
+    @property
+    def _check_path(self) -> Path:
+        return self.path.with_suffix(".checked")
+
+    @property
+    def _check_mark(self) -> str:
+        """Return a digest of what `check` compares with the data: where they are, their columns, their size."""
+        compared = (self._declared.data, self._declared.columns)
+        return digest_of(canonical_json({"compared": msgspec.to_builtins(compared)}))
+
+    def note_check(self) -> None:
+        """Remember, in a small file beside the study, that the data were compared with these declarations."""
+        with suppress(OSError):  # a folder that cannot be written to
+            self._check_path.write_text(self._check_mark + "\n", encoding="utf-8")
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether the data were compared with the declarations as they are now."""
+        with suppress(OSError, ValueError):
+            return self._check_path.read_text(encoding="utf-8").strip() == self._check_mark
+        return False
 
     def source(self) -> Source:
         """Open the data."""
