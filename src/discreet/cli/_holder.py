@@ -161,6 +161,8 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     question = declared.question(name)
     target = out or study.parent / f"{name}.release.json"
     require_folder(target)
+    if out is None:
+        declared.refuse_other_file(name)
     before = declared.ledger().head.sequence if declared.has_ledger else 0
     _remind_of_check(declared, as_json)
     with working("counting and publishing", as_json):
@@ -209,6 +211,8 @@ def _first(amount: Amount) -> str:
 
 
 def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) -> None:
+    for name in declared.questions:
+        declared.refuse_other_file(name)
     before = declared.ledger().head.sequence if declared.has_ledger else 0
     _remind_of_check(declared, as_json)
     with working("counting and publishing", as_json):

@@ -170,9 +170,28 @@ class Study(Declarations):
         `frame` holds the records that the study declares, such as a data frame; without one its files are read.
         Repeated, it returns the same release and charges nothing, whatever the records are now.
         """
+        self.refuse_other_file(name)
         release = self.release_of(name, frame)
         self._write(release, self.release_path(name))
         return release
+
+    def refuse_other_file(self, name: str) -> None:
+        """Refuse to publish a question whose file holds the release of another study or question."""
+        path, held = self.release_path(name), None
+        with suppress(OSError, DiscreetError):
+            held = Release.from_json(path.read_bytes())
+        if held is None:
+            return
+        if held.receipt is not None and self.has_ledger:
+            charge, *_ = Ledger.open(self.ledger_place).charge_of(held.receipt.sequence, held.receipt.head)
+            asked, _, about = ("" if charge is None else str(charge.body["request"])).partition(" of ")
+            if f"{about} ".startswith(f"{self._data_name} ") and (asked == name or asked.startswith("plan ")):
+                return
+        raise PublishError(
+            f"Cannot publish {self.question(name).label!r}: {str(path)!r} holds another release, {held.label!r}, which "
+            "was charged to another ledger or for other data. Nothing was published and nothing was charged. Move that "
+            "file, give the question another name, or write to another file (--out)."
+        )
 
     def release_of(self, name: str, frame: object = None) -> Release:
         """Publish a question without writing the release to a file."""
@@ -231,6 +250,13 @@ class Study(Declarations):
         _refuse_claim(question)
         if (first := self._first_asked(question, request)) is None:
             _refuse_unreadable(question)
+        if first is question and (period := self._in_period()):
+            raise PublishError(
+                f"Cannot publish {question.label!r}: with an allowance, a question is answered once in each "
+                f"period, and {question.name!r} was answered{period} with another size, mechanism or epsilon. Nothing "
+                "was published and nothing was charged. Ask again in the next period, or give it a new name to ask it "
+                "as a new question now, which is charged."
+            )
         question = first or question
         secret = self._fitting(question, self.statistics(question, frame))
         return publish(
