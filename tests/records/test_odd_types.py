@@ -26,19 +26,19 @@ DAYS = MomentPlan((Measure("x", 0, 10, 5, dates=True),), ((0, CONSTANT),), 1024)
 )  # fmt: skip
 def test_the_holder_is_shown_undeclared_values_of_every_type_of_duckdb(value: str) -> None:
     source = as_source(duckdb.sql(f"SELECT {value} AS x FROM range(3)"))
-    shown = source.undeclared(dc.Column("x", ("a", "b")))
+    shown = source.match([dc.Column("x", ("a", "b"))])[0].values
     assert sum(number for _, number in shown) == 3
     if "2026" in value and "[" not in value:
         year = dc.Column.banded("x", ("2026-01-01", "2026-12-31"))
-        assert source.undeclared(year) == []
-        assert source.undeclared(dc.Column.banded("x", ("2025-01-01", "2025-12-31"))) == shown
+        assert source.match([year])[0].values == []
+        assert source.match([dc.Column.banded("x", ("2025-01-01", "2025-12-31"))])[0].values == shown
 
 
 @pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("ms"), pl.Datetime("us", "Europe/Berlin")])
 def test_days_that_python_cannot_hold_hide_no_other_stranger_in_polars(kind: Any) -> None:
     far = 2**31 - 1 if kind == pl.Date else 2**62
     series = pl.Series("x", [far, 0, None]).cast(pl.Int32 if kind == pl.Date else pl.Int64).cast(kind)
-    shown = dict(as_source(series.to_frame()).undeclared(dc.Column("x", ("a", "b"))))
+    shown = dict(as_source(series.to_frame()).match([dc.Column("x", ("a", "b"))])[0].values)
     assert len(shown) == 3
     assert any(text.startswith("1970-01-01") for text in shown)
 
@@ -83,7 +83,7 @@ USES: dict[str, Callable[[Any], object]] = {
     "group of persons": dc.NumberSums("y", (0, 10), by=BAND, persons=dc.Persons("w", 2, "mean")).statistics,
     "id": dc.NumberSums("y", (0, 10), persons=dc.Persons("x", 2, "mean")).statistics,
     "feature": dc.LinearRegression("y", ["x"], {"x": (0, 10), "y": (0, 10)}, missing={"x": 0, "y": 0}).statistics,
-    "undeclared": lambda data: as_source(data).undeclared(ANY),
+    "undeclared": lambda data: as_source(data).match([ANY])[0].values,
 }
 
 

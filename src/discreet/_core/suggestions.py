@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_PART = 4  # letters from which a part of a name is meant as such
+
 
 def meant(name: object, declared: Iterable[object]) -> str:
     """Return a question that names the nearest declared names, or nothing if none is near.
@@ -11,7 +13,12 @@ def meant(name: object, declared: Iterable[object]) -> str:
     " Did you mean 'smoking'?"
     >>> meant("income", ["smoking", "age"])
     ''
+    >>> meant("Laplace", ["DiscreteLaplaceCounts", "TreeTable"])
+    " Did you mean 'DiscreteLaplaceCounts'?"
     """
     texts = {str(each).casefold(): str(each) for each in declared}
-    near = get_close_matches(str(name).casefold(), texts, n=3, cutoff=0.7)
+    written = str(name).casefold()
+    near = get_close_matches(written, texts, n=3, cutoff=0.7)
+    if not near and len(written) >= _PART:
+        near = sorted((text for text in texts if written in text), key=len)[:3]
     return f" Did you mean {' or '.join(repr(texts[each]) for each in near)}?" if near else ""

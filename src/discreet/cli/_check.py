@@ -1,41 +1,144 @@
-"""What `check` shows the data holder: how the records fit the declarations. No noise protects any of it."""
+"""What `check` shows the data holder: how the records match the declarations. No noise protects any of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf, nextafter
-from typing import TypedDict
+from unicodedata import normalize
 
 from discreet._core.errors import SourceError
 from discreet.cli._screen import show_table
 from discreet.numbers import BoundedNumber, Persons
-from discreet.records import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, Bounds, Column, Source, day_text, ids_in
+from discreet.records import (
+    FIRST_DAY,
+    LARGEST_WHOLE,
+    LAST_DAY,
+    MISSING,
+    Bounds,
+    Column,
+    ColumnMatch,
+    Source,
+    day_text,
+    ids_in,
+)
 from discreet.study import Question
 
-
-class FitOfColumn(TypedDict):
-    """How many records are at the level for outside values, the most frequent of these, and which levels are empty."""
-
-    outside: int
-    undeclared: Sequence[tuple[object, int]]
-    empty_levels: list[str]
-
-
-class FitOfNumbers(TypedDict):
-    """How many values lie below and above the bounds, how many are not numbers, and the most frequent of these."""
-
-    below: int
-    above: int
-    no_number: int
-    undeclared: Sequence[tuple[object, int]]
+_SHARE = 0.05
+"""The share of records above which a value that is replaced or left out is called a problem."""
 
 
 @dataclass(frozen=True)
-class FitOfSize:
+class Sizes:
     """Whether there are as many records, or persons, as declared: as facts by name, and in words."""
 
     fits: bool
     facts: Mapping[str, int]
     words: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A column with levels or bands, and how its values match them."""
+
+    column: Column
+    match: ColumnMatch
+
+    @property
+    def empty(self) -> list[str]:
+        """Return the levels without records, except the one for outside values, which should be empty."""
+        pairs = zip(self.column.levels, self.match.counts, strict=True)
+        return [str(level) for level, count in pairs if count == 0 and level != self.column.outside]
+
+    def facts(self) -> dict[str, object]:
+        """Return the match as facts by name."""
+        outside = int(self.match.counts[self.column.home])
+        values = list(self.match.values)
+        return {"outside": outside, "undeclared": values, "empty_levels": self.empty, "problems": list(self.problems())}
+
+    def problems(self) -> Iterator[str]:
+        """Say what is almost certainly a mistake."""
+        records, undeclared, name = int(self.match.counts.sum()), self.match.undeclared, self.column.name
+        found = [(value, times) for value, times in self.match.values if value != MISSING]
+        if not records:
+            return
+        if undeclared == records:
+            yield f"No value of {name!r} is declared: {self._declared()}; found are {_values(self.match.values)}."
+        elif undeclared > _SHARE * records:
+            yield (
+                f"{undeclared / records:.0%} of the values of {name!r} are not declared or missing, and count as "
+                f"{str(self.column.outside)!r}: {_values(self.match.values)}."
+            )
+        for value, times in found:
+            if (level := self._meant(value)) is not None:
+                yield f"{value!r} of {name!r} ({times} records) is not declared, but looks like {level!r}."
+        if self._are_digits([value for value, _ in found]):
+            yield f"{name!r} holds 0 and 1: declare levels = [0, 1], or write the values as declared into the data."
+        if self.empty and undeclared < records:
+            what = "band" if self.column.edges else "level"
+            yield f"No record of {name!r} has the {what} {', '.join(map(repr, self.empty))}."
+
+    def _declared(self) -> str:
+        levels = [str(level) for level in self.column.levels if level != self.column.outside]
+        return f"declared are {', '.join(map(repr, levels[:5]))}{' ...' * (len(levels) > 5)}"
+
+    def _meant(self, value: str) -> str | None:
+        """Return the level that a value would be but for case, blanks, leading zeros or a fraction of 0."""
+        if self.column.edges:
+            return None
+        return next((text for text in map(str, self.column.levels) if _plain(text) == _plain(value)), None)
+
+    def _are_digits(self, found: Sequence[str]) -> bool:
+        levels = [level for level in self.column.levels if level != self.column.outside]
+        return bool(found) and set(map(_plain, found)) <= {"0", "1"} and len(levels) == 2 and not self.column.edges
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers or days with bounds, how its values lie about them, and what is done with missing ones."""
+
+    bounds: Sequence[Bounds]
+    match: ColumnMatch
+
+    @property
+    def name(self) -> str:
+        """Return the column's name."""
+        return self.bounds[0].name
+
+    @property
+    def span(self) -> str:
+        """Return the bounds in words."""
+        return f"{_written(self.bounds[0], self.bounds[0].low)} to {_written(self.bounds[0], self.bounds[0].high)}"
+
+    @property
+    def missing(self) -> str:
+        """Return what a missing value counts as, in every question that uses the column."""
+        rules = ("left out" if each.leaves_missing_out else _written(each, each.missing) for each in self.bounds)
+        return " or ".join(dict.fromkeys(rules))
+
+    def facts(self) -> dict[str, object]:
+        """Return the match as facts by name."""
+        below, _, above, none = (int(count) for count in self.match.counts)
+        counted = {"below": below, "above": above, "no_number": none, "missing_counts_as": self.missing}
+        return counted | {"undeclared": list(self.match.values), "problems": list(self.problems())}
+
+    def problems(self) -> Iterator[str]:
+        """Say what is almost certainly a mistake."""
+        below, _, above, none = (int(count) for count in self.match.counts)
+        records = int(self.match.counts.sum())
+        what = "date" if self.bounds[0].dates else "number"
+        if not records:
+            return
+        if none == records:
+            yield f"No value of {self.name!r} is a {what}; found are {_values(self.match.values)}."
+            return
+        if below + above > _SHARE * records:
+            yield (
+                f"{(below + above) / records:.0%} of the values of {self.name!r} lie outside {self.span} and count as "
+                f"the nearer bound ({below} below, {above} above)."
+            )
+        if none > _SHARE * records:
+            done = "are left out" if self.missing == "left out" else f"count as {self.missing}"
+            yield f"{none / records:.0%} of the values of {self.name!r} are missing or no {what}, and {done}."
 
 
 def check_quotes(source: object) -> None:
@@ -49,46 +152,32 @@ def check_quotes(source: object) -> None:
         )
 
 
-def fit_of_columns(source: Source, columns: Sequence[Column]) -> tuple[int, dict[str, FitOfColumn]]:
-    """Return the number of records, and for each column what goes to the level for outside values."""
-    tables = source.count_families([[column] for column in columns])
-    found: dict[str, FitOfColumn] = {}
-    for column, counts in zip(columns, tables, strict=True):
-        found[column.name] = {
-            "outside": int(counts[column.levels.index(column.outside)]),
-            "undeclared": source.undeclared(column),
-            "empty_levels": [str(level) for level, count in zip(column.levels, counts, strict=True) if count == 0],
-        }
-    return int(tables[0].sum()), found
+def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[Levels], list[Numbers]]:
+    """Return how the columns of the questions match the records, in one pass over these."""
+    columns = list({column.name: column for question in questions for column in question.columns}.values())
+    bounds: dict[str, list[Bounds]] = {}
+    for each in (each for question in questions for each in question.bounds):
+        bounds.setdefault(each.name, []).append(each)
+    try:
+        found = source.match([*columns, *(_around(each) for each, *_ in bounds.values())])
+    except SourceError:
+        check_quotes(source)
+        raise
+    levels = [Levels(*each) for each in zip(columns, found, strict=False)]
+    return levels, [Numbers(*each) for each in zip(bounds.values(), found[len(columns) :], strict=True)]
 
 
-def fit_of_numbers(source: Source, bounds: Sequence[Bounds]) -> tuple[int, dict[str, FitOfNumbers]]:
-    """Return the number of records, and for each column how many values lie below, lie above, or are not numbers."""
-    bands = [_around(each) for each in bounds]
-    found: dict[str, FitOfNumbers] = {}
-    records = 0
-    for band, counts in zip(bands, source.count_families([[band] for band in bands]), strict=True):
-        records, (below, _, above, nothing) = int(counts.sum()), counts
-        found[band.name] = {
-            "below": int(below),
-            "above": int(above),
-            "no_number": int(nothing),
-            "undeclared": source.undeclared(band),
-        }
-    return records, found
-
-
-def fit_of_size(source: Source, questions: Sequence[Question], records: int, size: int) -> FitOfSize:
+def sizes_of(source: Source, questions: Sequence[Question], records: int, size: int) -> Sizes:
     """Return whether there are as many records as declared; where persons are declared, no more ids than persons."""
     for question in questions:
         if isinstance(question.model, BoundedNumber) and question.model.persons is not None:
-            return _fit_of_persons(source, question.model.persons, question.bounds[0], records)
+            return _sizes_of_persons(source, question.model.persons, question.bounds[0], records)
     verdict = "as declared" if records == size else f"but {size} are declared: publishing will be refused"
     facts = {"records": records, "declared_size": size}
-    return FitOfSize(records == size, facts, [f"{records} records, {verdict}."])
+    return Sizes(records == size, facts, [f"{records} records, {verdict}."])
 
 
-def _fit_of_persons(source: Source, persons: Persons, bounds: Bounds, records: int) -> FitOfSize:
+def _sizes_of_persons(source: Source, persons: Persons, bounds: Bounds, records: int) -> Sizes:
     found = ids_in(source, persons.plan(bounds, None))
     is_nobody = (found.keys == 0).all(axis=1)
     ids, people = int((~is_nobody).sum()), len(found.keys)
@@ -107,7 +196,7 @@ def _fit_of_persons(source: Source, persons: Persons, bounds: Bounds, records: i
         f"{facts['values_without_id']} values have no id and count as one person's; no id has more than "
         f"{facts['most_values_of_one_id']} values.",
     ]
-    return FitOfSize(people <= persons.size, facts, words)
+    return Sizes(people <= persons.size, facts, words)
 
 
 def _around(bounds: Bounds) -> Column:
@@ -119,37 +208,44 @@ def _around(bounds: Bounds) -> Column:
     return Column.banded(bounds.name, ends, "no number")
 
 
-def show_fit_of_columns(columns: Sequence[Column], found: Mapping[str, FitOfColumn]) -> None:
+def show_levels(levels: Sequence[Levels]) -> None:
     """Print what goes to the levels for outside values."""
     rows = [
         (
-            column.name,
-            str(column.outside),
-            str(found[column.name]["outside"]),
-            _undeclared(found[column.name]["undeclared"]),
-            ", ".join(found[column.name]["empty_levels"]) or "-",
+            each.column.name,
+            str(each.column.outside),
+            str(int(each.match.counts[each.column.home])),
+            _values(each.match.values) or "-",
+            ", ".join(each.empty) or "-",
         )
-        for column in columns
+        for each in levels
     ]
     heads = ("column", "level", "records there", "most frequent undeclared values", "levels without records")
     show_table("Undeclared and missing values, by the level they go to", heads, rows)
 
 
-def show_fit_of_numbers(bounds: Sequence[Bounds], found: Mapping[str, FitOfNumbers]) -> None:
+def show_numbers(numbers: Sequence[Numbers]) -> None:
     """Print how many values are cut off at the bounds, and how many count as missing."""
     rows = []
-    for each in bounds:
-        counted = found[each.name]
-        low, high, missing = (
-            day_text(float(value)) if each.dates else f"{float(value):g}"
-            for value in (each.low, each.high, each.missing)
-        )
-        counts = (str(counted["below"]), str(counted["above"]), str(counted["no_number"]))
-        gap = "left out" if each.leaves_missing_out else missing
-        rows.append((each.name, f"{low} to {high}", *counts, gap, _undeclared(counted["undeclared"])))
+    for each in numbers:
+        below, _, above, none = (str(count) for count in each.match.counts)
+        rows.append((each.name, each.span, below, above, none, each.missing, _values(each.match.values) or "-"))
     heads = ("column", "bounds", "below", "above", "no number", "counts as", "most frequent of these")
     show_table("Numbers cut off at the bounds (clipped), and missing ones", heads, rows)
 
 
-def _undeclared(found: Sequence[tuple[object, int]]) -> str:
-    return ", ".join(f"{value!r} x {times}" for value, times in found) or "-"
+def _written(bounds: Bounds, value: Fraction) -> str:
+    return day_text(float(value)) if bounds.dates else f"{float(value):g}"
+
+
+def _values(found: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{value!r} x {times}" for value, times in found)
+
+
+def _plain(text: str) -> str:
+    """Return a text without what people overlook: case, blanks, widths of letters, leading zeros, a fraction of 0."""
+    plain = "".join(normalize("NFKC", text).casefold().split())
+    try:
+        return f"{float(plain):g}"
+    except ValueError:
+        return plain

@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from rich.markup import escape
 
 from discreet._core.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet._core.exact import exact_text
-from discreet.cli._check import (
-    check_quotes,
-    fit_of_columns,
-    fit_of_numbers,
-    fit_of_size,
-    show_fit_of_columns,
-    show_fit_of_numbers,
-)
+from discreet.cli._check import matches_of, show_levels, show_numbers, sizes_of
 from discreet.cli._plan import chosen_by, missing_value_of, no_posterior
 from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
@@ -24,7 +18,7 @@ from discreet.inference import Posterior
 from discreet.ledger import SigningKey
 from discreet.planning import rehearsal
 from discreet.privacy import Amount, left_text, spent_text
-from discreet.records import read
+from discreet.records import other_separator, read
 from discreet.report import document_of
 from discreet.study import Question, Study, template
 
@@ -54,6 +48,8 @@ def init(data: Path, out: Path, table: str | None, separator: str | None, as_jso
     out.write_text(template(data, out, names, table, separator), encoding="utf-8")
     if as_json:
         return show_json({"study": str(out), "columns": len(names)})
+    if hint := other_separator(names):
+        say(f"Check the separator.{hint} For this command: --separator.")
     return say(
         f"Wrote {out} for a table of {len(names)} column{'s' * (len(names) != 1)}. Now declare the size, the levels "
         "and a question in it.",
@@ -64,39 +60,46 @@ def init(data: Path, out: Path, table: str | None, separator: str | None, as_jso
 
 @click.command()
 @study_file
+@click.option("--strict", is_flag=True, help="End with exit code 1 if anything looks like a mistake.")
 @as_json
 @helpful
-def check(study: Path, as_json: bool) -> None:
+def check(study: Path, strict: bool, as_json: bool) -> None:
     """Compare the data with the declarations, for the data holder's eyes only. Nothing is published or charged.
 
+    What is almost certainly a mistake is printed in red: a column whose values are all undeclared, levels that never
+    occur, values that differ from a level by case or blanks, more than 5 % replaced or left out, a wrong size.
+
     \b
-    Example:  discreet check study.toml
+    Example:  discreet check study.toml --strict
     """
     declared = Study(study)
-    questions = declared.questions.values()
-    columns = list({column.name: column for question in questions for column in question.columns}.values())
-    numbers = list({bounds.name: bounds for question in questions for bounds in question.bounds}.values())
-    if not columns and not numbers:
+    questions = list(declared.questions.values())
+    if not any((*question.columns, *question.bounds) for question in questions):
         raise DeclarationError(
             f"{str(study)!r} asks no question yet, so there is nothing to check. Add [questions.NAME]."
         )
     source = declared.source()
     with working("counting", as_json):
-        check_quotes(source)
-        records, fits = fit_of_columns(source, columns) if columns else (0, {})
-        summed, measured = fit_of_numbers(source, numbers) if numbers else (records, {})
-        size = fit_of_size(source, list(questions), records or summed, declared.size)
+        levels, numbers = matches_of(source, questions)
+        records = int((levels or numbers)[0].match.counts.sum())
+        size = sizes_of(source, questions, records, declared.size)
+    problems = [problem for column in levels for problem in column.problems()]
+    problems += [problem for number in numbers for problem in number.problems()]
+    declared.note_check()
     if as_json:
-        facts = {"note": EYES, **size.facts, "fits": size.fits, "columns": fits}
-        show_json(facts | ({"numbers": measured} if numbers else {}))
-        sys.exit(0 if size.fits else 1)
-    console.print(f"[bold yellow]{EYES}[/]")
-    say(*size.words)
-    if columns:
-        show_fit_of_columns(columns, fits)
-    if numbers:
-        show_fit_of_numbers(numbers, measured)
-    if not size.fits:
+        columns = {each.column.name: each.facts() for each in levels}
+        facts = {"note": EYES, **size.facts, "fits": size.fits, "problems": problems, "columns": columns}
+        show_json(facts | ({"numbers": {each.name: each.facts() for each in numbers}} if numbers else {}))
+    else:
+        console.print(f"[bold yellow]{EYES}[/]")
+        console.print("\n".join(map(escape, size.words)), style="" if size.fits else "bold red", soft_wrap=True)
+        if levels:
+            show_levels(levels)
+        if numbers:
+            show_numbers(numbers)
+        for problem in problems:
+            console.print(f"[bold red]Check this:[/] {escape(problem)}", soft_wrap=True)
+    if not size.fits or (strict and problems):
         sys.exit(1)
 
 
@@ -158,7 +161,10 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     question = declared.question(name)
     target = out or study.parent / f"{name}.release.json"
     require_folder(target)
+    if out is None:
+        declared.refuse_other_file(name)
     before = declared.ledger().head.sequence if declared.has_ledger else 0
+    _remind_of_check(declared, as_json)
     with working("counting and publishing", as_json):
         release = declared.release_of(name)
     target.write_text((release.signed(signer) if signer else release).to_json() + "\n", encoding="utf-8")
@@ -189,6 +195,15 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
     )
 
 
+def _remind_of_check(declared: Study, as_json: bool) -> None:
+    """Say it if nobody has compared the data with these declarations: publishing itself may not look."""
+    if not as_json and not declared.is_checked:
+        say(
+            f"Note: `discreet check {declared.path}` was never run with these declarations. It shows values that no "
+            "level declares before they are paid for."
+        )
+
+
 def _first(amount: Amount) -> str:
     """Return the first figure of an amount that is left or allowed, with its name."""
     name, value = next(iter(amount.texts(left_text).items()))
@@ -196,7 +211,10 @@ def _first(amount: Amount) -> str:
 
 
 def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) -> None:
+    for name in declared.questions:
+        declared.refuse_other_file(name)
     before = declared.ledger().head.sequence if declared.has_ledger else 0
+    _remind_of_check(declared, as_json)
     with working("counting and publishing", as_json):
         releases = declared.publish_all()
     paths = [declared.path.parent / f"{name}.release.json" for name in declared.questions]

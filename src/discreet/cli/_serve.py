@@ -22,6 +22,7 @@ def _reached(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a front is reached."""
     options = (
         click.option("--address", default="127.0.0.1:8000", show_default=True, help="Where the front listens."),
+        click.option("--port", type=click.IntRange(0, 65535), help="The port, if only that is not the usual one."),
         click.option("--public-address", "public", help="The public address, such as https://data.example."),
         click.option("--proxy", "proxies", multiple=True, help="The address or network of a trusted proxy."),
         click.option("--user-header", help="The header in which the proxy names the signed-in user."),
@@ -29,6 +30,11 @@ def _reached(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _with_port(address: str, port: int | None) -> str:
+    """Return an address with another port."""
+    return address if port is None else f"{address.rpartition(':')[0]}:{port}"
 
 
 def _require_libraries() -> None:
@@ -67,6 +73,7 @@ def serve(
     queue: str | None,
     key: Path | None,
     address: str,
+    port: int | None,
     public: str | None,
     proxies: Sequence[str],
     user_header: str | None,
@@ -80,7 +87,7 @@ def serve(
 
     \b
     Example:  discreet serve study.toml
-              discreet serve study.toml --address 127.0.0.1:9000 --key office.key
+              discreet serve study.toml --port 9000 --key office.key
     """
     _require_libraries()
     from discreet.server import Pair, ServerAddress, default_queue
@@ -88,7 +95,7 @@ def serve(
 
     Study(study)  # so that a study that cannot be read is refused at once
     _signer(key)
-    reached = ServerAddress(address, public, tuple(proxies), user_header)
+    reached = ServerAddress(_with_port(address, port), public, tuple(proxies), user_header)
     reached.settings(reached.host_and_port[1])
     Pair(study.absolute(), queue or str(default_queue(study)), reached, key, front_user, saying(as_json, say)).run()
 
@@ -125,7 +132,13 @@ def serve_publisher(study: Path, queue: str | None, key: Path | None, front_role
 @_lines
 @helpful
 def serve_front(
-    queue: str, address: str, public: str | None, proxies: Sequence[str], user_header: str | None, as_json: bool
+    queue: str,
+    address: str,
+    port: int | None,
+    public: str | None,
+    proxies: Sequence[str],
+    user_header: str | None,
+    as_json: bool,
 ) -> None:
     """Run only a front: it serves HTTP and knows nothing but the queue.
 
@@ -136,7 +149,9 @@ def serve_front(
     _require_libraries()
     from discreet.server import ServerAddress, run_front
 
-    run_front(queue, ServerAddress(address, public, tuple(proxies), user_header), saying(as_json, _complain))
+    run_front(
+        queue, ServerAddress(_with_port(address, port), public, tuple(proxies), user_header), saying(as_json, _complain)
+    )
 
 
 @click.command("serve-account")

@@ -58,7 +58,8 @@ def widest_first(releases: Sequence[Published]) -> list[Published]:
             raise DeclarationError(
                 f"{first.label!r} and {other.label!r} do not publish the same counts, moments of the same records, or "
                 "a table and its margins: their columns, levels, graphs or sizes differ, or only one of them is "
-                "simulated. Nothing was read."
+                "simulated. Nothing was read. If they are about different people, combine them with a model: "
+                "infer(populations={'north': a, 'south': b}, model=...); see docs/programs.md."
             )
     return found
 

@@ -193,7 +193,10 @@ class Chain:
     def require(self) -> None:
         """Refuse a place where no ledger is."""
         if not self.exists():
-            raise LedgerError(f"There is no ledger at {str(self.place)!r}. Create one with Ledger.create.")
+            raise LedgerError(
+                f"There is no ledger at {str(self.place)!r}. Check the path: a ledger is created once, when the first "
+                "release is published (in Python: with Ledger.create), and kept for good."
+            )
 
     def holding(self, request: str) -> AbstractContextManager[None]:
         """Hold a request's name until it is answered."""

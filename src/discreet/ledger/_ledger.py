@@ -269,6 +269,11 @@ class Ledger(NotebookRepr):
             return entry_at(connection, 1).body
 
     @property
+    def unit(self) -> Unit:
+        """Return whom the ledger protects; where the number of rows of a unit was never stated, it is one."""
+        return Unit(self.created["unit"], self.head.carried["rows"] or 1)
+
+    @property
     def change(self) -> str:
         """Return which change of the data is hidden, in words: that of one record, or of all rows of one person."""
         created = self.created

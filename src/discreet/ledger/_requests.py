@@ -23,6 +23,8 @@ from discreet.ledger._schema import SELECT
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+_MOST_DIFFERENCES, _LONGEST_SHOWN = 3, 60
+
 
 def state_of(chain: Chain, connection: "Connection", head: Entry, request: str, asked_for: Body) -> list[str] | Entry:
     """Return the releases on record for a request, or else the entry behind which its charge belongs.
@@ -32,16 +34,44 @@ def state_of(chain: Chain, connection: "Connection", head: Entry, request: str, 
     charges = charges_of(chain, connection, request)
     for charge in charges:
         if (released := released_by(chain, connection, charge)) is not None:
-            if {part: charge.body.get(part) for part in asked_for} != asked_for:
+            recorded = {part: charge.body.get(part) for part in asked_for}
+            if recorded != asked_for:
                 raise PublishError(
-                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for another "
-                    "label, unit, group, data set or mechanism. Nothing was published and nothing was charged."
+                    f"Cannot publish {asked_for['label']!r}: request {request!r} was already answered for something "
+                    f"else: {_differences(recorded, asked_for)}. Nothing was published and nothing was charged. Give "
+                    "the question a new name to ask it as a new one, which is charged, or ask it as it was."
                 )
             return released
     if not charges or chain.outcome(connection, charges[-1].sequence) is not None:
         return head
     given_up: Body = {"kind": "abandoned", "charge": charges[-1].sequence, "at": now()}
     return append(connection, head, {**head.carried, **given_up})
+
+
+def _differences(recorded: object, asked: object) -> str:
+    """Say in which parts two documents differ: their names, what was recorded and what is asked now."""
+    found = list(_parts_that_differ("", recorded, asked))
+    lines = list(dict.fromkeys(f"{name} was {_short(old)} and is now {_short(new)}" for name, old, new in found))
+    more = len(lines) - _MOST_DIFFERENCES
+    return "; ".join(lines[:_MOST_DIFFERENCES]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _parts_that_differ(name: str, old: object, new: object) -> Iterator[tuple[str, object, object]]:
+    if old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for part in dict.fromkeys((*new, *old)):
+            yield from _parts_that_differ(part, old.get(part), new.get(part))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for one, other in zip(old, new, strict=True):
+            yield from _parts_that_differ(name, one, other)
+    else:
+        yield name, old, new
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else str(value) if isinstance(value, int) else repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def is_answered(chain: Chain, connection: "Connection", request: str) -> Entry | None:

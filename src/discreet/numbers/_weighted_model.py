@@ -120,7 +120,10 @@ class WeightedSums(NumberSums, kind="WeightedSums"):
 
     @property
     def quantity(self) -> str:
-        return f"{self.column} per row" if self.weights is None else f"{self.column} weighted by {self.weights.column}"
+        if self.weights is not None:
+            return f"{self.column} weighted by {self.weights.column}"
+        most = "" if self.rows is None else f", persons with more than {self.rows.most} rows weighted down"
+        return f"{self.column} per row{most}"
 
     @property
     def missing_rule(self) -> str:

@@ -92,7 +92,7 @@ def publish(
     ledger: Ledger,
     label: str,
     *,
-    unit: Unit = ONE_RECORD,
+    unit: Unit | None = None,
     request: str | None = None,
     group: str | None = None,
     data: str = "",
@@ -102,9 +102,10 @@ def publish(
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
     `unit` states whom the guarantee protects and how many rows each may have, which the charge takes into account; the
-    default is the unit that the model protects. Each call is charged again; with a `request`, a name of your choice, it
-    is safe to repeat: the release recorded under that name is returned and nothing is charged. `group` names the group
-    of the ledger that the records belong to, `data` the data set. Only the system's secure random bits are accepted.
+    default is the ledger's unit, or the one that the model protects. Each call is charged again; with a `request`, a
+    name of your choice, it is safe to repeat: the release recorded under that name is returned and nothing is charged.
+    `group` names the group of the ledger that the records belong to, `data` the data set. Only the system's secure
+    random bits are accepted.
 
     A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
     `reading="none"` to publish it anyway: the release then says that there is no posterior.
@@ -112,6 +113,7 @@ def publish(
     bits = SystemBits() if bits is None else bits
     part = PublishedPart(mechanism, secret, label, reading)
     check_parts([part], ledger, unit, request, group, data, bits)
+    unit = ledger.unit if unit is None else unit
     if mechanism.model.protects != ONE_RECORD.description:
         unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)
@@ -183,7 +185,7 @@ def check_parts(
         raise PublishError(_nothing(label, f"a request's name must have 1 to {LONGEST_LABEL} characters"))
     if (group is not None and not is_label(group)) or not (data == "" or is_label(data)):
         raise PublishError(_nothing(label, f"group and data must be names of 1 to {LONGEST_LABEL} characters"))
-    if not isinstance(unit, Unit):
+    if unit is not None and not isinstance(unit, Unit):
         raise PublishError(_nothing(label, "the unit of protection must be a Unit"))
     for part in parts:
         _check_part(part.mechanism, part.secret, part.label)

@@ -8,7 +8,7 @@ from discreet._core.exact import exact_text
 from discreet.ledger import Ledger
 from discreet.mechanism import Plan
 from discreet.noise.randomness import SystemBits
-from discreet.privacy import ONE_RECORD, Unit
+from discreet.privacy import Unit
 from discreet.publishing._publish import Charge, PublishedPart, check_parts, protected, publish_parts
 from discreet.records import Statistics
 from discreet.release import LONGEST_LABEL, Release, mechanism_document
@@ -20,7 +20,7 @@ def publish_plan(
     ledger: Ledger,
     labels: Sequence[str],
     *,
-    unit: Unit = ONE_RECORD,
+    unit: Unit | None = None,
     request: str | None = None,
     data: str = "",
     reading: str | Sequence[str | None] | None = None,
@@ -46,7 +46,8 @@ def publish_plan(
         )
     parts = [PublishedPart(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     check_parts(parts, ledger, unit, request, None, data, bits)
-    unit = protected({mechanism.model.protects for mechanism in plan.mechanisms}, unit, labels[0])
+    protects = {mechanism.model.protects for mechanism in plan.mechanisms}
+    unit = protected(protects, ledger.unit if unit is None else unit, labels[0])
     title = f"plan of {len(plan)}: {', '.join(labels)}"
     title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
     document = plan_document(plan, labels)

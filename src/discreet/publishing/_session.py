@@ -23,7 +23,7 @@ from discreet.inference import Observed, why_unreadable
 from discreet.ledger import Ledger
 from discreet.mathematics.distributions import CountDistribution
 from discreet.mechanism import HasEventChances, HasExpectations, HasParameters, Mechanism, Model, Parameters
-from discreet.privacy import ONE_RECORD, Unit
+from discreet.privacy import Unit
 from discreet.publishing._publish import publish
 from discreet.records import Statistics
 from discreet.release import NO_READING, Release
@@ -143,7 +143,7 @@ class QuerySession:
         ledger: Ledger,
         label: str = "posterior draw",
         *,
-        unit: Unit = ONE_RECORD,
+        unit: Unit | None = None,
     ) -> None:
         draw = Observed.before(mechanism).draw
         if draw is None or draw.number != 1:

@@ -25,6 +25,8 @@ def simulate(
         )
     if not isinstance(mechanism, Mechanism):
         raise DeclarationError(f"simulate takes a mechanism; got a {type(mechanism).__name__}.")
+    if not callable(getattr(bits, "words", None)):
+        raise DeclarationError("simulate draws from random bits such as SeededBits(1), given as its third argument.")
     table = np.asarray(counts)
     if table.ndim != 1:
         raise DeclarationError("simulate takes one table of counts, a flat sequence with one number for each cell.")

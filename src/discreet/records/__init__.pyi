@@ -18,6 +18,8 @@ from discreet.records._grouped_sums import sum_groups as sum_groups
 from discreet.records._lists import ListSource
 from discreet.records._lists import is_stable as is_stable
 from discreet.records._lists import length_of as length_of
+from discreet.records._matches import MISSING as MISSING
+from discreet.records._matches import ColumnMatch as ColumnMatch
 from discreet.records._moments import CONSTANT as CONSTANT
 from discreet.records._moments import Factor as Factor
 from discreet.records._moments import Indicator as Indicator
@@ -36,6 +38,7 @@ from discreet.records._persons import IdPlan as IdPlan
 from discreet.records._persons import ids_in as ids_in
 from discreet.records._source import Source
 from discreet.records._sources import as_source
+from discreet.records._sources import other_separator as other_separator
 from discreet.records._statistics import Statistics
 from discreet.records._values import FIRST_DAY as FIRST_DAY
 from discreet.records._values import LARGEST_WHOLE, NUMBER, text_of

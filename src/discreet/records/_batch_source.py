@@ -11,12 +11,12 @@ import numpy as np
 from discreet._core.arrays import Counts
 from discreet.records._columns import Column
 from discreet.records._grouped_sums import GroupPlan, group_sums
+from discreet.records._matches import ColumnMatch, matches_in
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
 from discreet.records._source import Batch
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import clusters, count_codes, margins
-from discreet.records._undeclared_values import undeclared_in
 from discreet.records._weights import WeightPlan, weighted_sums
 
 
@@ -74,7 +74,9 @@ class BatchSource(ABC):
         self.require(plan.names)
         return answered(lambda: weighted_sums(self.batches(plan.names), plan), "sum them")
 
-    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
-        self.require([column.name])
-        return answered(lambda: undeclared_in(self.batches([column.name]), column, most), "look for undeclared values")
+    def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
+        """Return how the records match each column, in one pass: for the data holder's eyes only."""
+        names = list(dict.fromkeys(column.name for column in columns))
+        self.require(names)
+        found = answered(lambda: matches_in(self.batches(names), columns), "compare them with what is declared")
+        return [match.first(most) for match in found]

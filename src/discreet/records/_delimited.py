@@ -20,6 +20,7 @@ Numbers and days in fields of bytes, found by NumPy in many fields at once.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from discreet._core.arrays import Floats
 from discreet._core.errors import SourceError
 from discreet.records._batch_source import BatchSource
 from discreet.records._columns import Column
+from discreet.records._matches import shown
 from discreet.records._source import Batch
 from discreet.records._statistics import Codes, code_dtype
 from discreet.records._typed_arrays import Values, banded, days_of_dates, days_to_utc, numbers_of_values
@@ -372,6 +374,22 @@ class _Lines(Batch):
         fields = self._fields(self._places[name])
         texts = [fields.content(position).decode("utf-8", "replace") for position in positions.tolist()]
         return [text or None for text in texts]
+
+    def frequencies(self, name: str, positions: NDArray[np.intp]) -> Counter[str]:
+        """As of any batch; short fields are grouped by their bytes, and one of each group is decoded."""
+        fields = self._fields(self._places[name]).at(positions)
+        longest = int(fields.lengths.max(initial=1))
+        if longest > _LONGEST_NUMBER:
+            return super().frequencies(name, positions)
+        words = [fields.word(number) for number in range(-(-longest // 8))]
+        rows = np.column_stack([(2 * fields.lengths + fields.quoted).view(np.uint64), *words])
+        order = np.lexsort(rows.T)
+        starts = np.flatnonzero(np.append(True, (rows[order][1:] != rows[order][:-1]).any(axis=1)))
+        texts = self.values(name, positions[order[starts]])
+        found: Counter[str] = Counter()
+        for text, times in zip(texts, np.diff(np.append(starts, len(order))).tolist(), strict=True):
+            found[shown(text)] += times
+        return found
 
     def text(self, position: int) -> str:
         """Return a field of the first record."""

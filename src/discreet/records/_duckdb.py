@@ -12,6 +12,7 @@ missing values (one bit for each value), the second holds the values.
 """
 
 import ctypes
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int64, c_void_p
 from dataclasses import replace
@@ -40,12 +41,12 @@ from discreet.records._duckdb_sql import (
     steps,
 )
 from discreet.records._grouped_sums import GroupPlan
+from discreet.records._matches import ColumnMatch, match_of, shown, undeclared_apart
 from discreet.records._moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import Cluster, clusters, count_codes, margins
 from discreet.records._typed_arrays import Array
-from discreet.records._undeclared_values import is_undeclared, shown
 from discreet.records._weights import WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
@@ -127,7 +128,6 @@ def _view(address: int | None, dtype: np.dtype[Item], first: int, size: int) -> 
 
 _QUESTIONS = count()
 _VIEW = "\x02"  # as GIVEN
-_MOST_UNDECLARED = 1_000
 _NO_VALUE = -1  # in place of a code, which is never below 0
 _FEW = 3  # most columns of a table that the backend itself groups by
 _BLOCK = 2**16  # records whose codes stay in the fastest memory
@@ -372,30 +372,36 @@ class DuckdbSource:
             }
             yield _Numbers(found | dict(zip(numbers, batch[len(codings) :], strict=True)))
 
-    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
-        self._asked([column.name])
-        return answered(lambda: self._undeclared(column, most), "look for undeclared values")
+    def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
+        """Return how the records match each column: for the data holder's eyes only."""
+        self._asked(column.name for column in columns)
+        return answered(lambda: self._match(columns, most), "compare them with what is declared")
 
-    def _undeclared(self, column: Column, most: int) -> list[tuple[str, int]]:
-        name, dtype, table, where = identifier(column.name), self._types[column.name], _VIEW, ""
-        if is_unheld := any(word in dtype for word in UNHELD):
-            table, prepared = self._prepared({column: self._coding(column)})
-            where = f"WHERE ({prepared[column].sql}) IS NULL"  # none of their values is declared as a level
-        value = f"{name}::VARCHAR" if is_unheld else f"encode({name})" if dtype == "VARCHAR" else name
-        rows_of = f"SELECT {value} AS value, count(*) AS records FROM {table} {where}"
-        query = f"{rows_of} GROUP BY ALL ORDER BY records DESC, value"
-        found: list[tuple[str, int]] = []
+    def _match(self, columns: Sequence[Column], most: int) -> list[ColumnMatch]:
+        apart = [undeclared_apart(column) for column in columns]
+        counts = self._count([[column] for column in apart])
+        found = []
+        for column, other, total in zip(columns, apart, counts, strict=True):
+            values = self._undeclared(other, most) if total[-1] else {}
+            found.append(match_of(column, total, values))
+        return found
+
+    def _undeclared(self, column: Column, most: int) -> Counter[str]:
+        """Return the most frequent values at the level for outside values, which is theirs alone."""
+        name, kind = identifier(column.name), self._types[column.name]
+        table, prepared = self._prepared({column: self._coding(column)})
+        code = prepared[column]
+        declared = ", ".join(map(str, np.flatnonzero(code.levels != column.home)))
+        where = f"coalesce(({code.sql}) NOT IN ({declared}), true)" if declared else "true"
+        is_unheld = any(word in kind for word in UNHELD)
+        value = f"{name}::VARCHAR" if is_unheld else f"encode({name})" if kind == "VARCHAR" else name
+        rows_of = f"SELECT {value} AS value, count(*) AS records FROM {table} WHERE {where}"
         with self._lock:
-            for start in count(step=_MOST_UNDECLARED):
-                rows = self._ask(f"{query} LIMIT {_MOST_UNDECLARED} OFFSET {start}").fetchall()
-                plain = ((_text(value), int(records)) for value, records in rows)
-                found += [
-                    (shown(value), records) for value, records in plain if is_unheld or is_undeclared(column, value)
-                ]
-                if not rows or len(found) >= most:
-                    break
-        return found[:most]
+            rows = self._ask(f"{rows_of} GROUP BY ALL ORDER BY records DESC, value LIMIT {most}").fetchall()
+        found: Counter[str] = Counter()
+        for each, records in rows:
+            found[shown(_text(each))] += int(records)
+        return found
 
 
 def _text(value: object) -> object:

@@ -11,7 +11,6 @@ Files read by a backend: Parquet, Arrow and DuckDB, opened without guessing and 
 
 import gzip
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
@@ -26,6 +25,7 @@ from discreet.records._delimited import DelimitedSource
 from discreet.records._duckdb import DuckdbSource
 from discreet.records._duckdb_sql import identifier, literal
 from discreet.records._grouped_sums import GroupPlan, added
+from discreet.records._matches import ColumnMatch
 from discreet.records._moments import MomentPlan, Wholes
 from discreet.records._persons import IdPlan, IdRows, ids_in
 from discreet.records._source import Source
@@ -82,12 +82,12 @@ class SeveralSource:
         found = (source.open_quote() for source in self._sources if hasattr(source, "open_quote"))
         return next((where for where in found if where is not None), None)
 
-    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares; rare ones of each table may be left out."""
-        found: Counter[str] = Counter()
-        for source in self._sources:
-            found.update(dict(source.undeclared(column, 100 * most)))
-        return found.most_common(most)
+    def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
+        """Return how the records match each column; rare undeclared values of each table may be left out."""
+        first, *others = (source.match(columns, 100 * most) for source in self._sources)
+        for other in others:
+            first = [each.added(more) for each, more in zip(first, other, strict=True)]
+        return [match.first(most) for match in first]
 
 
 _PARQUET = "read_parquet([{}], hive_partitioning = false, utf8_validation = 'replace')"

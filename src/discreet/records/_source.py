@@ -1,6 +1,7 @@
 """What a source of records is, and a batch of it: a backend says how the values of a column become codes or numbers."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
 from discreet.records._columns import Column
+from discreet.records._matches import ColumnMatch, shown
 from discreet.records._moments import Base, Indicator, MomentPlan, Wholes
 from discreet.records._statistics import Codes
 from discreet.records._typed_arrays import Array
@@ -40,8 +42,8 @@ class Source(Protocol):
     def names(self) -> list[str]:
         """Return the names of the columns, for the data holder; no record is read."""
 
-    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent undeclared values, for the data holder's eyes only."""
+    def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
+        """Return how the records match each column, with its most frequent undeclared values: for the holder only."""
 
 
 class Batch(ABC):
@@ -62,6 +64,10 @@ class Batch(ABC):
     @abstractmethod
     def values(self, name: str, indices: NDArray[np.intp]) -> Sequence[object]:
         """Return the values of some records as they are, for the data holder's eyes only."""
+
+    def frequencies(self, name: str, indices: NDArray[np.intp]) -> Counter[str]:
+        """Return how often each value of some records occurs, for the data holder's eyes only."""
+        return Counter(map(shown, self.values(name, indices)))
 
     def raw(self, factor: Base) -> Array:
         """Return numbers for a measure, codes for an indicator."""

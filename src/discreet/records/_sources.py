@@ -53,7 +53,24 @@ def require_columns(wanted: set[str], present: Sequence[str]) -> None:
         raise SourceError(
             f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
             "against the table's header; its names are not shown, because they could be a record."
+            + other_separator(present)
         )
+
+
+def other_separator(names: Sequence[str]) -> str:
+    """Return a question about the separator, if the only name of a table looks like several; else an empty text.
+
+    >>> other_separator(["ward;fell;age"])
+    " Its first line has 2 of ';' and a single name: is that the separator? Then declare separator = ';'."
+    """
+    often = max(";\t|,", key=lambda mark: names[0].count(mark)) if len(names) == 1 else ""
+    if not often or often not in names[0]:
+        return ""
+    shown = repr(often)
+    return (
+        f" Its first line has {names[0].count(often)} of {shown} and a single name: is that the separator? Then "
+        f"declare separator = {shown}."
+    )
 
 
 @contextmanager

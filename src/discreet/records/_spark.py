@@ -7,6 +7,7 @@ of this library travels with the query.
 """
 
 import copyreg
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -21,12 +22,12 @@ from discreet._core.errors import SourceError
 from discreet.records._arrow import ArrowBatch
 from discreet.records._columns import Column
 from discreet.records._grouped_sums import GroupPlan, group_sums
+from discreet.records._matches import ColumnMatch, matches_in, ordered
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
 from discreet.records._source import Batch
 from discreet.records._sources import answered, require_columns
 from discreet.records._statistics import Cluster, Codes, clusters, count_codes, margins
-from discreet.records._undeclared_values import is_undeclared, shown
 from discreet.records._weights import SUMS, WeightPlan, weighted_sums
 
 if TYPE_CHECKING:
@@ -160,19 +161,34 @@ class SparkSource:
 
         return answered(add, "add up the rows of each id")
 
-    def undeclared(self, column: Column, most: int = 5) -> list[tuple[str, int]]:
-        """Return the most frequent values that no level declares, and how often: for the data holder's eyes only."""
-        names = self._required([column.name])
+    def match(self, columns: Sequence[Column], most: int = 5) -> list[ColumnMatch]:
+        """Return how the records match each column, in one pass: for the data holder's eyes only."""
+        names = self._required(column.name for column in columns)
 
-        def odd(batches: Iterator[Batch]) -> Iterator[Totals]:
+        def matched(batches: Iterator[Batch]) -> Iterator[Totals]:
             for batch in batches:
-                values = batch.values(column.name, np.flatnonzero(batch.codes(column) == column.home))
-                texts = [shown(value) for value in values if is_undeclared(column, value)]
-                yield texts, np.ones(len(texts), dtype=np.int64)
+                for index, match in enumerate(matches_in([batch], columns)):
+                    levels = [f"{index} level {level}" for level in range(len(match.counts))]
+                    texts = [f"{index} value {text}" for text, _ in match.values]
+                    totals = [*match.counts, match.undeclared, *(times for _, times in match.values)]
+                    yield [*levels, f"{index} undeclared ", *texts], np.array(totals, dtype=np.int64)
 
-        found = answered(lambda: self._summed(names, odd, "position string, total long"), "look for undeclared values")
-        texts = [(str(text), total) for text, total in found]
-        return sorted(texts, key=lambda each: (-each[1], each[0]))[:most]
+        rows = answered(
+            lambda: self._summed(names, matched, "position string, total long"), "compare them with what is declared"
+        )
+        levels, undeclared, values = ([Counter[str]() for _ in columns] for _ in range(3))
+        kinds = {"level": levels, "undeclared": undeclared, "value": values}
+        for key, total in rows:
+            index, kind, which = str(key).split(" ", 2)
+            kinds[kind][int(index)][which] = total
+        return [
+            ColumnMatch(
+                np.array([levels[index][str(level)] for level in range(len(column.levels))], dtype=np.int64),
+                undeclared[index].total(),
+                ordered(values[index])[:most],
+            )
+            for index, column in enumerate(columns)
+        ]
 
     def _required(self, names: Iterable[str]) -> list[str]:
         wanted = list(dict.fromkeys(names))

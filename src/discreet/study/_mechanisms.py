@@ -4,14 +4,16 @@ A kind may have constructors that find some of its numbers. They are named as in
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from inspect import signature
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, DiscreetError
 from discreet._core.exact import Exact
 from discreet._core.suggestions import meant
 from discreet.mechanism import Model, Sized
 from discreet.planning import HasCandidates
+from discreet.publishing import why_only_claimed
 from discreet.study._keys import Maker
 
 _GIVEN = ("model", "size", "epsilon")
@@ -23,9 +25,11 @@ def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: 
     kind, _, constructor = written.partition(".")
     accepted = {name: each for name, each in Sized.registered().items() if each.accepts_model(model)}
     if kind not in accepted:
+        known = [name for name, each in accepted.items() if _can_be_published(each, (model, size, epsilon))]
+        own = [name for name in known if accepted[name].__module__.startswith("discreet.")]
         raise DeclarationError(
             f"the mechanism is {written!r}; for the model {about!r} it must be one of "
-            f"{', '.join(sorted(accepted))}.{meant(kind, accepted)}"
+            f"{', '.join(sorted(known))}.{meant(kind, own) or meant(kind, known)}"
         )
     makers = constructors_of(accepted[kind])
     if constructor not in makers:
@@ -34,6 +38,13 @@ def mechanism_maker(written: str, about: str, model: Model, size: int, epsilon: 
             f"the mechanism {written!r} has no such constructor; use {ways}.{meant(constructor, makers)}"
         )
     return _maker(written, accepted[kind], makers[constructor], (model, size, epsilon))
+
+
+def _can_be_published(kind: type[Sized], given: Sequence[object]) -> bool:
+    """Return whether a kind, made from what every question gives, has a guarantee that is more than claimed."""
+    with suppress(DiscreetError, TypeError):  # it needs further keys
+        return why_only_claimed(kind(*given)) is None
+    return True
 
 
 def own_maker(written: str) -> Maker[Sized] | None:

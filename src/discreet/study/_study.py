@@ -1,10 +1,12 @@
 """A study file, read and checked: its columns, its questions, its ledger, and the way to publish."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -83,6 +85,28 @@ class Study(Declarations):
         """Return whether the ledger already exists."""
         return Chain.at(self.ledger_place).exists()
 
+    @property
+    def _check_path(self) -> Path:
+        return self.path.with_suffix(".checked")
+
+    @property
+    def _check_mark(self) -> str:
+        """Return a digest of what `check` compares with the data: where they are, their columns, their size."""
+        compared = (self._declared.data, self._declared.columns)
+        return digest_of(canonical_json({"compared": msgspec.to_builtins(compared)}))
+
+    def note_check(self) -> None:
+        """Remember, in a small file beside the study, that the data were compared with these declarations."""
+        with suppress(OSError):  # a folder that cannot be written to
+            self._check_path.write_text(self._check_mark + "\n", encoding="utf-8")
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether the data were compared with the declarations as they are now."""
+        with suppress(OSError, ValueError):
+            return self._check_path.read_text(encoding="utf-8").strip() == self._check_mark
+        return False
+
     def source(self) -> Source:
         """Open the data."""
         paths, data = self.data_paths, self._declared.data
@@ -146,9 +170,28 @@ class Study(Declarations):
         `frame` holds the records that the study declares, such as a data frame; without one its files are read.
         Repeated, it returns the same release and charges nothing, whatever the records are now.
         """
+        self.refuse_other_file(name)
         release = self.release_of(name, frame)
         self._write(release, self.release_path(name))
         return release
+
+    def refuse_other_file(self, name: str) -> None:
+        """Refuse to publish a question whose file holds the release of another study or question."""
+        path, held = self.release_path(name), None
+        with suppress(OSError, DiscreetError):
+            held = Release.from_json(path.read_bytes())
+        if held is None:
+            return
+        if held.receipt is not None and self.has_ledger:
+            charge, *_ = Ledger.open(self.ledger_place).charge_of(held.receipt.sequence, held.receipt.head)
+            asked, _, about = ("" if charge is None else str(charge.body["request"])).partition(" of ")
+            if f"{about} ".startswith(f"{self._data_name} ") and (asked == name or asked.startswith("plan ")):
+                return
+        raise PublishError(
+            f"Cannot publish {self.question(name).label!r}: {str(path)!r} holds another release, {held.label!r}, which "
+            "was charged to another ledger or for other data. Nothing was published and nothing was charged. Move that "
+            "file, give the question another name, or write to another file (--out)."
+        )
 
     def release_of(self, name: str, frame: object = None) -> Release:
         """Publish a question without writing the release to a file."""
@@ -207,6 +250,13 @@ class Study(Declarations):
         _refuse_claim(question)
         if (first := self._first_asked(question, request)) is None:
             _refuse_unreadable(question)
+        if first is question and (period := self._in_period()):
+            raise PublishError(
+                f"Cannot publish {question.label!r}: with an allowance, a question is answered once in each "
+                f"period, and {question.name!r} was answered{period} with another size, mechanism or epsilon. Nothing "
+                "was published and nothing was charged. Ask again in the next period, or give it a new name to ask it "
+                "as a new question now, which is charged."
+            )
         question = first or question
         secret = self._fitting(question, self.statistics(question, frame))
         return publish(
