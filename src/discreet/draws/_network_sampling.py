@@ -316,8 +316,8 @@ class NetworkSampling(PosteriorDraws[Network], kind="NetworkSampling", version=2
         logs = np.zeros(len(tables))
         for sticks, (number, counted) in zip(self._by_row(outputs), self._rows_of(tables), strict=True):
             distinct, indices = np.unique(counted, axis=0, return_inverse=True)  # far fewer than tables
-            for number, row in enumerate(distinct.tolist()):
-                same = np.flatnonzero(indices.ravel() == number)
+            for which, row in enumerate(distinct.tolist()):
+                same = np.flatnonzero(indices.ravel() == which)
                 logs[same] += self._log_masses(sticks[same], self._row_distributions(number, row)).sum(axis=1)
         return logs.reshape(shape)
 
