@@ -383,9 +383,9 @@ class HellingerMechanism(Sized[Categories]):
         rows = table.reshape(-1, len(self.model.cells))
         distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
         drawn = np.empty_like(rows)
-        for number, table in enumerate(distinct):
+        for number, row in enumerate(distinct):
             chosen = np.flatnonzero(inverse.ravel() == number)
-            drawn[chosen] = self._draw(table, len(chosen), bits)
+            drawn[chosen] = self._draw(row, len(chosen), bits)
         return drawn.reshape(table.shape)
 
     def _draw(self, table: Counts, count: int, bits: RandomBits) -> Counts:

@@ -307,7 +307,7 @@ class DuckdbSource:
         pairs = zip(codings.values(), names, strict=True)
         numbers = [np.ma.filled(found[name], c.gap).astype(np.intp) for c, name in pairs]
         has_value = numbers[0] != _NO_VALUE if names else np.ones(len(found["a"]), dtype=bool)
-        indices = [c.placed(codes[has_value]) for c, codes in zip(codings.values(), numbers, strict=True)]
+        indices = [c.placed(code[has_value]) for c, code in zip(codings.values(), numbers, strict=True)]
         shape = tuple(len(column.levels) for column in plan.groups)
         cells = np.ravel_multi_index(indices, shape) if indices else np.zeros(len(found["a"]), dtype=np.intp)
         totals = np.zeros((plan.cells, 3), dtype=np.int64)

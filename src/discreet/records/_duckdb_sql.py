@@ -245,7 +245,7 @@ def _days_to_utc(text: str) -> str:
     """Return how many days later, -1 to 1, a text that is a time with a zone is in UTC; null for any other text."""
     zone = f"rpad(replace(regexp_replace(substr({text}, 17), '{BEFORE_ZONE}', ''), ':', ''), 5, '0')"
     parts = ((text, 12, 60), (text, 15, 1), (zone, 2, 60), (zone, 4, 1))
-    hours, minutes, *ahead = (f"TRY_CAST(substr({text}, {index}, 2) AS BIGINT) * {n}" for text, index, n in parts)
+    hours, minutes, *ahead = (f"TRY_CAST(substr({part}, {index}, 2) AS BIGINT) * {n}" for part, index, n in parts)
     sign = f"CASE WHEN {zone} LIKE '-%' THEN -1 ELSE 1 END"
     return f"floor(({hours} + {minutes} - {sign} * ({ahead[0]} + {ahead[1]})) / {MINUTES}::DOUBLE)::BIGINT"
 

@@ -77,7 +77,7 @@ class IdRows:
         keys = np.concatenate([np.zeros((0, 2), dtype=np.uint64), *(part.keys for part in parts)])
         columns = [[getattr(part, name) for part in parts] for name in _COLUMNS]
         cells, sums, largest, smallest, rows = (
-            np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in columns
+            np.concatenate([np.zeros(0, dtype=np.int64), *column]) for column in columns
         )  # fmt: skip
         order = np.lexsort((cells, keys[:, 1], keys[:, 0]))
         keys, cells = keys[order], cells[order]

@@ -13,11 +13,11 @@ _HEAD = """\
 This table lists every algorithm and mechanism of the five papers, named in a study file and taken through the command
 line: declared and checked (study), planned, published, verified, read (infer) and shown. A cell says that the step
 works, or points to the message with which it is refused. Sampled and chosen parameters are read by their likelihood,
-like noisy counts: see [reading a release](reading-a-release.md). The queries of algorithm 1 of 002 are a [page of their
-own](queries.md). What the papers say about these mechanisms, and whether it is true, is on [another page](claims.md).
-Studies at the papers' own sizes are in [examples/papers](../examples/papers/README.md).
+like noisy counts: see [inference from a release](reading-a-release.md). The queries of algorithm 1 of 002 are a [page
+of their own](queries.md). What the papers say about these mechanisms, and whether it is true, is on [another
+page](claims.md). Studies at the papers' own sizes are in [examples/papers](../examples/papers/README.md).
 
-This page is written by `python -m discreet_papers.road`, which tries every cell on eight made-up records; with
+This page is written by `python -m discreet_papers.road`, which tries every cell on eight simulated records; with
 `--kept` it is written from the stored results of the last trial.
 """
 
