@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet._core.documents import DocumentedMechanism, Kinds, canonical_json
+from discreet._core.documents import DocumentedMechanism, Kinds, canonical_json, digest_of
 from discreet.choices import HellingerGlobal, MaximumPosterior, NetworkMaximum
 from discreet.draws import BallDraw, NetworkSampling
-from discreet.ledger import Signature, digest_of
+from discreet.ledger import Signature
 from discreet.privacy import MetricGuarantee
 from discreet.records import Statistics
 from discreet.release import mechanism_document, read_mechanism

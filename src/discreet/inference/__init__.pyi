@@ -50,6 +50,7 @@ from discreet.inference._pictures import Graph as Graph
 from discreet.inference._pictures import IntervalLine as IntervalLine
 from discreet.inference._pictures import Intervals as Intervals
 from discreet.inference._pictures import TableEntry as TableEntry
+from discreet.inference._pictures import intervals_of as intervals_of
 from discreet.inference._posterior import Posterior
 from discreet.inference._posterior import little_information as little_information
 from discreet.inference._posterior import require_posterior as require_posterior
@@ -95,7 +96,6 @@ from discreet.inference._report import bounds_in_words as bounds_in_words
 from discreet.inference._report import dirichlet_in_words as dirichlet_in_words
 from discreet.inference._report import forced_prior_line as forced_prior_line
 from discreet.inference._report import heading as heading
-from discreet.inference._report import intervals_of as intervals_of
 from discreet.inference._report import levels_in_words as levels_in_words
 from discreet.inference._report import outside_interval_note as outside_interval_note
 from discreet.inference._report import own_records_line as own_records_line

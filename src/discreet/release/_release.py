@@ -18,6 +18,7 @@ from discreet._core.documents import (
     DocumentedModel,
     Kinds,
     canonical_json,
+    digest_of,
     document_of,
     read_document,
 )
@@ -26,7 +27,7 @@ from discreet._core.exact import exact_text
 from discreet._core.markup import html_table
 from discreet._core.notebook import NotebookRepr
 from discreet._core.version import __version__
-from discreet.ledger import Receipt, Signature, SigningKey, digest_of
+from discreet.ledger import Receipt, Signature, SigningKey
 from discreet.mechanism import Mechanism, Model, ModelT, TakesPrior
 from discreet.privacy import ONE_RECORD, Adjacency, Guarantee, Unit
 from discreet.records import is_text

@@ -10,7 +10,7 @@ from discreet._core.documents import Document, Documented, DocumentedModel, conv
 from discreet._core.errors import DeclarationError, DocumentError
 from discreet.ledger import Receipt, Signature
 from discreet.mechanism import Mechanism
-from discreet.privacy import Adjacency, Evidence, Guarantee, MetricGuarantee, Unit, read_metric
+from discreet.privacy import Adjacency, Evidence, Guarantee, Unit
 from discreet.records import is_text
 from discreet.release._release import (
     LONGEST_LABEL,
@@ -120,6 +120,8 @@ def read_guarantee(document: object) -> Guarantee:
     try:
         metric = None
         if isinstance(read.metric, _Metric):
+            from discreet.privacy import MetricGuarantee, read_metric  # few releases state one
+
             known = read.metric.metric if isinstance(read.metric.metric, str) else read_metric(read.metric.metric)
             metric = MetricGuarantee(read.metric.epsilon, read.metric.delta, known, read.metric.most)
         adjacency, evidence = Adjacency(read.adjacency), Evidence(read.evidence)
