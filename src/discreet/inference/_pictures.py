@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from discreet.inference._row import PROBABILITY, Row
+from discreet.inference._row import PROBABILITY, Row, percent_text
 from discreet.mechanism import Model, event_name
-from discreet.privacy import percent_text
 from discreet.records import Level
 
 

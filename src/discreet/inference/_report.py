@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet._core.exact import exact_text
-from discreet._core.markup import html_table
-from discreet._core.notebook import with_picture
+from discreet._core.notebook import html_table, with_picture
 from discreet.inference._protocols import HasRemarks
-from discreet.inference._row import SHOWN_LEVEL, STAR, UNKNOWN, Row
+from discreet.inference._row import SHOWN_LEVEL, STAR, UNKNOWN, Row, percent_text
 from discreet.mechanism import columns_of_levels, forced_prior
-from discreet.privacy import percent_text
 from discreet.records import Bounds, Column, text_of
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import Exact, exact, positive
-from discreet._core.suggestions import meant
 from discreet.mechanism import Declared, DeclaredPrior, Numbers
 from discreet.records import Column
 from discreet.regression._model import LinearRegression

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from inspect import signature
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import Exact
-from discreet._core.suggestions import meant
 from discreet.mechanism import Model, Sized
 from discreet.planning import HasCandidates
 from discreet.study._keys import Maker
