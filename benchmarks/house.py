@@ -1,9 +1,9 @@
-"""How the house stands, a report that nothing is held to: lines, modules, contracts, towers, names of two things."""
+"""How the house stands, a report that nothing is held to: lines, modules, imports, contracts, towers, double names."""
 
 import ast
 import inspect
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import median
 from subprocess import run
@@ -25,6 +25,52 @@ dc.infer(dc.Release.from_json(release.to_json())).rows()
 print(sum(name.split(".")[0] == "discreet" for name in sys.modules))
 """
 """A share is rehearsed, written, read back and inferred; then the modules of the library in memory are counted."""
+
+
+def module_of(path: Path) -> str:
+    """Return the dotted name of a file below the library, without the library's own."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+def imports_of(path: Path) -> list[tuple[str, str]]:
+    """Return what a file imports from the library, anywhere in it and for types as well: modules, and names in them."""
+    nodes = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    own = [node for node in nodes if node.module and node.module.split(".")[0] == ROOT.name]
+    return [((node.module or "").partition(".")[2], alias.name) for node in own for alias in node.names]
+
+
+def edges() -> set[tuple[str, str]]:
+    """Return which module imports which other one; a name of a folder is imported from the module that defines it."""
+    files = {module_of(path): path for path in ROOT.rglob("*.py")}
+    stubs = {module_of(path): path for path in ROOT.rglob("*.pyi")}
+    homes = {(folder, name): home for folder, stub in stubs.items() for home, name in imports_of(stub)}
+    found = set()
+    for module, path in files.items():
+        for home, name in imports_of(path):
+            whole = f"{home}.{name}".lstrip(".")
+            found.add((module, whole if whole in files else homes.get((home, name), home)))
+    return {(one, two) for one, two in found if one != two}
+
+
+def print_folders() -> None:
+    """Print the files and lines of every folder, and how many imports of modules stay inside one."""
+    files, lines, inside, outside, below = (Counter[str]() for _ in range(5))
+    for path in ROOT.rglob("*.py"):
+        folder = path.relative_to(ROOT).parts[0]
+        files[folder] += 1
+        lines[folder] += path.read_text("utf-8").count("\n")
+    for one, two in edges():
+        folder, other = one.split(".")[0], two.split(".")[0]
+        counted = inside if folder == other else below if other == "_core" else outside
+        counted[folder] += 1
+    print("Folders: files, lines, and imports of modules in the same folder, in others above it, in _core")
+    for folder, count in sorted(lines.items(), key=lambda pair: -pair[1]):
+        imports = f"{inside[folder]}, {outside[folder]}, {below[folder]}"
+        print(f"  {folder}: {files[folder]} files, {count:,} lines, imports {imports}")
+    stay, leave = inside.total(), outside.total()
+    every = stay + leave + below.total()
+    print(f"Imports of modules inside one folder: {stay} of {every} ({stay / every:.0%})")
+    print(f"  without those from _core: {stay} of {stay + leave} ({stay / (stay + leave):.0%})")
 
 
 def classes() -> dict[str, list[str]]:
@@ -101,6 +147,7 @@ def main() -> None:
     print(f"Modules loaded to read a share: {done.stdout.strip()} of {len(texts)}")
     for name in ("import discreet", "discreet --help"):
         print(f"{name}: {min(cpu_seconds(STARTS[name]) for _ in range(5)):.2f} CPU s")
+    print_folders()
     print_contracts()
     twice = {name: files for name, files in classes().items() if len(files) > 1}
     print(f"Class names that mean more than one thing: {len(twice)}")

@@ -33,8 +33,7 @@ from discreet.networks._approximate_rows import ApproximateRow
 from discreet.networks._naive_bayes import whole
 from discreet.noise._zero_sum_gaussian import halved_noise
 from discreet.noise._zero_sum_laplace import balanced
-from discreet.noise.randomness._samplers import bernoulli_exponential
-from discreet.noise.randomness._wide import discrete_gaussian
+from discreet.noise.randomness._samplers import bernoulli_exponential, discrete_gaussian
 from discreet.privacy import compose
 from discreet.tables._groupwise import own_cells
 from discreet.tables._solution import TableSolution

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
-from discreet.mathematics.distributions._proportions import log_dirichlet_rows
+from discreet.mathematics.distributions._dirichlet import log_dirichlet_rows
 from discreet.networks import Network
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ def test_levels_of_intervals_are_put_in_words_in_one_module() -> None:
         is_scaled = any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult) for each in ast.walk(node.value))
         return "level" in names and (is_scaled or "%" in digits)
 
-    assert modules_with(is_mark) == {"privacy/_amounts.py"}
+    assert modules_with(is_mark) == {"inference/_row.py"}
     plan = dc.accuracy(
         dc.GeometricHistogram(dc.Categories("x", ("a", "b"), outside="a"), 30, 1), level=0.995, studies=2
     )
@@ -129,5 +129,5 @@ def test_intervals_are_opened_by_one_rule() -> None:
     assert modules_with(lambda node: called(node) == "reaches_end") == {
         home,
         "mathematics/distributions/_counts.py",
-        "mathematics/distributions/_summaries.py",
+        "mathematics/distributions/_mixture_batch.py",
     }

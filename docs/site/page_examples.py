@@ -63,8 +63,7 @@ def seed_of(page: Path) -> int:
 @contextlib.contextmanager
 def repeatable_noise(seed: int) -> Iterator[None]:
     """Let what is published inside the block be drawn by a seed. For figures on pages only: this is not private."""
-    from discreet.noise.randomness._samplers import SystemBits
-    from discreet.noise.randomness._seeded import SeededBits
+    from discreet.noise.randomness._samplers import SeededBits, SystemBits
 
     seeded = SeededBits(seed)
     with patch.object(SystemBits, "words", lambda _, count: seeded.words(count)):

@@ -12,7 +12,7 @@ import discreet as dc
 from discreet.choices import PermuteAndFlip
 from discreet.choices._permute_and_flip import flip_log_prob, flip_points
 from discreet.inference import Problem, why_unreadable
-from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._samplers import SeededBits
 from discreet.release import mechanism_document, read_mechanism
 from discreet.tables._enumeration import EnumerationSolver
 from uncalibrated_hellinger import HellingerGlobal

@@ -25,8 +25,7 @@ from discreet.networks import (
 from discreet.networks._table_mechanisms import calibrated_variance
 from discreet.noise import RadiusDistribution, delta_of_moves, histogram_variance
 from discreet.noise._shared_radius import point_within, sum_of_squares_within, within
-from discreet.noise.randomness._seeded import SeededBits
-from discreet.noise.randomness._wide import discrete_gaussian
+from discreet.noise.randomness._samplers import SeededBits, discrete_gaussian
 from discreet.planning import suggest
 from discreet_papers.as_published.fourier_updates import FourierUpdates
 from discreet_papers.as_published.laplace_updates import LaplaceUpdates

@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.inference import CostEstimate, Exactness, Problem, Solver, solver_for
-from discreet.inference._published import Solution
+from discreet.inference._problem import Solution
 from discreet.inference._solvers import SOLVERS
 from discreet.mechanism import Model
 

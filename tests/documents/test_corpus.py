@@ -16,7 +16,7 @@ from discreet.mechanism import sized
 from discreet.publishing._sequence import plan_document
 from discreet.records import Statistics
 from discreet.release import mechanism_document, read_mechanism
-from discreet.release._strict_parsing import read_model
+from discreet.release._release import read_model
 from discreet.verification._enumerate import Findings
 from frozen_documents import (
     EXPECTED,

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet._core.documents import MECHANISMS, Documented, Kinds, canonical_json
+from discreet._core.documents import MECHANISMS, Documented, Kinds, canonical_json, digest_of
 from discreet.choices import HellingerGlobal, MaximumPosterior, NetworkMaximum
 from discreet.draws import BallDraw, NetworkSampling
-from discreet.ledger import Signature, digest_of
+from discreet.ledger import Signature
 from discreet.privacy import MetricGuarantee
 from discreet.records import Statistics
 from discreet.release import mechanism_document, read_mechanism
-from discreet.release._release import model_document
-from discreet.release._strict_parsing import read_model
+from discreet.release._release import model_document, read_model
 
 WARDS = dc.Categories("ward", levels=("A", "B", "C"), prior=0.5, outside="A")
 MECHANISM = dc.GeometricHistogram(WARDS, size=6, epsilon="1/2")

@@ -14,7 +14,7 @@ from discreet.noise import ZeroSumGaussian
 from discreet.noise import _zero_sum_gaussian as halving
 from discreet.noise._zero_sum_gaussian import acceptance, block_sizes, halved_noise
 from discreet.noise.randomness._finite import bernoulli
-from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._samplers import SeededBits
 
 
 @cache  # one of few, asked for by every row

@@ -33,7 +33,7 @@ from discreet.noise import (
     rho_weights,
     simulated_noise,
 )
-from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._samplers import SeededBits
 from discreet_papers.as_published.rounded_noise import CutTowardsZero, Floored, Rounded
 
 Half = Fraction(1, 2)

@@ -15,13 +15,13 @@ from discreet._core.errors import DeclarationError
 from discreet.noise import balanced_noise, radial_noise
 from discreet.noise.randomness._finite import FiniteDistribution, bernoulli, composition, subset
 from discreet.noise.randomness._samplers import (
+    SeededBits,
     SystemBits,
     bernoulli_exponential,
     discrete_laplace,
     geometric,
     uniform_below,
 )
-from discreet.noise.randomness._seeded import SeededBits
 from discreet.privacy import compositions
 
 LEAST_P = 1e-4

@@ -14,7 +14,7 @@ from discreet.noise import BlockLaplace, TreeLaplace, ZeroSumBlocks
 from discreet.noise import _blocks as block_cuts
 from discreet.noise._blocks import prefix_sum_noise, tied_log
 from discreet.noise._line_sums import block_sums, spread
-from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._samplers import SeededBits
 
 
 def blocks_of(sizes: tuple[int, ...], share: str, epsilon: int = 1) -> ZeroSumBlocks:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet._core.suggestions import meant
+from discreet._core.errors import meant
 from discreet.records import CONSTANT, Column, Measure, MomentPlan, as_source, level_text, text_of
 from discreet.records._moments import whole_number
 from discreet.records._statistics import clusters, count_codes, margins

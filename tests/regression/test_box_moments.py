@@ -12,7 +12,7 @@ from scipy.stats import chisquare, kstest
 import discreet as dc
 from discreet.inference import why_unreadable
 from discreet.noise import cube_radius
-from discreet.noise.randomness._wide import wide_geometric
+from discreet.noise.randomness._samplers import wide_geometric
 from discreet.regression import BoxMoments, GaussianMoments, LaplaceMoments, LinearRegression, NoisyMoments
 
 

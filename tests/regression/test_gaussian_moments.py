@@ -13,7 +13,7 @@ from scipy.stats import chisquare, kstest, norm
 
 import discreet as dc
 from discreet.noise import RoundedGaussian
-from discreet.noise.randomness._wide import wide_gaussian
+from discreet.noise.randomness._samplers import wide_gaussian
 from discreet.regression import GaussianMoments, InverseGamma, LinearRegression
 from discreet.regression._mechanisms import MomentQuantities
 

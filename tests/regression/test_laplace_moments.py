@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 import discreet as dc
-from discreet.noise.randomness._wide import wide_laplace
+from discreet.noise.randomness._samplers import wide_laplace
 from discreet.regression import BoxMoments, LaplaceMoments, LinearRegression
 
 

@@ -15,7 +15,7 @@ from discreet._core.documents import document_of
 from discreet.records import CONSTANT, Indicator, Measure, Term
 from discreet.regression import BoxMoments, LinearRegression, read_regression
 from discreet.regression._formula import read_formula
-from discreet.release._strict_parsing import read_model
+from discreet.release._release import read_model
 
 WARD = dc.Column("ward", ("A", "B", "C"), outside="A")
 SEX = dc.Column("sex", ("f", "m"), outside="f")

@@ -12,7 +12,7 @@ import discreet as dc
 from counted_work import calls_of
 from discreet.cli._main import main
 from discreet.inference import MOST_NUMBERS, MOST_OPERATIONS, CostEstimate, Problem, solver_for
-from discreet.inference._work_limit import patience_for
+from discreet.inference._problem import patience_for
 from discreet.mechanism import Sized, with_fields
 from discreet.planning import accuracy
 from discreet.verification import audit, drawing, planning, verify

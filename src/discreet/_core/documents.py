@@ -18,6 +18,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from fractions import Fraction
+from hashlib import sha256
 from math import isfinite
 from types import NoneType, UnionType
 from typing import ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -45,6 +46,11 @@ def canonical_json(document: object) -> str:
     '{"a":[1.5,"x"],"b":1}'
     """
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest_of(text: str) -> str:
+    """Return the fingerprint of a canonical text."""
+    return sha256(text.encode()).hexdigest()
 
 
 def read_json(text: str) -> object:

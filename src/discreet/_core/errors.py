@@ -1,8 +1,12 @@
-"""Errors and warnings.
+"""Errors and warnings, and the names that a misspelt one probably meant.
 
 Every message says what was asked, what is allowed, what was given, what did *not* happen, and what to do next.
-No message ever carries a value from the records: an error is public, and so it must not depend on the secret.
+No message ever carries a value from the records: an error is public, and so it must not depend on the secret. Only
+declared names are ever suggested, never data.
 """
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class DiscreetError(Exception):
@@ -55,3 +59,24 @@ class ConvergenceWarning(UserWarning):
 
 class MisfitWarning(UserWarning):
     """The published values contradict the declared model (misfit): results are valid only if the model is."""
+
+
+_PART = 4  # letters from which a part of a name is meant as such
+
+
+def meant(name: object, declared: Iterable[object]) -> str:
+    """Return a question that names the nearest declared names, or nothing if none is near.
+
+    >>> meant("smokng", ["smoking", "age"])
+    " Did you mean 'smoking'?"
+    >>> meant("income", ["smoking", "age"])
+    ''
+    >>> meant("Laplace", ["DiscreteLaplaceCounts", "TreeTable"])
+    " Did you mean 'DiscreteLaplaceCounts'?"
+    """
+    texts = {str(each).casefold(): str(each) for each in declared}
+    written = str(name).casefold()
+    near = get_close_matches(written, texts, n=3, cutoff=0.7)
+    if not near and len(written) >= _PART:
+        near = sorted((text for text in texts if written in text), key=len)[:3]
+    return f" Did you mean {' or '.join(repr(texts[each]) for each in near)}?" if near else ""

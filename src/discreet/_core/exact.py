@@ -1,16 +1,15 @@
-"""Exact numbers: what is promised is never rounded.
+"""Exact numbers: what is promised is never rounded, or to the safe side where it must be.
 
 Epsilon, delta and budgets are rational numbers, so that 0.1 + 0.2 is 0.3 and a sum of charges is what it says.
 """
 
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
 
+from flint import arb, fmpq
+
 from discreet._core.errors import DeclarationError
-from discreet._core.rounding import ball as ball
-from discreet._core.rounding import rounded_down as rounded_down
-from discreet._core.rounding import rounded_up as rounded_up
 
 Exact = str | int | float | Decimal | Fraction
 """What a user may write for an exact number."""
@@ -101,3 +100,28 @@ def whole(value: object, name: str, least: int = 1, most: int = 10**12) -> int:
     if not least <= number <= most:
         raise DeclarationError(f"{name} must be from {least} to {most}; got {number}.")
     return number
+
+
+def rounded_up(number: Fraction | float, digits: int = 12) -> Fraction:
+    """Return the least decimal with `digits` significant digits that is at least as large as a number.
+
+    >>> rounded_up(Fraction(1, 3), 3)
+    Fraction(167, 500)
+    """
+    return _rounded(number, digits, ROUND_CEILING)
+
+
+def rounded_down(number: Fraction | float, digits: int = 12) -> Fraction:
+    """Return the largest decimal with `digits` significant digits that is at most as large as a number."""
+    return _rounded(number, digits, ROUND_FLOOR)
+
+
+def _rounded(number: Fraction | float, digits: int, rounding: str) -> Fraction:
+    value = Fraction(number)
+    context = Context(prec=digits, rounding=rounding)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def ball(number: Fraction) -> arb:
+    """Return an enclosure of an exact number, at the working precision of the ball arithmetic."""
+    return arb(fmpq(number.numerator, number.denominator))

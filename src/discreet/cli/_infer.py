@@ -19,9 +19,8 @@ from discreet._core.errors import (
 )
 from discreet.cli._posterior import show_posterior, show_rows, show_warnings
 from discreet.cli._screen import as_json, helpful, patient, require_folder, say, show_json, working
-from discreet.inference import ANSWERS, Posterior, PosteriorProbability, why_unreadable
+from discreet.inference import ANSWERS, Posterior, PosteriorProbability, percent_text, why_unreadable
 from discreet.inference import infer as read_release
-from discreet.privacy import percent_text
 from discreet.records import text_of
 from discreet.release import Release
 from discreet.report import document_of, write_csv, write_draws

@@ -23,7 +23,7 @@ from discreet.cli._screen import (
     study_file,
     working,
 )
-from discreet.inference import PROBABILITY
+from discreet.inference import PROBABILITY, percent_text
 from discreet.mathematics.distributions import tails
 from discreet.mechanism import HasMissingValue, with_fields
 from discreet.planning import (
@@ -37,7 +37,7 @@ from discreet.planning import (
     require_quick,
     studies_for,
 )
-from discreet.privacy import Accountant, percent_text
+from discreet.privacy import Accountant
 from discreet.report import charts
 from discreet.study import Question, Study
 

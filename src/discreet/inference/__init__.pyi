@@ -21,7 +21,6 @@ from discreet.inference._drawn import coarse as coarse
 from discreet.inference._drawn import until_settled as until_settled
 from discreet.inference._events import EventPosterior as EventPosterior
 from discreet.inference._events import column_named as column_named
-from discreet.inference._exactness import exactness_of, why_not_exact
 from discreet.inference._fits import choice_of as choice_of
 from discreet.inference._fits import fit_of as fit_of
 from discreet.inference._fits import margins_of as margins_of
@@ -50,6 +49,7 @@ from discreet.inference._pictures import Graph as Graph
 from discreet.inference._pictures import IntervalLine as IntervalLine
 from discreet.inference._pictures import Intervals as Intervals
 from discreet.inference._pictures import TableEntry as TableEntry
+from discreet.inference._pictures import intervals_of as intervals_of
 from discreet.inference._posterior import Posterior
 from discreet.inference._posterior import little_information as little_information
 from discreet.inference._posterior import require_posterior as require_posterior
@@ -60,17 +60,23 @@ from discreet.inference._problem import (
     MOST_NUMBERS,
     MOST_OPERATIONS,
     CostEstimate,
+    Exactness,
     Problem,
     Solver,
+    exactness_of,
     rejection_of,
     solve,
     solver_for,
+    why_not_exact,
     why_unreadable,
 )
 from discreet.inference._problem import Feature as Feature
 from discreet.inference._problem import Observed as Observed
+from discreet.inference._problem import Published as Published
 from discreet.inference._problem import SolvesInTurn as SolvesInTurn
 from discreet.inference._problem import in_order as in_order
+from discreet.inference._problem import not_read as not_read
+from discreet.inference._problem import require as require
 from discreet.inference._protocols import ANSWERS as ANSWERS
 from discreet.inference._protocols import HasCriticism as HasCriticism
 from discreet.inference._protocols import HasDistribution as HasDistribution
@@ -83,8 +89,6 @@ from discreet.inference._protocols import HasPlannedFacts as HasPlannedFacts
 from discreet.inference._protocols import HasPlannedFigures as HasPlannedFigures
 from discreet.inference._protocols import HasPrediction as HasPrediction
 from discreet.inference._protocols import HasSomeRows as HasSomeRows
-from discreet.inference._published import Exactness
-from discreet.inference._published import Published as Published
 from discreet.inference._ratios import DRAWS as DRAWS
 from discreet.inference._ratios import PairNoise as PairNoise
 from discreet.inference._ratios import Quantiles as Quantiles
@@ -95,7 +99,6 @@ from discreet.inference._report import bounds_in_words as bounds_in_words
 from discreet.inference._report import dirichlet_in_words as dirichlet_in_words
 from discreet.inference._report import forced_prior_line as forced_prior_line
 from discreet.inference._report import heading as heading
-from discreet.inference._report import intervals_of as intervals_of
 from discreet.inference._report import levels_in_words as levels_in_words
 from discreet.inference._report import outside_interval_note as outside_interval_note
 from discreet.inference._report import own_records_line as own_records_line
@@ -107,6 +110,7 @@ from discreet.inference._row import NOTHING_KNOWN as NOTHING_KNOWN
 from discreet.inference._row import PROBABILITY, Row
 from discreet.inference._row import SHOWN_LEVEL as SHOWN_LEVEL
 from discreet.inference._row import STAR as STAR
+from discreet.inference._row import percent_text as percent_text
 from discreet.inference._row import shown_fields as shown_fields
 from discreet.inference._row_windows import TOO_FAR as TOO_FAR
 from discreet.inference._row_windows import LogBound as LogBound
@@ -129,8 +133,6 @@ from discreet.inference._weighted_tables import most_tables as most_tables
 from discreet.inference._windows import CellWindows as CellWindows
 from discreet.inference._windows import NoisyRow as NoisyRow
 from discreet.inference._windows import Windowed as Windowed
-from discreet.inference._work_limit import not_read as not_read
-from discreet.inference._work_limit import require as require
 
 __all__ = [
     "MOST_NUMBERS",

@@ -12,8 +12,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 import numpy as np
 
 from discreet._core.arrays import Floats
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.inference._row import DAYS, Row
 from discreet.mathematics.distributions import Interval
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr, with_picture
+from discreet._core.notebook import NotebookRepr, html_table, with_picture
 
 _MOST_NAMED = 3
 _HEADINGS = ("checked", "p-value", "distance", "90% of simulated studies", "fits")

@@ -18,10 +18,8 @@ from discreet.inference._prior_strengths import (
     solve_with_strengths,
     strengthened,
 )
-from discreet.inference._problem import Problem, in_order, rejection_of, solve, solver_for
+from discreet.inference._problem import Problem, Solution, in_order, not_read, rejection_of, solve, solver_for
 from discreet.inference._protocols import HasFewerDraws, HasJointTable
-from discreet.inference._published import Solution
-from discreet.inference._work_limit import not_read
 from discreet.mechanism import Model, TakesOwnRecords, is_prior_open
 from discreet.release import NO_READING, Release
 

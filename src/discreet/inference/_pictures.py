@@ -1,9 +1,9 @@
 """What a posterior provides for pictures: intervals that can share one axis, or the graph of a network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from discreet.inference._row import PROBABILITY, Row
+from discreet.inference._row import PROBABILITY, Row, percent_text
 from discreet.mechanism import Model, event_name
 from discreet.records import Level
 
@@ -39,6 +39,23 @@ class Intervals:
     heading: str = ""
     unit: str | None = PROBABILITY
     """The unit of all of them, None if each group has its own axis."""
+
+
+def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
+    """Return the rows to be drawn: on one axis, or on one per unit if there are several."""
+    what = f"mean and {percent_text(level)} interval"
+    units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
+    only = rows[0].unit if len(units) == 1 else None
+    alone = only is not None and len(quantities) == 1 and len(rows) > 1  # one quantity under many conditions
+    lines = []
+    for row in rows:
+        mean, low, high = row.texts
+        group = "" if alone else row.unit_text if only is None else f"given {row.given}" if row.given else ""
+        name = row.given if alone else row.quantity
+        lines.append(IntervalLine(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
+    axis = "" if only is None else "Probability" if only == PROBABILITY else rows[0].unit_text
+    shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
+    return Intervals(shown, tuple(lines), unit=only)
 
 
 @dataclass(frozen=True)

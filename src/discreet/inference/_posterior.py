@@ -18,7 +18,6 @@ from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError, LittleInformationWarning
 from discreet._core.kinds import POSTERIORS
 from discreet._core.notebook import NotebookRepr, Picture
-from discreet.inference._arviz import arviz_export, data_tree, write_netcdf
 from discreet.inference._comparisons import (
     ByKey,
     Comparison,
@@ -262,10 +261,14 @@ class Posterior(NotebookRepr, ABC, Generic[ModelT]):
 
         Groups that are not known are left out, and the attribute `left_out` of the tree says why.
         """
+        from discreet.inference._arviz import arviz_export, data_tree  # for readers who go on elsewhere
+
         return data_tree(arviz_export(self, draws, seed))
 
     def to_netcdf(self, path: str | Path, draws: int = _DRAWS, seed: int = 0) -> None:
         """Write that tree as a netCDF file, which ArviZ reads."""
+        from discreet.inference._arviz import arviz_export, write_netcdf  # for readers who go on elsewhere
+
         write_netcdf(arviz_export(self, draws, seed), Path(path))
 
     if not TYPE_CHECKING:  # a type checker knows what each posterior has

@@ -11,9 +11,17 @@ from math import inf
 from typing import Any
 
 from discreet._core.errors import DeclarationError
-from discreet.inference._problem import BoundsEvidence, Problem, Solver, in_turn, solver_for
-from discreet.inference._published import Exactness, Published, Solution
-from discreet.inference._work_limit import not_read
+from discreet.inference._problem import (
+    BoundsEvidence,
+    Exactness,
+    Problem,
+    Published,
+    Solution,
+    Solver,
+    in_turn,
+    not_read,
+    solver_for,
+)
 from discreet.mechanism import HasStrengths, Model, StrengthensPrior, TakesPrior
 
 NEGLIGIBLE = 35.0

@@ -3,7 +3,8 @@
 Solvers see nothing but a problem: which numbers were published about which tables, with which noise. Before anything is
 published, the same questions are asked of a problem without outputs, so whatever decides about a charge is public by
 construction. The answer is the same on every machine: work is counted from sizes, levels and noise rates, never in
-time. One operation is one vectorised multiply-add, a few nanoseconds.
+time. One operation is one vectorised multiply-add, a few nanoseconds. A refusal of too much work names the limit that
+would admit it.
 
 Releases that are read together: of the same counts, or of a table or graph and margins of its tables.
 """
@@ -15,7 +16,7 @@ from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from itertools import chain
-from math import inf
+from math import ceil, floor, inf, log10
 from typing import ClassVar, Generic, Protocol, final, runtime_checkable
 
 import numpy as np
@@ -24,7 +25,6 @@ from numpy.typing import NDArray
 from discreet._core.arrays import Counts
 from discreet._core.errors import DeclarationError
 from discreet._core.on_demand import ANNOUNCED, load_announced
-from discreet.inference._published import Exactness, Published, Solution
 from discreet.inference._solvers import SOLVERS
 from discreet.mechanism import (
     Cost,
@@ -41,6 +41,58 @@ from discreet.mechanism import (
     sized,
     tables_of,
 )
+
+
+class Exactness(Enum):
+    """How well a problem is read, the best way first."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    APPROXIMATE = "approximate"
+
+
+class Published(Protocol):
+    """What a problem needs to know of a release."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism that drew it."""
+
+    @property
+    def model(self) -> Model:
+        """Return the model under which it is read."""
+
+    @property
+    def output(self) -> tuple[int, ...]:
+        """Return what was drawn."""
+
+    @property
+    def label(self) -> str:
+        """Return its name."""
+
+    @property
+    def receipt(self) -> object:
+        """Return the receipt of its charge, None for a simulation."""
+
+    @property
+    def simulated(self) -> bool:
+        """Return whether it is a simulation."""
+
+
+class Solution(Protocol):
+    """The result of a solver, from which a posterior is made."""
+
+    @property
+    def model(self) -> Model:
+        """Return the model with the reader's prior."""
+
+    @property
+    def method(self) -> str:
+        """Say in words how it was read."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Return log P(releases | prior), NaN where it is not known."""
 
 
 def widest_first(releases: Sequence[Published]) -> list[Published]:
@@ -343,8 +395,6 @@ def why_unreadable(mechanism: Mechanism) -> str | None:
 def solve(problem: Problem) -> Solution:
     """Return the solution of a problem, by the first solver that does not refuse it."""
     if (solver := solver_for(problem)) is None:
-        from discreet.inference._work_limit import not_read  # it imports this module
-
         raise not_read(problem)
     return solver.solve(problem)
 
@@ -384,3 +434,40 @@ def _in_order(model: type, is_ours: bool) -> Iterator[type[Solver]]:
             yield others.pop(0)
         yield solver
     yield from others
+
+
+def not_read(problem: Problem) -> DeclarationError:
+    """Say why no solver reads a problem and, if it is merely too much work, what allows it."""
+    works = [solver.cost(problem) for solver in solvers_of(problem) if solver.unsupported_reason(problem) is None]
+    way_out = f" {patience_for(works[-1])}" if works else ""
+    return DeclarationError(f"{problem.label!r} cannot be read: {rejection_of(problem)}. Nothing was read.{way_out}")
+
+
+def require(work: CostEstimate, patience: float, undone: str) -> None:
+    """Refuse work that is more than is allowed, and say what was not done and what allows it."""
+    if not isinstance(patience, int | float) or not 0 < patience < inf:
+        raise DeclarationError(f"patience must be a number above 0, such as 10; got {patience!r}. {undone}")
+    if (why := work.rejection_for(patience)) is not None:
+        raise DeclarationError(f"{why[0].upper()}{why[1:]}. {undone} {patience_for(work)}")
+
+
+def patience_for(work: CostEstimate) -> str:
+    """Say how a reader with enough time and memory can allow this work."""
+    needed = max(work.operations / MOST_OPERATIONS, work.numbers / MOST_NUMBERS)
+    last = 10.0 ** (floor(log10(needed)) - 1)
+    needed = ceil(1.001 * needed / last) * last  # two digits, rounded up
+    return f"patience={needed:.2g} (on the command line --patience {needed:.2g}) allows it."
+
+
+def exactness_of(mechanism: Sized) -> Exactness | None:
+    """Return how well a release by this mechanism will be read, or None if it cannot be."""
+    solver = solver_for(Problem.before(mechanism))
+    return None if solver is None else solver.exactness
+
+
+def why_not_exact(mechanism: Sized) -> str | None:
+    """Return why a release by this mechanism will not be read exactly, or None if it will."""
+    problem = Problem.before(mechanism)
+    exact = [solver for solver in solvers_of(problem) if solver.exactness is Exactness.EXACT]
+    reasons = [solver.rejection(problem) for solver in exact]
+    return None if None in reasons or not reasons else reasons[-1]

@@ -5,18 +5,20 @@ their options, the planner and the ArviZ export by doing without.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet.inference._criticism import Criticism
-from discreet.inference._pictures import Distribution, Graph, Intervals
 from discreet.inference._posterior_sample import Group, PosteriorSample
 from discreet.inference._row import SHOWN_LEVEL, ProbabilityDistribution, Row
 from discreet.mathematics.distributions import Interval
 from discreet.mechanism import Simulated
 from discreet.records import Column, Level
+
+if TYPE_CHECKING:
+    from discreet.inference._criticism import Criticism
+    from discreet.inference._pictures import Distribution, Graph, Intervals
 
 
 @runtime_checkable
@@ -106,7 +108,7 @@ class HasPrediction(Protocol):
 class HasCriticism(Protocol):
     """The model makes assumptions that released tables may contradict."""
 
-    def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> Criticism:
+    def criticise(self, replicates: int = 1_000, seed: int = 0, risk: float = 0.05) -> "Criticism":
         """Check whether the released tables fit the model's assumptions (model criticism)."""
 
 
@@ -114,7 +116,7 @@ class HasCriticism(Protocol):
 class HasGraph(Protocol):
     """It is about a network."""
 
-    def graph(self, level: float = SHOWN_LEVEL) -> Graph:
+    def graph(self, level: float = SHOWN_LEVEL) -> "Graph":
         """Return the graph of the network with its tables."""
 
 
@@ -122,7 +124,7 @@ class HasGraph(Protocol):
 class HasDistribution(Protocol):
     """It is about the distribution of a number."""
 
-    def distribution(self, level: float = SHOWN_LEVEL) -> Distribution | None:
+    def distribution(self, level: float = SHOWN_LEVEL) -> "Distribution | None":
         """Return the distribution for a picture; None if the study did not ask for one."""
 
 
@@ -130,7 +132,7 @@ class HasDistribution(Protocol):
 class HasIntervalPicture(Protocol):
     """Its intervals are drawn in a way of their own, not as one line for each row."""
 
-    def intervals(self, level: float = SHOWN_LEVEL) -> Intervals:
+    def intervals(self, level: float = SHOWN_LEVEL) -> "Intervals":
         """Return what a picture of the intervals shows."""
 
 

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet._core.exact import exact_text
-from discreet._core.markup import html_table
-from discreet._core.notebook import with_picture
-from discreet.inference._pictures import IntervalLine, Intervals
+from discreet._core.notebook import html_table, with_picture
 from discreet.inference._protocols import HasRemarks
-from discreet.inference._row import PROBABILITY, SHOWN_LEVEL, STAR, UNKNOWN, Row
+from discreet.inference._row import SHOWN_LEVEL, STAR, UNKNOWN, Row, percent_text
 from discreet.mechanism import columns_of_levels, forced_prior
-from discreet.privacy import percent_text
 from discreet.records import Bounds, Column, text_of
 
 if TYPE_CHECKING:
@@ -119,23 +116,6 @@ def notebook(posterior: "Posterior", level: float = SHOWN_LEVEL) -> str:
     rows = posterior.rows(level)
     note = outside_interval_note(posterior, rows[:MOST_IN_A_NOTEBOOK])
     return with_picture(notebook_of(rows, level, title, posterior.method, note), "posterior_chart", posterior)
-
-
-def intervals_of(rows: Sequence[Row], level: float) -> Intervals:
-    """Return the rows to be drawn: on one axis, or on one per unit if there are several."""
-    what = f"mean and {percent_text(level)} interval"
-    units, quantities = {row.unit for row in rows}, {row.quantity for row in rows}
-    only = rows[0].unit if len(units) == 1 else None
-    alone = only is not None and len(quantities) == 1 and len(rows) > 1  # one quantity under many conditions
-    lines = []
-    for row in rows:
-        mean, low, high = row.texts
-        group = "" if alone else row.unit_text if only is None else f"given {row.given}" if row.given else ""
-        name = row.given if alone else row.quantity
-        lines.append(IntervalLine(name, row.mean, row.low, row.high, group, f"{mean}  ({low} to {high})"))
-    axis = "" if only is None else "Probability" if only == PROBABILITY else rows[0].unit_text
-    shown = ": ".join(filter(None, [f"{axis} of {rows[0].quantity}" if alone else axis, what]))
-    return Intervals(shown, tuple(lines), unit=only)
 
 
 def screen_of(rows: Sequence[Row], level: float) -> str:

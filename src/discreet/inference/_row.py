@@ -167,3 +167,12 @@ def _installed() -> str:
         f"A data frame needs one of the packages {', '.join(BACKENDS)}, and none is installed: pip install polars. "
         "`rows` gives the same figures without any."
     )
+
+
+def percent_text(level: float, gap: str = " ") -> str:
+    """Return the level of an interval for people; in heads of tables without a gap.
+
+    >>> percent_text(0.9), percent_text(0.995), percent_text(0.95, "")
+    ('90 %', '99.5 %', '95%')
+    """
+    return f"{100 * level:.6g}{gap}%"

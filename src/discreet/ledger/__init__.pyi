@@ -3,7 +3,6 @@ from discreet.ledger._allowances import period_at as period_at
 from discreet.ledger._allowances import stated_allowance as stated_allowance
 from discreet.ledger._chain import POINTS, Entry
 from discreet.ledger._chain import Chain as Chain
-from discreet.ledger._chain import digest_of as digest_of
 from discreet.ledger._chain import now as now
 from discreet.ledger._chain import reached as reached
 from discreet.ledger._check import read_as

@@ -73,11 +73,6 @@ def chain_digest(sequence: int, body: str, previous: str) -> str:
     return sha256(f"{previous}\n{sequence}\n{body}".encode()).hexdigest()
 
 
-def digest_of(release: str) -> str:
-    """Return the fingerprint of a release's canonical text."""
-    return sha256(release.encode()).hexdigest()
-
-
 def now() -> str:
     """Return the time by this machine's clock, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from discreet._core.documents import canonical_json
+from discreet._core.documents import canonical_json, digest_of
 from discreet._core.errors import LedgerError
 from discreet.ledger._allowances import allowed_of, period_at, period_shares
-from discreet.ledger._chain import GENESIS, Entry, chain_digest, digest_of, linked, read_entry
+from discreet.ledger._chain import GENESIS, Entry, chain_digest, linked, read_entry
 from discreet.ledger._entries import Body, Period, account_of, sums_document
 from discreet.ledger._metric_budget import check_beginning
 from discreet.privacy import (

@@ -17,14 +17,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
-from discreet._core.documents import Document
+from discreet._core.documents import Document, digest_of
 from discreet._core.errors import BudgetError, DeclarationError, LedgerError, PublishError
 from discreet._core.exact import Exact, positive, probability
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr, with_picture
+from discreet._core.notebook import NotebookRepr, html_table, with_picture
 from discreet.ledger._allowances import left_in_period, period_with, stated_allowance
 from discreet.ledger._back_links import earlier
-from discreet.ledger._chain import Chain, Entry, append, digest_of, entry_at, newest, now, reached, read_entry, run
+from discreet.ledger._chain import Chain, Entry, append, entry_at, newest, now, reached, read_entry, run
 from discreet.ledger._check import as_type, check_rows
 from discreet.ledger._entries import Body, Receipt, sums_document
 from discreet.ledger._metric_budget import Decides, metric_beginning, metric_cost

@@ -22,9 +22,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
+from discreet._core.documents import digest_of
 from discreet._core.errors import DeclarationError, LedgerError, PublishError
 from discreet.ledger import _chain as chains
-from discreet.ledger._chain import MET, UNSENT, Chain, Entry, digest_of, read_newest, run
+from discreet.ledger._chain import MET, UNSENT, Chain, Entry, read_newest, run
 from discreet.ledger._requests import waited_too_long
 from discreet.ledger._schema import INDEXES, INSERT, NEWEST, TABLE
 from discreet.records import is_text

@@ -14,9 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet._core.documents import digest_of
 from discreet._core.errors import LedgerError, PublishError
 from discreet.ledger import _chain as chains
-from discreet.ledger._chain import Chain, Entry, append, digest_of, now, read_entry, run
+from discreet.ledger._chain import Chain, Entry, append, now, read_entry, run
 from discreet.ledger._entries import Body
 from discreet.ledger._schema import SELECT
 

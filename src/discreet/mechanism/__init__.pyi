@@ -3,9 +3,6 @@ from discreet._core.exact import Exact, exact, positive, probability, whole
 from discreet.mechanism._additive import MOST_EPSILON as MOST_EPSILON
 from discreet.mechanism._additive import Additive, within_bounds
 from discreet.mechanism._additive import noise_epsilon as noise_epsilon
-from discreet.mechanism._contributions import all_or_some as all_or_some
-from discreet.mechanism._contributions import neighbouring_tables as neighbouring_tables
-from discreet.mechanism._contributions import one_for_each as one_for_each
 from discreet.mechanism._events import Cell
 from discreet.mechanism._events import event_name as event_name
 from discreet.mechanism._events import places_of as places_of
@@ -31,10 +28,13 @@ from discreet.mechanism._grid import likely_cells as likely_cells
 from discreet.mechanism._grid import stick_distributions as stick_distributions
 from discreet.mechanism._grid import truncated_range as truncated_range
 from discreet.mechanism._grid import truncated_stick as truncated_stick
+from discreet.mechanism._measurement import Cost as Cost
 from discreet.mechanism._measurement import Measurement as Measurement
+from discreet.mechanism._measurement import Part as Part
 from discreet.mechanism._measurement import Quantities
 from discreet.mechanism._measurement import unit_moves as unit_moves
 from discreet.mechanism._mechanism import Mechanism, Sized, sized, with_fields
+from discreet.mechanism._mechanism import OutputSpace as OutputSpace
 from discreet.mechanism._mechanism import accepted as accepted
 from discreet.mechanism._mechanism import require_mechanism as require_mechanism
 from discreet.mechanism._mechanism import require_prior as require_prior
@@ -56,19 +56,19 @@ from discreet.mechanism._model import ReadAs as ReadAs
 from discreet.mechanism._model import StrengthensPrior as StrengthensPrior
 from discreet.mechanism._model import TakesOwnRecords as TakesOwnRecords
 from discreet.mechanism._model import TakesPrior as TakesPrior
+from discreet.mechanism._model import all_or_some as all_or_some
 from discreet.mechanism._model import columns_of_levels as columns_of_levels
 from discreet.mechanism._model import columns_of_numbers as columns_of_numbers
 from discreet.mechanism._model import conditionals_of as conditionals_of
 from discreet.mechanism._model import decided_by as decided_by
 from discreet.mechanism._model import is_prior_open as is_prior_open
+from discreet.mechanism._model import neighbouring_tables as neighbouring_tables
+from discreet.mechanism._model import one_for_each as one_for_each
 from discreet.mechanism._model import tables_of as tables_of
-from discreet.mechanism._output_space import OutputSpace as OutputSpace
 from discreet.mechanism._own_records import Informed as Informed
 from discreet.mechanism._own_records import are_counts as are_counts
 from discreet.mechanism._own_records import own_counts as own_counts
 from discreet.mechanism._own_records import refuse_statistics as refuse_statistics
-from discreet.mechanism._parts import Cost as Cost
-from discreet.mechanism._parts import Part as Part
 from discreet.mechanism._proof_assumption import HasProofAssumption as HasProofAssumption
 from discreet.mechanism._proof_assumption import ProofAssumption as ProofAssumption
 from discreet.mechanism._sequence import Plan

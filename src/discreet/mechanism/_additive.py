@@ -20,9 +20,8 @@ from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive
 from discreet.mechanism._measurement import Measurement, Quantities
-from discreet.mechanism._mechanism import Sized
+from discreet.mechanism._mechanism import OutputSpace, Sized
 from discreet.mechanism._model import Model, ModelT
-from discreet.mechanism._output_space import OutputSpace
 from discreet.noise import MARGIN, Noise, by_block, epsilon_weights, has_density, pieces_of, preserved, rho_weights
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import Guarantee, PrivacyLoss, concentrated_loss, envelope, window

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 
 from discreet._core.arrays import Counts
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.records import Column, Level, level_text
 
 Cell = Level | tuple[Level, ...]

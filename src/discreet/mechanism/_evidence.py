@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet._core.arrays import Counts, Floats
-from discreet.mechanism._measurement import Measurement
+from discreet.mechanism._measurement import Cost, Measurement
 from discreet.mechanism._model import Parameters
-from discreet.mechanism._parts import Cost
 
 
 class HasLikelihood(Protocol):

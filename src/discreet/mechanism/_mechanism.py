@@ -15,13 +15,28 @@ from typing import ClassVar, Generic, Self, TypeVar, get_type_hints
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.documents import MECHANISMS, MODELS, Documented
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, DocumentError
 from discreet._core.exact import exact_text
 from discreet.mechanism._evidence import Evidence
 from discreet.mechanism._model import Model, ModelT
-from discreet.mechanism._output_space import OutputSpace
 from discreet.noise.randomness import RandomBits
 from discreet.privacy import Guarantee, PrivacyLoss
+
+
+@dataclass(frozen=True, eq=False)
+class OutputSpace:
+    """`length` whole numbers; `refusal` says in words why some of them are no output, or nothing if they are one."""
+
+    length: int
+    refusal: Callable[[Counts], str | None]
+    noun: str = "numbers"
+
+    def check(self, output: Counts) -> None:
+        """Refuse an output that the mechanism cannot have given."""
+        if output.shape != (self.length,):
+            raise DocumentError(f"The output must hold {self.length} {self.noun}; it holds {output.size}.")
+        if (words := self.refusal(output)) is not None:
+            raise DocumentError(words)
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

@@ -14,8 +14,7 @@ from math import inf
 
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, probability
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr, with_picture
+from discreet._core.notebook import NotebookRepr, html_table, with_picture
 from discreet.mechanism._mechanism import Mechanism
 from discreet.privacy import Concentrated, Evidence, Guarantee, Totals, compose, zcdp_cost
 

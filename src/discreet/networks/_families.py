@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.records import Column
 
 Family = tuple[str, ...]

@@ -6,8 +6,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import prod
 
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.records import Column, Level
 
 MOST_CELLS = 10_000_000

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import Exact, whole
-from discreet._core.suggestions import meant
 from discreet.records import (
     MEAN,
     RULES,

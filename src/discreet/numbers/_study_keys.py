@@ -7,9 +7,8 @@ asked together with quantiles is read from their table.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import Exact, exact, exact_text
-from discreet._core.suggestions import meant
 from discreet.mechanism import Declared, Key, of_levels, of_numbers, one_of
 from discreet.numbers import _sums_model as number_sums
 from discreet.numbers import _table_model as number_table

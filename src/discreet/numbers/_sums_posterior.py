@@ -29,6 +29,7 @@ from discreet.inference import (
     intervals_of,
     levels_in_words,
     number_keys,
+    percent_text,
 )
 from discreet.mathematics.distributions import tails
 from discreet.mechanism import Measurement, sized
@@ -38,7 +39,6 @@ from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_sums
 from discreet.numbers._sums_inference import NumberSumsSolution, sampled_variances
 from discreet.numbers._sums_model import MEAN, SUM, VARIANCE, NumberSums
-from discreet.privacy import percent_text
 from discreet.release import Release
 
 _FOR_PLANS = 1023  # draws of noise where widths are planned

@@ -44,6 +44,7 @@ from discreet.inference import (
     intervals_of,
     levels_in_words,
     number_keys,
+    percent_text,
 )
 from discreet.mathematics.distributions import ROUNDED
 from discreet.mechanism import sized
@@ -52,7 +53,6 @@ from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_cells
 from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableSolution, drawn_noise
 from discreet.numbers._table_model import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
-from discreet.privacy import percent_text
 from discreet.release import Release
 
 POINTS = 128

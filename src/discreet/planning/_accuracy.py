@@ -32,8 +32,7 @@ from discreet._core.errors import (
     PriorOutweighsWarning,
 )
 from discreet._core.exact import Exact, exact, whole
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr
+from discreet._core.notebook import NotebookRepr, html_table
 from discreet._core.progress import shown
 from discreet.inference import (
     DAYS,
@@ -47,6 +46,7 @@ from discreet.inference import (
     Row,
     infer,
     infer_many,
+    percent_text,
     require,
     solver_for,
     why_unreadable,
@@ -65,7 +65,6 @@ from discreet.mechanism import (
     with_fields,
 )
 from discreet.noise.randomness import SeededBits
-from discreet.privacy import percent_text
 from discreet.publishing import simulate
 from discreet.verification import drawing, numbers_of, planning
 

@@ -13,13 +13,13 @@ from fractions import Fraction
 
 from discreet._core.errors import DeclarationError, DiscreetError
 from discreet._core.exact import Exact, exact_text, positive, probability, whole
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr, with_picture
+from discreet._core.notebook import NotebookRepr, html_table, with_picture
 from discreet._core.progress import shown
+from discreet.inference import percent_text
 from discreet.mechanism import Model, Sized
 from discreet.planning._accuracy import POINT, Accuracy, accuracy, work_of_study
 from discreet.planning._candidates import candidate_mechanisms, free_parameter
-from discreet.privacy import Evidence, percent_text
+from discreet.privacy import Evidence
 from discreet.programs import ModelledTable
 from discreet.programs.families import ReadableFamily
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, positive, probability, whole
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr
+from discreet._core.notebook import NotebookRepr, html_table
 from discreet.inference import Exactness, Problem, exactness_of, why_not_exact, why_unreadable
 from discreet.mechanism import Model, Sized
 from discreet.networks import (

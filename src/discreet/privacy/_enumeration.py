@@ -1,16 +1,77 @@
 """Exhaustive enumeration: compare a mechanism on every pair of neighbouring data sets.
 
-Only the mechanism's stated likelihood is used, so an error in a proof or a formula would show here.
+Only the mechanism's stated likelihood is used, so an error in a proof or a formula would show here. All statistics are
+sums over records. What one record can add to them is a list of rows, its contributions; take any sum of n - 1 of these
+for the other records, add one row or another, and a pair of neighbours is found. Outputs of noisy numbers are compared
+on a `window` of whole numbers around the possible ones.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb, prod
 
 import numpy as np
 
 from discreet._core.arrays import Counts, Floats
-from discreet.privacy._data_sets import DataSets, neighbouring
+
+
+@dataclass(frozen=True, eq=False)
+class DataSets:
+    """Statistics of data sets (`tables`, one row each) and pairs of neighbours among them, each pair once.
+
+    `complete` says whether these are all pairs; otherwise the other records were chosen, see `neighbouring`.
+    """
+
+    tables: Counts
+    pairs: Counts
+    complete: bool
+
+
+def number_of_tables(size: int, cells: int, most: int) -> int:
+    """Return how many tables of counts there are, C(size + cells - 1, cells - 1), or a number above `most`."""
+    few = min(size, cells - 1)
+    if few > most.bit_length():  # C(n, k) >= 2^k for k <= n/2
+        return most + 1
+    return comb(size + cells - 1, few)
+
+
+def number_of_pairs(contributions: int, size: int, most: int) -> int:
+    """Return a bound on the pairs of neighbours (other records times pairs of rows), or a number above `most`."""
+    return number_of_tables(size - 1, contributions, most) * max(1, contributions * (contributions - 1) // 2)
+
+
+def neighbouring(contributions: Counts, size: int, most: int) -> DataSets:
+    """Return all pairs of neighbours among `size` records, or as many other records as `most` pairs allow.
+
+    If there are too many, the other n - 1 records are all alike: the first row, the last, and rows in between.
+    """
+    rows = len(contributions)
+    complete = number_of_pairs(rows, size, most) <= most
+    others = _sums(contributions, size - 1) if complete else _alike(contributions, size - 1, most)
+    tables = np.unique((others[:, None] + contributions).reshape(-1, contributions.shape[1]), axis=0)
+    index = {row.tobytes(): number for number, row in enumerate(tables)}
+    first, second = np.triu_indices(rows, 1)
+    numbers = np.array([[index[row.tobytes()] for row in other + contributions] for other in others])
+    pairs = np.sort(np.stack([numbers[:, first], numbers[:, second]], axis=-1).reshape(-1, 2), axis=1)
+    return DataSets(tables, np.unique(pairs, axis=0), complete)
+
+
+def _sums(contributions: Counts, records: int) -> Counts:
+    """Return all different sums of this many rows."""
+    found = np.zeros((1, contributions.shape[1]), dtype=np.int64)
+    for _ in range(records):
+        found = np.unique((found[:, None] + contributions).reshape(-1, contributions.shape[1]), axis=0)
+    return found
+
+
+def _alike(contributions: Counts, records: int, most: int) -> Counts:
+    """Return sums of equal rows, for as many rows as leave no more than `most` pairs, but at least one."""
+    rows = len(contributions)
+    number = min(rows, max(1, 2 * most // max(1, rows * (rows - 1))))
+    chosen = np.unique(np.linspace(0, rows - 1, number).astype(np.int64))
+    return np.asarray(contributions[chosen] * records)
+
 
 LogLikelihood = Callable[[Counts, Counts], Floats]
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -148,3 +209,42 @@ def all_tables(size: int, cells: int) -> Counts:
     if cells == 2:
         return np.column_stack([np.arange(size + 1), size - np.arange(size + 1)])
     return np.array(list(compositions(size, cells)))
+
+
+SIGNS = 2
+"""Outputs this far beyond the possible ones meet every combination of signs of the noise."""
+
+
+def window(centres: Counts, widest: int, most: int, tied: Sequence[slice] = ()) -> Counts | None:
+    """Return all rows between the centres' extremes, less and plus a margin, or None if even a narrow one has too many.
+
+    The margin is the largest up to `widest` with at most `most` rows. Numbers that are `tied` keep the sum that they
+    have in the first centre: all but the last of them are free.
+    """
+    low, high = centres.min(axis=0), centres.max(axis=0)
+    free = [index for index in range(centres.shape[1]) if index not in {tie.stop - 1 for tie in tied}]
+    if not free:
+        return None
+    spans = [int(high[index] - low[index]) + 1 for index in free]
+    margin = _largest_margin(spans, widest, most)
+    if margin < min(SIGNS, widest):
+        return None
+    axes = [np.arange(low[index] - margin, high[index] + margin + 1) for index in free]
+    rows = np.empty((prod(map(len, axes)), centres.shape[1]), dtype=np.int64)
+    rows[:, free] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(len(rows), len(free))
+    for tie in tied:
+        rows[:, tie.stop - 1] = centres[0, tie].sum() - rows[:, tie.start : tie.stop - 1].sum(axis=1)
+    return rows
+
+
+def _largest_margin(spans: Sequence[int], widest: int, most: int) -> int:
+    """Return the largest margin with at most `most` rows; -1 if there is none."""
+    low, high = -1, widest
+    while low < high:
+        margin, rows = (low + high + 1) // 2, 1
+        for span in spans:
+            rows *= span + 2 * margin
+            if rows > most:
+                break
+        low, high = (margin, high) if rows <= most else (low, margin - 1)
+    return low

@@ -1,13 +1,13 @@
 """A guarantee: what is promised, to whom, why one may believe it, and the amount of privacy that it costs.
 
 (epsilon, delta)-differential privacy: for all neighbouring data sets with output distributions P and Q and every set S
-of outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it.
+of outputs, P(S) <= e^epsilon Q(S) + delta. What "neighbouring" means is part of the promise and is printed with it, as
+is the unit: one record, or one person who has several of them.
 
 Amounts are in the currency of an accountant, fixed when a ledger is created. BASIC counts epsilon and delta. ZCDP
 counts rho and the deltas up to which rho is known; its limit, stated as epsilon and delta, is converted once. Both are
-valid filters: the sum never passes the limit, whatever each question was chosen on.
-
-Which data sets count as neighbours, why a guarantee may be believed, and by which rule a ledger adds up.
+valid filters: the sum never passes the limit, whatever each question was chosen on. People read amounts short, rounded
+to the honest side and marked where they are (`spent_text`, `left_text`); documents keep the exact value.
 """
 
 import re
@@ -15,16 +15,48 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, fields
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from discreet._core.errors import DeclarationError, LedgerError
-from discreet._core.exact import Exact, exact, exact_text, positive, probability
-from discreet._core.fields import Checked, Number, converted, frozen
+from discreet._core.exact import Exact, exact, exact_text, positive, probability, rounded_down, rounded_up, whole
+from discreet._core.fields import Checked, Number, Whole, converted, frozen
 from discreet.privacy._zcdp import zcdp_limit
 
 if TYPE_CHECKING:
     from discreet.privacy._composition import Costly
     from discreet.privacy._metric_guarantee import MetricGuarantee
+
+RECORD = "one record"
+PERSON = "one person"
+"""Whom releases protect that put all rows of an id together (`models.persons`)."""
+
+
+def _description(value: str, _: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise DeclarationError("The unit of protection needs a description, such as 'one row per patient'.")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise DeclarationError("The description of the unit contains an invalid character (a lone surrogate).")
+    return value
+
+
+@frozen()
+class Unit:
+    """The unit of privacy: in words, whom the guarantee protects, and the most rows that one unit may have.
+
+    That no unit has more rows must follow from how the table is made; it is not checked here, because an error that
+    depends on the records would leak information.
+
+    >>> Unit("one patient", rows=3)
+    Unit(description='one patient', rows=3)
+    """
+
+    description: Checked[str] = converted(_description, default=RECORD)
+    rows: Whole = converted(partial(whole, most=10_000), default=1, called="rows per unit")
+
+
+ONE_RECORD = Unit()
+"""The default: every record is protected by itself."""
 
 
 class Adjacency(Enum):
@@ -258,3 +290,30 @@ def zcdp_cost(mechanism: "Costly", rows: int = 1) -> tuple[Fraction, Fraction]:
         return mechanism.rho, mechanism.guarantee.delta
     whole = mechanism.guarantee.for_rows(rows)
     return whole.epsilon**2 / 2, whole.delta
+
+
+_SHORT_DECIMAL, _SHORT_FRACTION = 12, 5  # characters that people read without rounding
+_SHOWN = 5  # significant digits of amounts that are rounded
+
+
+def spent_text(number: Fraction) -> str:
+    """Return an amount that is spent, needed or promised for people: exactly if that is short, else rounded up.
+
+    >>> spent_text(Fraction("0.1")), spent_text(Fraction(1, 3)), spent_text(Fraction(1215, 6656))
+    ('0.1', '1/3', '0.18255 (rounded up)')
+    """
+    return _short_text(number) or f"{exact_text(rounded_up(number, _SHOWN))} (rounded up)"
+
+
+def left_text(number: Fraction) -> str:
+    """Return an amount that is left or allowed for people: exactly if that is short, else rounded down.
+
+    >>> left_text(Fraction(4)), left_text(Fraction(25409, 6656))
+    ('4', '3.8174 (rounded down)')
+    """
+    return _short_text(number) or f"{exact_text(rounded_down(number, _SHOWN))} (rounded down)"
+
+
+def _short_text(number: Fraction) -> str | None:
+    text = exact_text(number)
+    return text if len(text) <= (_SHORT_FRACTION if "/" in text else _SHORT_DECIMAL) else None

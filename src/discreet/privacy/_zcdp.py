@@ -5,18 +5,21 @@ rho-zCDP gives, for every order a > 1 (Canonne, Kamath and Steinke 2020),
     epsilon = a rho + (ln(1/delta) - ln a) / (a - 1) + ln(1 - 1/a),   or, solved for delta,
     delta   = e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1).
 
-Any order is sound. A good one is found in floats; what is stated is enclosed by balls at that order.
+Any order is sound. A good one is found in floats; what is stated is enclosed by balls at that order. All deltas of one
+rho together are the privacy loss that it allows (`concentrated_loss`).
 """
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import exp, log, log1p
+from functools import lru_cache
+from math import exp, inf, log, log1p, nextafter, sqrt
 
 from flint import arb, ctx
 
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, ball, exact, exact_text, probability, rounded_down, rounded_up
 from discreet.privacy._calibration import last_fitting
+from discreet.privacy._loss import PrivacyLoss
 
 DIGITS, _BITS = 6, 192  # of epsilons, and of the balls that certify them
 
@@ -110,3 +113,19 @@ def log_delta(rho: float, epsilon: float) -> Callable[[float], float]:
         return (a - 1) * (a * rho - epsilon) + a * log1p(-1 / a) - t
 
     return value
+
+
+SLACK = Fraction(10**9 - 1, 10**9)
+"""What is used of a delta: the rest leaves room for the rounding of floats that read the guarantee."""
+_POINTS, _FARTHEST = 256, 12.0  # of the curve of a zCDP parameter, and its end in standard deviations
+
+
+@lru_cache(maxsize=64)
+def concentrated_loss(rho: Fraction) -> PrivacyLoss:
+    """Return a loss whose delta(epsilon) is nowhere below what rho-zCDP allows."""
+    if rho == 0:
+        return PrivacyLoss((Fraction(0),), (1.0,))
+    farthest = float(rho) + _FARTHEST * sqrt(2 * float(rho))
+    epsilons = [Fraction(farthest) * index / _POINTS for index in range(_POINTS + 1)]
+    deltas = [min(1.0, nextafter(float(reached_delta(rho, epsilon).upper()), inf)) for epsilon in epsilons]
+    return PrivacyLoss.from_symmetric_curve(epsilons, deltas)

@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, gammainc, gammaincc, log_ndtr
 
 from discreet._core.arrays import Floats
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import whole
-from discreet._core.suggestions import meant
 from discreet.mechanism import Declared, Key, of_levels, one_of
 from discreet.programs._priors import BetaPrior, HalfNormalPrior, LogNormalPrior, NormalPrior, ParameterPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program

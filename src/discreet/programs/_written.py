@@ -4,8 +4,7 @@
 HalfNormal(2)` or `binomial; trials = 10` a family over the bands of the one column.
 """
 
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.programs._families import FAMILIES, Family
 
 

@@ -14,8 +14,7 @@ from discreet.records._grouped_sums import GroupPlan, group_sums
 from discreet.records._matches import ColumnMatch, matches_in
 from discreet.records._moments import MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows, id_rows
-from discreet.records._source import Batch
-from discreet.records._sources import answered, require_columns
+from discreet.records._source import Batch, answered, require_columns
 from discreet.records._statistics import clusters, count_codes, margins
 from discreet.records._weights import WeightPlan, weighted_sums
 

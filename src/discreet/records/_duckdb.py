@@ -44,7 +44,7 @@ from discreet.records._grouped_sums import GroupPlan
 from discreet.records._matches import ColumnMatch, match_of, shown, undeclared_apart
 from discreet.records._moments import Base, Indicator, Measure, MomentPlan, Wholes, moments_of
 from discreet.records._persons import IdPlan, IdRows
-from discreet.records._sources import answered, require_columns
+from discreet.records._source import answered, require_columns
 from discreet.records._statistics import Cluster, clusters, count_codes, margins
 from discreet.records._typed_arrays import Array
 from discreet.records._weights import WeightPlan, weighted_sums

@@ -28,8 +28,7 @@ from discreet.records._grouped_sums import GroupPlan, added
 from discreet.records._matches import ColumnMatch
 from discreet.records._moments import MomentPlan, Wholes
 from discreet.records._persons import IdPlan, IdRows, ids_in
-from discreet.records._source import Source
-from discreet.records._sources import opened_in_silence
+from discreet.records._source import Source, opened_in_silence
 from discreet.records._weights import WeightPlan, sum_weights
 
 if TYPE_CHECKING:

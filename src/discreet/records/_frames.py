@@ -9,8 +9,7 @@ from discreet.records._duckdb import DuckdbSource
 from discreet.records._lists import ListSource
 from discreet.records._pandas import PandasSource
 from discreet.records._polars import PolarsSource
-from discreet.records._source import Batch, Source
-from discreet.records._sources import in_silence
+from discreet.records._source import Batch, Source, in_silence
 
 if TYPE_CHECKING:
     import ibis

@@ -16,8 +16,7 @@ from discreet._core.arrays import Counts
 from discreet._core.errors import SourceError
 from discreet.records._columns import Column
 from discreet.records._moments import Measure, Wholes, whole_number, whole_numbers
-from discreet.records._source import Batch
-from discreet.records._sources import as_source
+from discreet.records._source import Batch, as_source
 from discreet.records._statistics import Codes
 from discreet.records._values import LARGEST_WHOLE
 

@@ -1,14 +1,22 @@
-"""What a source of records is, and a batch of it: a backend says how the values of a column become codes or numbers."""
+"""Where records live: a source returns aggregates only, never a row.
 
+A backend says how the values of a column become codes or numbers, batch by batch. Its messages are suppressed and never
+chained, as they may quote records.
+"""
+
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet._core.arrays import Counts, Floats
+from discreet._core.errors import SourceError
 from discreet.records._columns import Column
 from discreet.records._matches import ColumnMatch, shown
 from discreet.records._moments import Base, Indicator, MomentPlan, Wholes
@@ -74,3 +82,87 @@ class Batch(ABC):
         if isinstance(factor, Indicator):
             return self.codes(factor.declared)
         return self.numbers(factor.column, factor.dates)
+
+
+Found = TypeVar("Found")
+
+
+def as_source(data: object) -> Source:
+    """Return a source for a frame of any backend or a mapping from names to lists; a source is returned as it is."""
+    if hasattr(type(data), "count_families"):  # frames of Spark Connect have every attribute
+        return cast(Source, data)
+    from discreet.records._frames import source_of  # it builds on this module
+
+    return source_of(data)
+
+
+def answered(work: Callable[[], Found], what: str) -> Found:
+    """Return what a backend finds; if it fails, say so without its words. Our own refusals pass through."""
+    refusal: SourceError | None = None
+    found: Found | None = None
+    with in_silence():
+        try:
+            found = work()
+        except SourceError as problem:
+            refusal = problem
+    if refusal is not None:
+        raise refusal from None
+    if found is None:
+        raise SourceError(
+            f"The backend that holds the data failed to {what}; its message is withheld because it may quote records. "
+            "Nothing was counted and nothing was charged."
+        )
+    return found
+
+
+def require_columns(wanted: set[str], present: Sequence[str]) -> None:
+    """Refuse if a declared column is missing.
+
+    The names that were found are not shown: in a table read without its header, they are a record.
+    """
+    missing = sorted(wanted - set(present))
+    if missing:
+        raise SourceError(
+            f"The data have no column {', '.join(map(repr, missing))}. Nothing was counted. Check the declared names "
+            "against the table's header; its names are not shown, because they could be a record."
+            + other_separator(present)
+        )
+
+
+def other_separator(names: Sequence[str]) -> str:
+    """Return a question about the separator, if the only name of a table looks like several; else an empty text.
+
+    >>> other_separator(["ward;fell;age"])
+    " Its first line has 2 of ';' and a single name: is that the separator? Then declare separator = ';'."
+    """
+    often = max(";\t|,", key=lambda mark: names[0].count(mark)) if len(names) == 1 else ""
+    if not often or often not in names[0]:
+        return ""
+    shown = repr(often)
+    return (
+        f" Its first line has {names[0].count(often)} of {shown} and a single name: is that the separator? Then "
+        f"declare separator = {shown}."
+    )
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """Drop whatever a backend prints or raises; the caller sees that nothing came back and refuses in its own words."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException:  # noqa: BLE001 - some backends panic with more than an Exception
+        return
+
+
+def opened_in_silence(path: Path, work: Callable[[], Found]) -> Found:
+    """Return what a backend makes of a file; if it fails, say so without its words."""
+    found: Found | None = None
+    with suppress(Exception):  # the backend's words may quote records
+        found = work()
+    if found is None:
+        raise SourceError(f"{path.name!r} is not a readable file of its kind. The backend's message is withheld.")
+    return found

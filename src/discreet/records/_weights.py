@@ -18,7 +18,7 @@ from discreet._core.errors import SourceError
 from discreet.records._columns import Column
 from discreet.records._moments import Indicator, Measure, MomentPlan, Numbered, Wholes
 from discreet.records._persons import IdPlan, ids_in
-from discreet.records._sources import as_source
+from discreet.records._source import as_source
 from discreet.records._values import LARGEST_WHOLE
 
 SUMS = 5

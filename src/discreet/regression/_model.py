@@ -29,9 +29,8 @@ from scipy.special import gammainccinv
 
 from discreet._core.arrays import Floats
 from discreet._core.documents import Document, document_of, plain_values
-from discreet._core.errors import DeclarationError, SecretError
+from discreet._core.errors import DeclarationError, SecretError, meant
 from discreet._core.exact import Exact, exact, positive, whole
-from discreet._core.suggestions import meant
 from discreet.mechanism import (
     Asked,
     Declared,

@@ -35,11 +35,11 @@ from discreet.inference import (
     Row,
     bounds_in_words,
     levels_in_words,
+    percent_text,
 )
 from discreet.mathematics.distributions import Interval, NormalMixture, WeightedDraws, tails
 from discreet.mechanism import sized
 from discreet.noise import has_density
-from discreet.privacy import percent_text
 from discreet.records import Column
 from discreet.regression._formula import written
 from discreet.regression._inference import MomentSolution

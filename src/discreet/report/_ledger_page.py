@@ -9,7 +9,7 @@ from fractions import Fraction
 from html import escape
 from math import floor, log10
 
-from discreet._core.markup import one_line
+from discreet._core.notebook import one_line
 from discreet.ledger import Filter, Ledger, LedgerLine, lines_of
 from discreet.privacy import left_text, spent_text
 from discreet.report._theme import PAGE_COLOURS

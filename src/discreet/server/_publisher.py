@@ -17,10 +17,10 @@ from pathlib import Path
 
 from sqlalchemy import insert, select, update
 
-from discreet._core.documents import canonical_json
+from discreet._core.documents import canonical_json, digest_of
 from discreet._core.errors import BudgetError, DeclarationError, DiscreetError, LedgerError, SourceError
 from discreet._core.exact import exact_text
-from discreet.ledger import Ledger, SigningKey, digest_of, shortfall
+from discreet.ledger import Ledger, SigningKey, shortfall
 from discreet.privacy import Accountant, Concentrated, cost_of, zcdp_cost
 from discreet.release import Release
 from discreet.server._audit import PUBLISHER, note

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import positive, probability, whole
-from discreet._core.suggestions import meant
 from discreet.mechanism import Declared, Numbers
 from discreet.numbers import ONE_PERSON
 from discreet.privacy import RECORD, Accountant, Unit

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.records import CATCH_ALL
 
 Number = str | int | float

@@ -12,9 +12,8 @@ from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Generic, TypeVar, Union, get_args, get_origin
 
-from discreet._core.errors import DeclarationError
+from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import exact
-from discreet._core.suggestions import meant
 
 Made = TypeVar("Made")
 _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Fraction: (int, float, str), None: (NoneType,)}

@@ -8,9 +8,8 @@ from contextlib import suppress
 from dataclasses import fields
 from inspect import signature
 
-from discreet._core.errors import DeclarationError, DiscreetError
+from discreet._core.errors import DeclarationError, DiscreetError, meant
 from discreet._core.exact import Exact
-from discreet._core.suggestions import meant
 from discreet.mechanism import Model, Sized
 from discreet.planning import HasCandidates
 from discreet.publishing import why_only_claimed

@@ -2,8 +2,7 @@
 
 from inspect import signature
 
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.mechanism import Asked, Declared, Model
 from discreet.study._file import DeclaredQuestion
 from discreet.study._keys import Maker

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet._core.documents import canonical_json
-from discreet._core.errors import DeclarationError
-from discreet._core.suggestions import meant
+from discreet._core.errors import DeclarationError, meant
 from discreet.mechanism import (
     Declared,
     Mechanism,

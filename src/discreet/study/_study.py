@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._core.documents import Document, canonical_json
-from discreet._core.errors import DeclarationError, DiscreetError, PublishError
+from discreet._core.documents import Document, canonical_json, digest_of
+from discreet._core.errors import DeclarationError, DiscreetError, PublishError, meant
 from discreet._core.exact import exact_text
-from discreet._core.suggestions import meant
-from discreet.ledger import Chain, Ledger, allowance_in_words, digest_of, now, period_at, same_metric, stated_allowance
+from discreet.ledger import Chain, Ledger, allowance_in_words, now, period_at, same_metric, stated_allowance
 from discreet.mechanism import Plan, sized
 from discreet.privacy import Metric
 from discreet.publishing import publish, publish_plan

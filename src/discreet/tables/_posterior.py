@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.special import betaln, expit, gammaln, log_expit, logsumexp
@@ -20,8 +20,6 @@ from discreet.inference import (
     PROBABILITY,
     SHOWN_LEVEL,
     Comparison,
-    IntervalLine,
-    Intervals,
     PosteriorProbability,
     PosteriorSample,
     Problem,
@@ -49,15 +47,16 @@ from discreet.mathematics.distributions import (
 )
 from discreet.mechanism import Cell, probability_name
 from discreet.records import Column, Level, level_text
-from discreet.tables._differences import Difference, difference_between_groups
 from discreet.tables._group_distributions import GroupwiseDistributions
 from discreet.tables._groupwise import GroupwiseInference
 from discreet.tables._joint_posterior import TablePosterior, levels_of
-from discreet.tables._plug_in import has_plain_counts, plug_in
-from discreet.tables._pooling import PooledRates
 from discreet.tables._prior_conflict import watch_rates, watch_share
-from discreet.tables._remap import bayes_remap, weighted_tables
 from discreet.tables._solution import TableSolution
+
+if TYPE_CHECKING:
+    from discreet.inference import IntervalLine, Intervals
+    from discreet.tables._differences import Difference
+    from discreet.tables._pooling import PooledRates
 
 T = TypeVar("T")
 _DRAWS = 20_000
@@ -199,8 +198,11 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
             )
         return f"All shares were read together, {learnt}."
 
-    def intervals(self, level: float = 0.9) -> Intervals:
+    def intervals(self, level: float = 0.9) -> "Intervals":
         """Return the cells in groups by all columns but the last, beside a plug-in estimate of a single release."""
+        from discreet.inference import Intervals  # of pictures alone, as is the estimate
+        from discreet.tables._plug_in import has_plain_counts, plug_in
+
         *outer, inner = self.model.columns
         what = "combination of " + " and ".join([", ".join(c.name for c in outer), inner.name])
         title = f"Probability of each {what if outer else f'level of {inner.name}'}"
@@ -212,7 +214,9 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         distributions = list(zip(self.joint_means.tolist(), self._intervals(level), strict=True))
         return Intervals(title, self._lines(distributions), careless)
 
-    def _lines(self, distributions: Sequence[tuple[float, Interval]]) -> tuple[IntervalLine, ...]:
+    def _lines(self, distributions: Sequence[tuple[float, Interval]]) -> "tuple[IntervalLine, ...]":
+        from discreet.inference import IntervalLine  # of pictures alone
+
         names = [column.name for column in self.model.columns]
         found = []
         for cell, (mean, interval) in zip(self.model.cells, distributions, strict=True):
@@ -296,11 +300,13 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
             raise DeclarationError(f"Given {given!r}, {event!r} is either impossible or certain.")
         return inside, rest
 
-    def pooled(self, event: object, by: str, patience: float = 1.0) -> PooledRates:
+    def pooled(self, event: object, by: str, patience: float = 1.0) -> "PooledRates":
         """Return the rate of an event in each level of a column, partially pooled: small groups borrow from all others.
 
         Anything that takes more than `patience` times the usual work is refused before it begins.
         """
+        from discreet.tables._pooling import PooledRates  # another model of the same releases
+
         return PooledRates(self.model, self.releases, event, by, lambda level: self.group_sizes(by, level), patience)
 
     def ratio(self, first: object, second: object) -> Odds:
@@ -484,6 +490,8 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         Use it when a single conjugate posterior is wanted. It is optimal for two levels and for small tables, otherwise
         the best found by a local search (see `remap`).
         """
+        from discreet.tables._remap import bayes_remap, weighted_tables  # rarely wanted
+
         parts = [weighted_tables(solution.counts, len(self.model.cells)) for _, solution in self.joint.weighed]
         tables = np.concatenate([part[0] for part in parts])
         weights = np.concatenate([pair[0] * part[1] for pair, part in zip(self.joint.weighed, parts, strict=True)])
@@ -556,11 +564,13 @@ class CategoriesPosterior(TablePosterior, shows=TableSolution):
         shapes = np.array([model.concentration for model in models])[generator.integers(len(models), size=count)]
         return PosteriorSample({"theta": np.exp(log_dirichlet_rows(shapes, generator))})
 
-    def differ(self, event: object, by: str, patience: float = 1.0) -> Difference:
+    def differ(self, event: object, by: str, patience: float = 1.0) -> "Difference":
         """Return whether the rate of an event differs between the levels of a column: a probability and a sentence.
 
         Anything that takes more than `patience` times the usual work is refused before it begins.
         """
+        from discreet.tables._differences import difference_between_groups  # two other models of the same releases
+
         groups, inside = self._groups(column_named(self.columns, by)), self.model.cell_indices(event)
 
         def rates() -> Floats:

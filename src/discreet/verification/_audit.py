@@ -39,8 +39,7 @@ from scipy.special import betaincinv, xlogy
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import exact_text, whole
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr, with_picture
+from discreet._core.notebook import NotebookRepr, html_table, with_picture
 from discreet.inference import require
 from discreet.mechanism import Model
 from discreet.noise.randomness import RandomBits, SeededBits

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from math import exp, inf
 
 from discreet._core.exact import Exact, exact, exact_text
-from discreet._core.markup import html_table
-from discreet._core.notebook import NotebookRepr
+from discreet._core.notebook import NotebookRepr, html_table
 from discreet.privacy import Evidence, Guarantee, PrivacyLoss
 
 

@@ -5,8 +5,7 @@ import pytest
 
 import discreet as dc
 from discreet.mathematics.distributions._dirichlet import Share
-from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
-from discreet.mathematics.distributions._summaries import ends_of
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch, ends_of
 
 
 def test_rows_of_one_kind_have_the_ends_that_each_would_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import expit
 
 from discreet._core.arrays import Floats
-from discreet.mathematics.distributions._dirichlet import BetaMixture
-from discreet.mathematics.distributions._logit_search import logit_quantiles
+from discreet.mathematics.distributions._dirichlet import BetaMixture, logit_quantiles
 from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
 
 PROBABILITIES = (1e-12, 1e-7, 0.05, 0.3, 0.5)

@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, logit
 
-from discreet.mathematics.distributions._known_widths import known_widths
-from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch
+from discreet.mathematics.distributions._mixture_batch import BetaRows, MixtureBatch, known_widths
 
 Floats = NDArray[np.float64]
 
@@ -132,7 +131,7 @@ def test_widths_that_are_looked_up_are_those_that_are_searched_for() -> None:
 
 
 def test_looking_up_widths_does_not_search_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.mathematics.distributions import _known_widths as module
+    from discreet.mathematics.distributions import _mixture_batch as module
 
     asked = 0
     search = betaincinv

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.mathematics.distributions._dirichlet import BetaMixture
-from discreet.mathematics.distributions._summaries import batch_of, summaries
+from discreet.mathematics.distributions._mixture_batch import batch_of, summaries
 
 
 def law(first: float, weights: list[float], total: float) -> BetaMixture:

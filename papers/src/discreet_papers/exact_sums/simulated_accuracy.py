@@ -12,7 +12,7 @@ from discreet.inference import Observed, Problem, solve
 from discreet.mathematics import hellinger_rows, kullback_leibler
 from discreet.mathematics.distributions._dirichlet import BetaMixture, Interval
 from discreet.mechanism import Sized
-from discreet.noise.randomness._seeded import SeededBits
+from discreet.noise.randomness._samplers import SeededBits
 from discreet.tables import Categories
 from discreet.tables._group_distributions import GroupwiseDistributions
 from discreet.tables._groupwise import GroupwiseInference

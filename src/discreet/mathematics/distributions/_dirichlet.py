@@ -1,7 +1,8 @@
 """The Dirichlet distribution, and mixtures of Betas with their intervals: what a reader knows about proportions.
 
 If the count k behind a proportion is known with probability w_k, the proportion follows sum_k w_k Beta(a_k, b_k).
-Everything here is exact up to rounding; nothing is simulated.
+Everything here is exact up to rounding; nothing is simulated. Quantiles are searched on the logit, where those of all
+sizes are alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, logit, zeta
+from scipy.special import betainc, betaincinv, betaln, digamma, expit, gammaln, logit, logsumexp, ndtri, zeta
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet.mathematics import root
-from discreet.mathematics.distributions._logit_search import logit_quantiles
-from discreet.mathematics.distributions._proportions import Proportion, Proportions
 
 ROUNDED = 1e-12
 """What rounding may add to a probability: of weights, of incomplete Beta functions, of the search for a quantile."""
@@ -59,7 +58,7 @@ def tails(level: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BetaMixture(Proportion):
+class BetaMixture:
     """The distribution sum_k weights_k Beta(a_k, b_k) on [0, 1].
 
     >>> uniform = BetaMixture(np.array([1.0]), np.array([1.0]), np.array([1.0]))
@@ -75,8 +74,12 @@ class BetaMixture(Proportion):
     draws: float | None = field(default=None, kw_only=True)
     """How many independent draws the weights are worth, None if they were not drawn."""
 
+    def __repr__(self) -> str:
+        return f"BetaMixture(mean={self.mean:.4g}, sd={self.sd:.4g}, 90 % interval {self.interval(0.9)})"
+
     @property
     def mean(self) -> float:
+        """Return the expectation."""
         return float(self.weights @ (self.a / (self.a + self.b)))
 
     @property
@@ -93,9 +96,11 @@ class BetaMixture(Proportion):
 
     @property
     def sd(self) -> float:
+        """Return the standard deviation."""
         return float(np.sqrt(sum(self.variances)))
 
     def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(value <= x)."""
         return np.asarray(betainc(self.a, self.b, np.clip(np.asarray(x, dtype=float), 0, 1)[..., None]) @ self.weights)
 
     @cached_property
@@ -120,6 +125,7 @@ class BetaMixture(Proportion):
         return np.asarray(most + np.log(np.exp(terms - most[..., None]) @ self.weights))
 
     def quantile(self, probability: ArrayLike) -> Floats:
+        """Return the x with P(value <= x) = probability."""
         wanted = np.asarray(probability, dtype=float)
         return np.where(wanted <= 0, 0.0, np.where(wanted >= 1, 1.0, expit(self.logit_quantile(wanted))))
 
@@ -149,6 +155,11 @@ class BetaMixture(Proportion):
     def median(self) -> float:
         """Return the value below which half of the probability lies."""
         return float(self.quantile(0.5))
+
+    @property
+    def mean_log(self) -> float:
+        """Return the expectation of the logarithm."""
+        return float(self.weights @ (digamma(self.a) - digamma(self.a + self.b)))
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the interval of this probability: equal-tailed, and where a share is opened, extended to 0 or 1."""
@@ -204,6 +215,23 @@ class BetaMixture(Proportion):
         interval = self.interval(level)
         return self.mean, self.median, *interval, self.sd, self._share_of(interval, level)
 
+    def highest_density(self, level: float = 0.9) -> Interval:
+        """Return the shortest interval of this probability."""
+        first, last = self.quantile([1e-4, 1 - 1e-4])
+        x = np.concatenate([[0.0], np.linspace(first, last, 200), [1.0]])
+        below = np.maximum.accumulate(self.cdf(x))
+        left = np.linspace(0, 2 * tails(level)[0], 401)
+        widths = np.interp(left + level, below, x) - np.interp(left, below, x)
+        # where the interval begins is found on a grid, as widths hardly change there; its two ends are exact
+        best = float(left[int(widths.argmin())])
+        low, high = self.quantile([best, min(1.0, best + level)])
+        return Interval(float(low), float(high))
+
+    def sample(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw independent values."""
+        chosen = generator.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
+        return generator.beta(self.a[chosen], self.b[chosen])
+
 
 class MergedMixture(BetaMixture):
     """A mixture some of whose components stand for a range of neighbours, which come one after the other."""
@@ -249,7 +277,7 @@ class Share(BetaMixture):
 
 
 @dataclass(frozen=True, init=False)
-class Dirichlet(Proportions):
+class Dirichlet:
     """Probabilities of m categories with density ~ prod_i theta_i^(concentration_i - 1).
 
     >>> Dirichlet((5, 5)).mean
@@ -263,6 +291,12 @@ class Dirichlet(Proportions):
         if len(values) < 2 or not all(np.isfinite(value) and value > 0 for value in values):
             raise DeclarationError("A Dirichlet distribution needs two or more parameters, all finite and above 0.")
         object.__setattr__(self, "concentration", values)
+
+    @property
+    def mean(self) -> Floats:
+        """Return the expectations."""
+        shapes = np.array(self.concentration)
+        return np.asarray(shapes / shapes.sum())
 
     @property
     def _array(self) -> Floats:
@@ -283,6 +317,30 @@ class Dirichlet(Proportions):
         total = _total_for(mean_logs)
         return cls(_inverse_digamma(mean_logs + digamma(total)))
 
+    def marginal(self, index: int) -> BetaMixture:
+        """Return the distribution of one probability."""
+        a = self.concentration[index]
+        return BetaMixture(np.ones(1), np.array([a]), np.array([sum(self.concentration) - a]))
+
+    def log_density(self, theta: Floats) -> Floats:
+        """Return the logarithm of the density at probabilities that sum to 1 (last axis)."""
+        shapes = np.array(self.concentration)
+        constant = gammaln(shapes.sum()) - gammaln(shapes).sum()
+        return np.asarray(constant + ((shapes - 1) * np.log(theta)).sum(axis=-1))
+
+    def sample(self, count: int, generator: np.random.Generator) -> Floats:
+        """Draw independent vectors of probabilities."""
+        return generator.dirichlet(self.concentration, size=count)
+
+
+def log_dirichlet_rows(shapes: Floats, generator: np.random.Generator) -> Floats:
+    """Draw logarithms of probabilities, one Dirichlet for each row; none vanishes, however small its shape is.
+
+    A Gamma(a) number is a Gamma(a + 1) number times U^(1/a), and Gamma numbers divided by their sum are Dirichlet.
+    """
+    logs = np.log(generator.standard_gamma(shapes + 1)) - generator.standard_exponential(shapes.shape) / shapes
+    return np.asarray(logs - logsumexp(logs, axis=-1, keepdims=True))
+
 
 def _total_for(mean_logs: Floats) -> float:
     """Find s with sum_i digamma^-1(mean_logs_i + digamma(s)) = s; the left side grows more slowly than the right."""
@@ -300,3 +358,92 @@ def _inverse_digamma(y: Floats) -> Floats:
     for _ in range(6):
         x = x - (digamma(x) - y) / zeta(2, x)  # zeta(2, x) is the derivative of digamma
     return np.asarray(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Odds:
+    """The ratio of two proportions, s / (1 - s), through the share s that the first has of both.
+
+    Quantiles are exact; a mean need not exist.
+    """
+
+    share: BetaMixture
+
+    def __repr__(self) -> str:
+        return f"Odds(median={self.median:.4g}, 90 % interval {self.interval(0.9)})"
+
+    def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
+        """Return quantiles: the logarithm of the odds is the logit of the share."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self.share.logit_quantile(probability)))
+
+    @property
+    def median(self) -> float:
+        """Return the value below which half of the probability lies."""
+        return float(self.quantile(0.5))
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, opened where that of the share is."""
+        (low, high), (zero, one) = self.quantile(tails(level)), self.share.opened(level)
+        return Interval(0.0 if zero else float(low), np.inf if one else float(high))
+
+    def probability_above(self, threshold: float) -> float:
+        """Return P(ratio > threshold)."""
+        return float(1 - self.share.cdf(threshold / (1 + threshold))) if threshold > 0 else 1.0
+
+
+FARTHEST = 700.0
+"""Logits beyond are 0 or 1 in double precision."""
+NEAR = 1e-6
+"""From this far on in probability, or this share of a small one, Newton's steps are plain."""
+_MOST_STEPS = 100  # enough for halving alone
+
+
+def logit_quantiles(
+    cdf_and_density: Callable[[Floats, Counts], tuple[Floats, Floats]], probability: Floats, start: Floats
+) -> tuple[Floats, Counts]:
+    """Return the logits of quantiles that are not near 1, and the steps taken, from where to start.
+
+    `cdf_and_density(logits, indices)` gives the cdf and the density of the logit for some of the places of
+    `probability`. Steps are those of Newton's method on the normal scores of the cdf, which are nearly linear in the
+    logit, and near the root plain ones; halving where a step would leave the bracket. A place is judged before its
+    bracket is considered: at the root the step is 0, and the bracket ends there.
+    """
+    at = np.clip(start, -FARTHEST, FARTHEST)
+    low, high = np.full_like(at, -FARTHEST), np.full_like(at, FARTHEST)
+    enough = np.where(probability >= 1e-8, 8e-16, 4e-16 * probability)
+    active, taken = np.arange(len(at)), np.zeros(len(at), dtype=np.int64)
+    for _ in range(_MOST_STEPS):
+        here, sought = at[active], probability[active]
+        cdf, density = cdf_and_density(here, active)
+        taken[active] += 1
+        miss = cdf - sought
+        step = _step(cdf, density, sought)
+        following = here - step
+        least = 1e-13 * np.maximum(1, np.abs(here))
+        done = (np.abs(step) <= least) | (np.abs(miss) <= enough[active])
+        if done.all():
+            at[active] = np.where(np.isfinite(following), following, here)
+            break
+        low[active] = np.where(miss < 0, here, low[active])
+        high[active] = np.where(miss >= 0, here, high[active])
+        stuck = high[active] - low[active] <= least
+        outside = ~((following > low[active]) & (following < high[active])) & ~done
+        stays = (stuck & ~done) | (done & ~np.isfinite(following))
+        at[active] = np.where(stays, here, np.where(outside, (low[active] + high[active]) / 2, following))
+        active = active[~(done | stuck)]
+        if not active.size:
+            break
+    return at, taken
+
+
+def _step(cdf: Floats, density: Floats, probability: Floats) -> Floats:
+    """Return (z(F) - z(p)) phi(z(F)) / f far from the root, (F - p) / f near it."""
+    miss = cdf - probability
+    is_near = np.abs(miss) <= np.minimum(NEAR, probability)
+    with np.errstate(all="ignore"):
+        if is_near.all():
+            return np.asarray(miss / density)
+        scores = ndtri(np.clip(cdf, 1e-300, 1 - 1e-16))
+        far = (scores - ndtri(probability)) * np.exp(-0.5 * scores**2) / np.sqrt(2 * np.pi)
+        return np.asarray(np.where(is_near, miss, far) / density)

@@ -11,20 +11,27 @@ one incomplete Beta function a row instead of one a count. t_p is computed in Lo
 any number of records, all other t_j from their ratios to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma, expit, log_expit, logit, ndtri
+from scipy.special import betainc, betaincc, betaincinv, digamma, expit, gammaln, log_expit, logit, ndtri
 
 from discreet._core.arrays import Counts, Floats
-from discreet.mathematics.distributions._beta_terms import beta_cdf, log_term
-from discreet.mathematics.distributions._dirichlet import BetaMixture, tails
-from discreet.mathematics.distributions._known_widths import known_widths
-from discreet.mathematics.distributions._logit_search import FARTHEST, NEAR, logit_quantiles
+from discreet.mathematics import STIRLING
+from discreet.mathematics.distributions._dirichlet import (
+    FARTHEST,
+    NEAR,
+    ROUNDED,
+    BetaMixture,
+    Share,
+    logit_quantiles,
+    reaches_end,
+    tails,
+)
 
 _BLOCK = 1_000_000  # numbers of a part that are considered together
 _SMALL_SHARE = 1e-14  # parts of a smaller share are left out
@@ -376,3 +383,211 @@ def _low_logits(parts: Sequence[BetaRows], probability: Floats, rows: Counts) ->
         return cdf, density
 
     return logit_quantiles(cdf_and_density, probability, logit(first) + ndtri(probability) * spread)
+
+
+_ALIKE = 1e-9  # relative: totals that differ by less were rounded differently
+
+Summary = tuple[float, float, float, float, float, float | None]
+
+
+def batch_of(mixtures: Sequence[BetaMixture]) -> MixtureBatch | None:
+    """Return distributions as rows of one batch, or None where their Betas are not counts behind totals.
+
+    Each distribution may have parts, one after the other, of Beta(a, T - a) with a rising by whole numbers (several
+    priors).
+    """
+    split = [_parts(mixture) for mixture in mixtures]
+    if not mixtures or any(parts is None or len(parts) != len(split[0] or ()) for parts in split):
+        return None
+    return MixtureBatch(
+        [_stacked([parts[number] for parts in split if parts]) for number in range(len(split[0] or ()))]
+    )
+
+
+def summaries(mixtures: Sequence[BetaMixture], level: float) -> list[Summary]:
+    """Return `mixture.summary(level)` of each distribution: mean, median, both ends, sd, share due to privacy."""
+    opened = {isinstance(mixture, Share) for mixture in mixtures}
+    if len(opened) != 1 or (batch := batch_of(mixtures)) is None:
+        return [mixture.summary(level) for mixture in mixtures]
+    return summaries_of(batch, level, opened.pop())
+
+
+def summaries_of(batch: MixtureBatch, level: float, opened: bool) -> list[Summary]:
+    """Return the summary of each row; intervals of shares are `opened` to 0 or 1 where that cannot be excluded."""
+    low, high = ends_of(batch, level, opened)
+    shares = np.maximum(0.0, 1 - batch.known_widths(level) / np.maximum(high - low, 1e-300))
+    columns = (batch.mean, batch.median, low, high, batch.sd, shares)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def end_errors(batch: MixtureBatch, weight_error: float | None, found: Sequence[Summary]) -> list[float | None]:
+    """Return what `mixture.numerical_error(level)` says of each row, given its summary."""
+    if weight_error is None:
+        return [None] * len(found)
+    ends = np.array([(low, high) for _, _, low, high, _, _ in found]).T
+    inside = (ends > 0) & (ends < 1)
+    heights = np.stack([batch.log_density(np.where(kept, own, 0.5)) for own, kept in zip(ends, inside, strict=True)])
+    off = weight_error + ROUNDED
+    with np.errstate(over="ignore"):
+        moved = np.where(inside, off * np.exp(-heights), 0.0).max(axis=0)
+    return [float(each) for each in np.clip(moved, off, 1.0)]
+
+
+def ends_of(batch: MixtureBatch, level: float, opened: bool) -> tuple[Floats, Floats]:
+    """Return both ends of the interval of each row, opened where `reaches_end`, or equal-tailed."""
+    low, high = batch.intervals(level)
+    if opened:
+        for end, ends, at, probability in zip(
+            (0.0, 1.0), (low, high), batch.densities_at_ends, (level, 1 - level), strict=True
+        ):
+            (near,) = np.nonzero(at >= 1 - level)
+            if near.size:
+                rows = batch.rows(near)
+                ends[near[reaches_end(at[near], rows.log_density(rows.quantile(probability)), level)]] = end
+    return low, high
+
+
+def _parts(mixture: BetaMixture) -> list[tuple[Floats, Counts, float, float]] | None:
+    """Return for each run of a mixture its weights, steps, first parameter and total; None if steps are not whole."""
+    totals = mixture.a + mixture.b
+    rising = np.diff(mixture.a)
+    starts = np.flatnonzero((rising < 0.5) | (np.abs(np.diff(totals)) > _ALIKE * totals[1:])) + 1
+    found = []
+    for here in np.split(np.arange(len(mixture.a)), starts):
+        steps = mixture.a[here] - mixture.a[here[0]]
+        whole = np.rint(steps).astype(np.int64)
+        if np.abs(steps - whole).max() > _ALIKE * mixture.a[here[-1]]:
+            return None
+        found.append((mixture.weights[here], whole, float(mixture.a[here[0]]), float(totals[here[0]])))
+    return found
+
+
+def _stacked(runs: Sequence[tuple[Floats, Counts, float, float]]) -> BetaRows:
+    width = max(int(steps[-1]) for _, steps, _, _ in runs) + 1
+    table = np.zeros((len(runs), width))
+    for row, (weights, steps, _, _) in zip(table, runs, strict=True):
+        row[steps] = weights
+    return BetaRows.of(table, [start for _, _, start, _ in runs], [total for _, _, _, total in runs])
+
+
+def beta_cdf(a: Floats, b: Floats, x: Floats) -> Floats:
+    """Return I_x(a, b) through the smaller of both tails, which keeps its digits."""
+    found, above = np.empty_like(x), x > a / (a + b)
+    found[above] = 1 - betaincc(a[above], b[above], x[above])
+    found[~above] = betainc(a[~above], b[~above], x[~above])
+    return found
+
+
+def log_term(a: Floats, total: Floats, at: Floats) -> Floats:
+    """Return log x^a (1 - x)^(b - 1) Gamma(T) / (Gamma(a + 1) Gamma(b)) at logits, b = T - a, by Loader's form.
+
+    With N = T - 1 and c = b - 1 it is s(N) - s(a) - s(c) - D(a, N x) - D(c, N (1 - x)) + log(N / (2 pi a c)) / 2, s the
+    remainder of Stirling's formula and D(k, m) = k log(k/m) + m - k. Where c <= 0 all of it is small, or the plain form
+    is: then the ratio of Gammas is of numbers that differ by b - 1 alone.
+    """
+    log_x, log_rest = log_expit(at), log_expit(-at)
+    n, c = total - 1, total - 1 - a
+    loader = c > 0
+    safe, whole = np.where(loader, c, 1.0), np.where(loader, n, a + 1.0)
+    found = _remainder(whole) - _remainder(a) - _remainder(safe)
+    found -= _deviance(a, whole, at, log_x) + _deviance(safe, whole, -at, log_rest)
+    found += 0.5 * np.log(whole / (2 * np.pi * a * safe))
+    if loader.all():
+        return np.asarray(found)
+    plain = a * log_x + c * log_rest + gammaln(total) - gammaln(a + 1) - gammaln(c + 1)
+    return np.where(loader, found, plain)
+
+
+def _remainder(z: Floats) -> Floats:
+    """Return log z! - (z + 1/2) log z + z - log(2 pi)/2."""
+    large = z >= 16
+    far, near = np.where(large, z, 16.0), np.where(large, 16.0, z)
+    series, square = np.zeros_like(far), far**-2
+    for coefficient in reversed(STIRLING):
+        series = series * square + coefficient
+    series /= far
+    return np.where(large, series, gammaln(near + 1) - (near + 0.5) * np.log(near) + near - 0.5 * np.log(2 * np.pi))
+
+
+def _deviance(k: Floats, n: Floats, at: Floats, log_x: Floats) -> Floats:
+    """Return D(k, n x) = k log(k / (n x)) + n x - k at a logit, by a series where both are nearly equal.
+
+    With e = (n x - k)/k and v = e/(2 + e) it is k (e v - 2 v^3 (1/3 + v^2/5 + ...)).
+    """
+    mean = n * expit(at)
+    apart = (mean - k) / k
+    near = np.abs(apart) < 0.1
+    e = np.where(near, apart, 0.0)
+    v = e / (2 + e)
+    tail, square = np.zeros_like(v), v * v
+    for j in reversed(range(8)):
+        tail = tail * square + 1 / (2 * j + 3)
+    series = e * v - 2 * square * v * tail
+    return np.where(near, k * series, k * (np.log(k / n) - log_x) + mean - k)
+
+
+_FEW = 2_000  # most different Betas that are computed one by one
+_POINTS = 24
+_GOOD = 1e-9  # relative
+_HELD_OUT = np.array([-0.83, 0.07, 0.71])
+_NODES = np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
+_SIGNS = np.where(np.arange(_POINTS) % 2, -1.0, 1.0) * np.sin(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
+
+
+def known_widths(a: Floats, total: Floats, level: float) -> Floats:
+    """Return the width of the equal-tailed interval of each of very many Betas: Beta(a, total - a), looked up.
+
+    For one total a + b = T the width is a smooth function of log a. Where there are many different a, it is
+    interpolated on panels [A, 2A] of a, or of b where that is less, through Chebyshev points; held-out points say
+    whether a panel is good to 1e-9 of the width, and where it is not its Betas are asked one by one.
+    """
+    found = np.empty(len(a))
+    for one in np.unique(total):
+        here = np.flatnonzero(total == one)
+        different, indices = np.unique(a[here], return_inverse=True)
+        found[here] = _widths(different, float(one), level)[indices.ravel()]
+    return found
+
+
+def _widths(a: Floats, total: float, level: float) -> Floats:
+    """Return the widths of different Betas of one total; those of a and of b are alike."""
+    low, high = tails(level)
+
+    def width(least: Floats) -> Floats:
+        return np.asarray(betaincinv(least, total - least, high) - betaincinv(least, total - least, low))
+
+    least = np.minimum(a, total - a)
+    if len(a) <= _FEW:
+        return width(least)
+    found, panels = np.empty(len(a)), np.floor(np.log2(least))
+    for panel in np.unique(panels):
+        here = np.flatnonzero(panels == panel)
+        found[here] = _on_panel(width, least[here], float(panel), total)
+    return found
+
+
+def _on_panel(width: Callable[[Floats], Floats], least: Floats, panel: float, total: float) -> Floats:
+    """Return widths inside [2^panel, 2^(panel + 1)], cut where b would be the smaller one."""
+    top = min(panel + 1, float(np.log2(total / 2)))
+    if len(least) <= 2 * _POINTS or top <= panel:
+        return width(least)
+
+    def parameter(x: Floats) -> Floats:
+        return np.asarray(2.0 ** (panel + (x + 1) / 2 * (top - panel)))
+
+    values = width(parameter(_NODES))
+    held = width(parameter(_HELD_OUT))
+    if (np.abs(_barycentric(values, _HELD_OUT) - held) > _GOOD * held).any():
+        return width(least)
+    return _barycentric(values, np.clip(2 * (np.log2(least) - panel) / (top - panel) - 1, -1, 1))
+
+
+def _barycentric(values: Floats, x: Floats) -> Floats:
+    """Return the polynomial through values at the Chebyshev points, in its barycentric form."""
+    apart = x[:, None] - _NODES
+    exact = apart == 0
+    terms = _SIGNS / np.where(exact, 1.0, apart)
+    found = terms @ values / terms.sum(axis=1)
+    rows, points = np.nonzero(exact)
+    found[rows] = values[points]
+    return np.asarray(found)

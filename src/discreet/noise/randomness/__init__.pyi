@@ -4,24 +4,22 @@ from discreet.noise.randomness._lazy import decided as decided
 from discreet.noise.randomness._lazy import normals as normals
 from discreet.noise.randomness._lazy import rounded as rounded
 from discreet.noise.randomness._samplers import (
+    LARGEST_PLAIN_VARIANCE,
+    LEAST_PLAIN_RATE,
     BoolArray,
     IntArray,
     Integers,
     RandomBits,
+    SeededBits,
     SystemBits,
-    bernoulli_exponential,
-    discrete_laplace,
-    geometric,
-    uniform_below,
-)
-from discreet.noise.randomness._seeded import SeededBits
-from discreet.noise.randomness._wide import (
-    LARGEST_PLAIN_VARIANCE,
-    LEAST_PLAIN_RATE,
     any_gaussian,
     any_geometric,
     any_laplace,
+    bernoulli_exponential,
     discrete_gaussian,
+    discrete_laplace,
+    geometric,
+    uniform_below,
     wide_gaussian,
     wide_geometric,
     wide_laplace,

@@ -1,4 +1,4 @@
-"""Secure bits, and exact samplers: each draws from precisely the distribution that its docstring states.
+"""Random bits, and exact samplers: each draws from precisely the distribution that its docstring states.
 
 All samplers consume uniform 64-bit words from one `RandomBits` object and use integers only, so no floating-point
 rounding ever enters what is published. `SystemBits` are the operating system's secure bits, the only ones that
@@ -6,12 +6,13 @@ rounding ever enters what is published. `SystemBits` are the operating system's 
 
 The running time of a sampler depends on its parameters and on the noise that it draws, not on the secret to which noise
 is added; but whoever can time a draw learns something about the noise, and with the output about the secret.
-Bernoulli(exp(-x)) and the two-sided geometric follow Canonne, Kamath and Steinke, 2020.
+Bernoulli(exp(-x)), the two-sided geometric and the discrete Gaussian follow Canonne, Kamath and Steinke, 2020.
 """
 
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from math import isqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -148,4 +149,102 @@ def discrete_laplace(
         negative = bits.words(late.size) >> np.uint64(63) == 1
         drawn[late] = np.where(negative, -sizes, sizes)
         late = late[negative & (sizes == 0)]
+    return drawn
+
+
+class SeededBits:
+    """Repeatable bits for simulation. Never private: anyone who knows the seed can subtract the noise."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._generator = np.random.Philox(seed)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return `count` independent uniform 64-bit words."""
+        return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
+
+    def __repr__(self) -> str:
+        return f"SeededBits({self.seed})"
+
+
+def discrete_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw integers u with P(u) ~ e^(-u^2 / (2 variance)).
+
+    Discrete Laplace numbers of rate 1/t, t = floor(sigma) + 1, are kept with probability e^(-x),
+    x = (|u| - variance/t)^2 / (2 variance) = (|u| t b - a)^2 / (2 a b t^2) for a variance of a/b.
+    """
+    a, b = variance.numerator, variance.denominator
+    t = isqrt(a // b) + 1
+    rate = Fraction(1, 2 * a * b * t * t)
+    kept, missing = [np.zeros(0, dtype=np.int64)], count
+    while missing:
+        drawn = discrete_laplace(Fraction(1, t), missing + missing // 2 + 8, bits)
+        sizes: Integers = np.abs(drawn)
+        fits = (int(sizes.max()) * t * b + a) ** 2 < 2**62
+        misses = (sizes if fits else sizes.astype(object)) * (t * b) - a
+        drawn = drawn[bernoulli_exponential(rate, misses * misses, bits)][:missing]
+        kept.append(drawn)
+        missing -= len(drawn)
+    return np.concatenate(kept)
+
+
+LEAST_PLAIN_RATE, LARGEST_PLAIN_VARIANCE = Fraction(1, 2**21), Fraction(10**16)
+"""Noise of a smaller rate, or of a larger variance, is drawn in two parts."""
+
+
+def any_geometric(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw g >= 0 with P(g) = (1 - e^-rate) e^(-rate g), by the sampler that suits the rate."""
+    return (geometric if rate >= LEAST_PLAIN_RATE else wide_geometric)(rate, count, bits)
+
+
+def any_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw integers u with P(u) ~ e^(-rate |u|), by the sampler that suits the rate."""
+    return discrete_laplace(rate, count, bits, any_geometric)
+
+
+def any_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw integers u with P(u) ~ e^(-u^2 / (2 variance)), by the sampler that suits the variance."""
+    return (discrete_gaussian if variance <= LARGEST_PLAIN_VARIANCE else wide_gaussian)(variance, count, bits)
+
+
+def wide_geometric(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw g >= 0 with P(g) = (1 - e^-rate) e^(-rate g), also where the rate is tiny.
+
+    g = K a + b with K a power of two: a is geometric with rate K rate, and b in {0, ..., K - 1} has P(b) ~ e^(-rate b):
+    a uniform number, kept with that probability. K rate < 1, so more than 63 % are kept.
+    """
+    width = 1 << max(0, (rate.denominator // rate.numerator).bit_length() - 1)
+    high = geometric(rate * width, count, bits)
+    low = np.zeros(count, dtype=np.int64)
+    late = np.arange(count)
+    while late.size:
+        drawn = uniform_below(width, late.size, bits)
+        kept = bernoulli_exponential(rate, drawn, bits)
+        low[late[kept]] = drawn[kept]
+        late = late[~kept]
+    return high * width + low
+
+
+def wide_laplace(rate: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw integers u with P(u) ~ e^(-rate |u|), also where the rate is tiny."""
+    return discrete_laplace(rate, count, bits, wide_geometric)
+
+
+def wide_gaussian(variance: Fraction, count: int, bits: RandomBits) -> IntArray:
+    """Draw integers u with P(u) ~ e^(-u^2 / (2 variance)), also where the variance is huge.
+
+    Discrete Laplace numbers of rate 1/t, t = floor(sigma) + 1, are kept with probability e^(-x),
+    x = (|u| - variance/t)^2 / (2 variance) = (|u| t b - a)^2 / (2 a b t^2) for a variance of a/b.
+    """
+    a, b = variance.numerator, variance.denominator
+    t = isqrt(a // b) + 1
+    rate = Fraction(1, 2 * a * b * t * t)
+    drawn = np.zeros(count, dtype=np.int64)
+    late = np.arange(count)
+    while late.size:
+        tried = wide_laplace(Fraction(1, t), late.size, bits)
+        misses: Integers = np.abs(tried).astype(object) * (t * b) - a
+        kept = bernoulli_exponential(rate, misses * misses, bits)
+        drawn[late[kept]] = tried[kept]
+        late = late[~kept]
     return drawn

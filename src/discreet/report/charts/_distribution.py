@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from discreet.inference import Distribution, Posterior
-from discreet.privacy import percent_text
+from discreet.inference import Distribution, Posterior, percent_text
 from discreet.report import BLUE, GREY, PAPER, VERMILION
 from discreet.report.charts._drawing import WIDTH, Spec, chart, days_axis, layer, lines_of, measured, posterior_title
 

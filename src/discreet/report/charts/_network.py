@@ -10,11 +10,10 @@ from itertools import groupby, pairwise
 from math import atan2, cos, degrees, sin
 
 from discreet._core.errors import DeclarationError
-from discreet._core.markup import one_line
-from discreet.inference import Graph, HasGraph, Posterior, Row, TableEntry
+from discreet._core.notebook import one_line
+from discreet.inference import Graph, HasGraph, Posterior, Row, TableEntry, percent_text
 from discreet.mechanism import probability_name
 from discreet.networks import Network
-from discreet.privacy import percent_text
 from discreet.records import Column, level_text
 from discreet.report import BLUE, GREY, PALE, PAPER
 from discreet.report.charts._drawing import Lines, Spec, chart, layer, lines_of, measured, posterior_title, words

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import exact_text
-from discreet.privacy import percent_text
+from discreet.inference import percent_text
 from discreet.report import BLUE, GREY, INK, VERMILION
 from discreet.report.charts._drawing import WIDTH, Spec, chart, layer, lines_of, measured, named_rows, row_height, words
 

@@ -18,10 +18,10 @@ from discreet.inference import (
     Posterior,
     Row,
     intervals_of,
+    percent_text,
     require_posterior,
 )
 from discreet.mechanism import probability_name
-from discreet.privacy import percent_text
 from discreet.report import BLUE, GREY, INK, PAPER
 from discreet.report.charts._distribution import distribution_chart
 from discreet.report.charts._drawing import (

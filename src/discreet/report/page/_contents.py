@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet._core.arrays import Floats
 from discreet._core.errors import DeclarationError
-from discreet._core.markup import one_line
+from discreet._core.notebook import one_line
 from discreet.inference import PROBABILITY, HasEvents, Posterior, Row
 from discreet.mechanism import event_name
 from discreet.records import Column, text_of

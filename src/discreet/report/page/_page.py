@@ -15,17 +15,18 @@ from importlib.resources import files
 from pathlib import Path
 
 from discreet._core.errors import DiscreetError
-from discreet._core.markup import one_line
+from discreet._core.notebook import one_line
 from discreet._core.version import __version__
 from discreet.inference import (
     Posterior,
     outside_interval_note,
     own_records_line,
+    percent_text,
     remarks,
     require_posterior,
     sources_line,
 )
-from discreet.privacy import percent_text, spent_text
+from discreet.privacy import spent_text
 from discreet.release import Release
 from discreet.report import DARK, PAGE_COLOURS
 from discreet.report.charts._drawing import label_of

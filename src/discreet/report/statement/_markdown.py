@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from discreet._core.markup import one_line
+from discreet._core.notebook import one_line
 
 
 def bullets(points: Sequence[str]) -> str:
