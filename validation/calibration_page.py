@@ -22,7 +22,7 @@ COLLECTED = HERE / "calibration.json"
 PAGE = HERE.parent / "docs" / "calibration.md"
 READINGS = {"plug-in": "plug-in", "D1": "Dirichlet(1)", "learnt": "learnt, opened", "own": "own sums"}
 KINDS = ("margins", "cells")
-SKEWED = ("skewed-numbers", "skewed-rates")
+SKEWED = ("skewed-numbers", "skewed-rates", "skewed-others")
 Entry = dict[str, Any]
 
 
@@ -136,9 +136,10 @@ def skewed_truths(results: dict[str, Any], sweep: str) -> str:
     rows = []
     for entry in results[sweep]:
         for name, found in entry["quantities"].items():
-            words = name.split(", ")
-            of = 2 if sweep == "skewed-numbers" else 1  # the quantity of the records or the population, or a rate's
-            quantity, setting = ", ".join(words[:of]), ", ".join(words[of:])
+            quantity, setting = name.removesuffix(f", {entry['setting']}"), entry["setting"]
+            if sweep == "skewed-numbers":  # the quantity of the records or the population, then the setting and a group
+                words = name.split(", ")
+                quantity, setting = ", ".join(words[:2]), ", ".join(words[2:])
             shares, count = found["covers"], found["releases"]
             shown = [f"{percent(share)} ± {percent((share * (1 - share) / count) ** 0.5)}" for share in shares]
             rows.append([f"{quantity}: {setting}", str(count), *shown, f"{found['width']:.3g}"])
@@ -161,6 +162,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         "forced": forced_priors(results),
         "skewed numbers": skewed_truths(results, "skewed-numbers"),
         "skewed rates": skewed_truths(results, "skewed-rates"),
+        "skewed others": skewed_truths(results, "skewed-others"),
         "kinds": kinds_of_intervals(),
     }
 
