@@ -62,6 +62,7 @@ class SideBySide(Noise):
 
     @property
     def information(self) -> Floats:
+        """Return that of each part."""
         return self._joined(information_of)
 
     def slope(self, noise: ArrayLike) -> Floats:
