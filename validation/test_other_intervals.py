@@ -7,6 +7,7 @@ the exact sampler, and what is looked at is what a user sees at 50, 90 and 95 %.
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,16 @@ def released(mechanism: Any, counts: Any, bits: dc.SeededBits) -> Any:
     return dc.simulate(mechanism, counts, bits)
 
 
+def nth(found: Callable[[float], Any], index: Any) -> Callable[[float], tuple[float, float]]:
+    """Return one of several intervals, at each level."""
+
+    def ends(level: float) -> tuple[float, float]:
+        low, high = found(level)[index]
+        return low, high
+
+    return ends
+
+
 WARDS, RATES = np.array([0.5, 0.3, 0.12, 0.06, 0.02]), np.array([0.04, 0.06, 0.05, 0.02, 0.3])
 GROUPS = dc.Categories(
     ("ward", "fall"), levels={"ward": tuple("ABCDE"), "fall": ("no", "yes")}, outside={"ward": "A", "fall": "no"}
@@ -72,7 +83,7 @@ def groups(size: int, epsilon: str) -> Callable[[np.random.Generator, dc.SeededB
             yield (
                 "size of a group",
                 float(sizes[index]),
-                lambda level, index=index: tuple(posterior.group_sizes("ward", level)[index]),
+                nth(partial(posterior.group_sizes, "ward"), index),
             )
             rate = pooled.rate(pooled.keys()[index])
             word = "pooled rate, outlying group" if ward == "E" else "pooled rate, other groups"
@@ -81,7 +92,7 @@ def groups(size: int, epsilon: str) -> Callable[[np.random.Generator, dc.SeededB
             yield (
                 "shortest interval of a cell",
                 float(shares[index]),
-                lambda level, cell=cell: tuple(posterior.highest_density(level)[cell]),
+                nth(posterior.highest_density, cell),
             )
         first, second = "ward=D, fall=yes", "ward=A, fall=yes"
         yield "ratio of shares", float(shares[7] / shares[1]), posterior.ratio(first, second).interval
@@ -125,7 +136,7 @@ def network(size: int, epsilon: str) -> Callable[[np.random.Generator, dc.Seeded
             yield (
                 "size of a group by a network",
                 float((smoker == bool(index)).sum()),
-                lambda level, index=index: tuple(posterior.group_sizes("smoker", level)[index]),
+                nth(partial(posterior.group_sizes, "smoker"), index),
             )
             for other, word in enumerate(("no", "yes")):
                 row = posterior.conditional("cancer=yes", f"smoker={name}, polluted={word}")
@@ -204,7 +215,7 @@ def logistic(size: int, epsilon: str) -> Callable[[np.random.Generator, dc.Seede
             yield (
                 "coefficient of a logistic model",
                 float(value),
-                lambda level, index=index: (rows[level][index].low, rows[level][index].high),
+                nth(lambda level: [(row.low, row.high) for row in rows[level]], index),
             )
 
     return asked

@@ -12,6 +12,7 @@ STEPS = (
     ("release/_release", "Release", "a JSON document: what was drawn, how, and what it promises", "public"),
     ("inference/_problem", "Problem, solver_for", "the first solver that fits: tables/_solver", "public"),
     ("inference/", "_latent_counts, _known_sum", "the true counts behind the noise, summed exactly", "public"),
+    ("tables/_groupwise", "GroupwiseDistributions", "each interval from its own noisy sum, opened to 0 or 1", "public"),
     ("tables/_posterior", "CategoriesPosterior", "rows with intervals, draws, words", "public"),
     ("report/, cli/", "charts, pages, statement", "shown once for all models", "public"),
 )

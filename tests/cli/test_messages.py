@@ -85,11 +85,16 @@ def test_two_studies_of_one_folder_do_not_overwrite_each_other(folder: Path, oth
 def test_publish_takes_the_unit_of_its_ledger(folder: Path) -> None:
     model = dc.Categories(dc.Column("x", ("no", "yes"), outside="no"))
     secret = model.statistics({"x": ["no"] * 9})
-    for unit, rows in (("one flight", 1), (dc.Unit("one patient", rows=3), 3)):
-        ledger = dc.Ledger.create(folder / f"{rows}.db", "9", unit=unit)
-        release = dc.publish(dc.GeometricHistogram(model, 9, "1"), secret, ledger, "x")
-        assert release.unit == dc.Unit(str(getattr(unit, "description", unit)), rows=rows)
-        assert release.guarantee.epsilon == rows
+    mechanism = dc.GeometricHistogram(model, 9, "1")
+    for unit in (dc.Unit("one flight"), dc.Unit("one patient", rows=3)):
+        ledger = dc.Ledger.create(folder / f"{unit.rows}.db", "9", unit=unit)
+        release = dc.publish(mechanism, secret, ledger, "x")
+        assert release.unit == unit
+        assert release.guarantee.epsilon == unit.rows
+    in_words = dc.Ledger.create(folder / "words.db", "9", unit="one patient")  # who may have many rows
+    with pytest.raises(dc.PublishError, match=r"unit=Unit\('one patient', rows=1\)"):
+        dc.publish(mechanism, secret, in_words, "x")
+    assert in_words.spent.epsilon == 0
 
 
 def test_a_ledger_that_is_not_there_is_not_to_be_created_by_whoever_verifies(folder: Path) -> None:

@@ -17,7 +17,7 @@ ALL: tuple[Model, ...] = (*MODELS, PROGRAM)
 MEMBERS = {
     "statistics", "contributions", "simulate", "simulation_cost", "exact",  # what is measured of the records
     "is_prior_declared", "protects", "counted",  # priors, units, and which releases are read together
-    "registered", "asked_as", "canonical_document",  # studies and documents
+    "registered", "kinds", "asked_as", "canonical_document",  # studies and documents
 }  # fmt: skip
 NUMBER_KINDS, FAMILY_KINDS = {type(each).__name__ for each in NUMBERS}, {type(each).__name__ for each in FAMILIES}
 TABLE_KINDS = {"Categories", "ModelledTable"}

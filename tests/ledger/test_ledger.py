@@ -188,11 +188,11 @@ def test_a_request_that_was_answered_is_answered_again_for_free(tmp_path: Path) 
     assert again == first
     assert ledger.spent.epsilon == Fraction(2, 5)
     other = dc.GeometricHistogram(COIN, size=3, epsilon="0.5")
-    with pytest.raises(dc.PublishError, match="data set or mechanism"):
+    with pytest.raises(dc.PublishError, match=r"answered for something else: epsilon was '0.4' and is now '0.5'"):
         dc.publish(other, secret, ledger=ledger, label="x", request="q1")
-    with pytest.raises(dc.PublishError, match="label, unit, group"):
+    with pytest.raises(dc.PublishError, match="label was 'x' and is now 'y'"):
         dc.publish(mechanism, secret, ledger=ledger, label="y", request="q1")
-    with pytest.raises(dc.PublishError, match="unit"):
+    with pytest.raises(dc.PublishError, match="rows was 1 and is now 2"):
         dc.publish(mechanism, secret, ledger=ledger, label="x", request="q1", unit=dc.Unit(rows=2))
     with pytest.raises(dc.PublishError, match="request's name"):
         dc.publish(mechanism, secret, ledger=ledger, label="x", request=b"q1")  # type: ignore[arg-type]

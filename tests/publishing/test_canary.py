@@ -7,6 +7,7 @@ import logging
 import traceback
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -127,5 +128,5 @@ def test_the_release_itself_is_the_same_kind_of_thing_for_all_records(tmp_path: 
     for values in (["a"] * 4, ["b"] * 4, [WORD] * 4):
         release = dc.publish(mechanism, MODEL.statistics({"x": values}), ledger=ledger, label="x")
         assert all(type(value) is int for value in release.output)
-        assert not sings(release.to_json())
+        assert not sings(replace(release, receipt=None).to_json())  # whose hash may hold any digits
         assert not np.shares_memory(release.counts, release.counts)

@@ -43,6 +43,7 @@ def test_what_was_paid_for_is_given_again_even_if_nobody_could_read_it_today(
     monkeypatch.setattr("discreet.publishing._refused.why_unreadable", lambda mechanism: "too much work")
     assert dc.Study(study.path).publish("smoking-2026") == release
     study.ledger_path.unlink()
+    study.release_path("smoking-2026").unlink()
     with pytest.raises(dc.PublishError, match="too much work"):
         dc.Study(study.path).publish("smoking-2026")
     assert not study.ledger_path.exists()
@@ -140,7 +141,9 @@ def test_next_quarter_charges_the_same_ledger_under_its_own_name(study: dc.Study
     first = study.publish("smoking-2026")
     (tmp_path / "second.csv").write_text(SURVEY)
     (tmp_path / "second.toml").write_text(STUDY.replace("survey.csv", "second.csv"))
-    second = dc.Study(tmp_path / "second.toml").publish("smoking-2026")
+    with pytest.raises(dc.PublishError, match="holds another release"):
+        dc.Study(tmp_path / "second.toml").publish("smoking-2026")
+    second = dc.Study(tmp_path / "second.toml").release_of("smoking-2026")
     assert second.receipt != first.receipt
     charges = [entry.body for entry in study.ledger().entries() if entry.kind == "charge"]
     assert [body["data"] for body in charges] == ["survey.csv", "second.csv"]

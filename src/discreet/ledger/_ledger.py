@@ -268,9 +268,14 @@ class Ledger(NotebookRepr):
             return entry_at(connection, 1).body
 
     @property
-    def unit(self) -> Unit:
-        """Return whom the ledger protects; where the number of rows of a unit was never stated, it is one."""
-        return Unit(self.created["unit"], self.head.carried["rows"] or 1)
+    def stated_unit(self) -> Unit | None:
+        """Return whom the ledger protects, if it was created with a `Unit`: in words and with its number of rows.
+
+        Words alone do not say how many rows of a table belong to one unit, so they are no unit for a release.
+        """
+        with self._chain.read_transaction() as connection:
+            created = self._chain.created = self._chain.created or entry_at(connection, 1).body
+        return None if created["rows"] is None else Unit(created["unit"], created["rows"])
 
     @property
     def change(self) -> str:
@@ -474,5 +479,6 @@ def other_unit(label: str, created: Body, unit: str, guarantee: Guarantee) -> st
     )
     return (
         f"Cannot publish {label!r}: this ledger protects {created['unit']!r} ({mine}), but the release would protect "
-        f"{unit!r} ({other}). Nothing was published and nothing was charged."
+        f"{unit!r} ({other}). Nothing was published and nothing was charged. State the unit and how many rows of the "
+        f"table it has at most, such as unit=Unit({created['unit']!r}, rows=1)."
     )

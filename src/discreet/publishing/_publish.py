@@ -102,10 +102,10 @@ def publish(
     """Charge the ledger, draw the mechanism's output and return it as a release.
 
     `unit` states whom the guarantee protects and how many rows each may have, which the charge takes into account; the
-    default is the ledger's unit, or the one that the model protects. Each call is charged again; with a `request`, a
-    name of your choice, it is safe to repeat: the release recorded under that name is returned and nothing is charged.
-    `group` names the group of the ledger that the records belong to, `data` the data set. Only the system's secure
-    random bits are accepted.
+    default is the `Unit` that the ledger was created with, or else the one that the model protects. Each call is
+    charged again; with a `request`, a name of your choice, it is safe to repeat: the release recorded under that name
+    is returned and nothing is charged. `group` names the group of the ledger that the records belong to, `data` the
+    data set. Only the system's secure random bits are accepted.
 
     A release that `infer` could not read is refused before anything is charged, on the basis of public facts alone. Use
     `reading="none"` to publish it anyway: the release then says that there is no posterior.
@@ -113,7 +113,7 @@ def publish(
     bits = SystemBits() if bits is None else bits
     part = PublishedPart(mechanism, secret, label, reading)
     check_parts([part], ledger, unit, request, group, data, bits)
-    unit = ledger.unit if unit is None else unit
+    unit = unit or ledger.stated_unit or ONE_RECORD
     if mechanism.model.protects != ONE_RECORD.description:
         unit = protected((mechanism.model.protects,), unit, label)
     guarantee = within_group(mechanism.guarantee.for_rows(unit.rows), group)

@@ -8,7 +8,7 @@ from discreet._core.exact import exact_text
 from discreet.ledger import Ledger
 from discreet.mechanism import Plan
 from discreet.noise.randomness import SystemBits
-from discreet.privacy import Unit
+from discreet.privacy import ONE_RECORD, Unit
 from discreet.publishing._publish import Charge, PublishedPart, check_parts, protected, publish_parts
 from discreet.records import Statistics
 from discreet.release import LONGEST_LABEL, Release, mechanism_document
@@ -47,7 +47,7 @@ def publish_plan(
     parts = [PublishedPart(*each) for each in zip(plan.mechanisms, secrets, labels, readings, strict=True)]
     check_parts(parts, ledger, unit, request, None, data, bits)
     protects = {mechanism.model.protects for mechanism in plan.mechanisms}
-    unit = protected(protects, ledger.unit if unit is None else unit, labels[0])
+    unit = protected(protects, unit or ledger.stated_unit or ONE_RECORD, labels[0])
     title = f"plan of {len(plan)}: {', '.join(labels)}"
     title = title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "..."
     document = plan_document(plan, labels)

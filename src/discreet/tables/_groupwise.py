@@ -101,8 +101,10 @@ class GroupwiseInference:
         if any(each.is_margin for each in self._problem.observed):
             return "releases of different tables can only be read together, not sum by sum"
         cells = len(self._problem.model.cells)
-        labels = np.minimum(np.arange(cells), 1)
-        if all(_collapsed(each, labels) is not None for each in self._problem.observed) or self._is_listed:
+        # the first cell and the last against the rest: their noise may be unlike
+        first, last = np.minimum(np.arange(cells), 1), (np.arange(cells) != cells - 1).astype(np.int64)
+        halves = [(each, labels) for each in self._problem.observed for labels in (first, last)]
+        if all(_collapsed(each, labels) is not None for each, labels in halves) or self._is_listed:
             return None
         return (
             "the likelihood does not factor over cells, so sums of cells have no separate distribution, and the "

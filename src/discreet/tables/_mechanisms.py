@@ -44,7 +44,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact_text, positive, probability, rounded_up, whole
 from discreet.mechanism import Additive, Part, Quantities, noise_epsilon, unit_moves
 from discreet.noise import Gaussian, Laplace, ZeroSumGaussian, ZeroSumLaplace, log_terms, preserved
-from discreet.privacy import LARGEST_VARIANCE, Evidence, Guarantee, calibrated_variance
+from discreet.privacy import LARGEST_VARIANCE, Evidence, Guarantee, PrivacyLoss, calibrated_variance
 from discreet.tables._model import Categories
 
 
@@ -79,7 +79,10 @@ class TableCells(Quantities):
         return (tuple(column.name for column in self.model.columns),)
 
     def changes(self) -> tuple[Counts, ...]:
-        """Return one unit that moves from the last cell to the first; all others are alike."""
+        """Return one unit that moves from the last cell to the first; all others are alike if their noise is.
+
+        Where it is not, a mechanism states quantities with one move for each pair of unlike cells.
+        """
         return (unit_moves(self.blocks),)
 
 
@@ -101,6 +104,24 @@ class NoisyCounts(Additive[Categories]):
     @cached_property
     def quantities(self) -> Quantities:
         return TableCells(self.model)
+
+    @cached_property
+    def pure_epsilon(self) -> Fraction | float:
+        self._require_alike()
+        return super().pure_epsilon
+
+    def computed_loss(self) -> PrivacyLoss:
+        self._require_alike()
+        return super().computed_loss()
+
+    def _require_alike(self) -> None:
+        """Refuse noise that differs between cells, unless quantities are stated whose changes know it."""
+        if len(self.noise.blocks) > 1 and type(self.quantities) is TableCells:
+            raise DeclarationError(
+                f"{type(self).__name__} has noise that differs between cells, but its quantities list one move for all "
+                "of them, from which its guarantee would be computed. State quantities whose changes() lists one move "
+                "for each pair of unlike cells."
+            )
 
     def checked(self, counts: ArrayLike) -> Counts:
         """Return simulated counts as an array; they must add up to the public size."""

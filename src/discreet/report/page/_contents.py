@@ -61,11 +61,10 @@ def _row(index: int, row: Row) -> dict[str, Any]:
 
 
 def _interval(row: Row) -> dict[str, Any]:
-    mean = "nothing known" if row.is_unknown else row.starred_mean
     return {
         "low": row.low,
         "high": row.high,
-        "mean_text": mean,
+        "mean_text": row.starred_mean,
         "text": row.interval_text,
         "share": row.share_due_to_privacy,
         "share_text": row.share_text,
