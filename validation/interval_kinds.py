@@ -10,7 +10,7 @@ import pkgutil
 import re
 from collections.abc import Iterator
 
-import discreet.inference
+import discreet
 from discreet.inference import Posterior
 from discreet.numbers import _sums_model as number_sums
 from discreet.numbers import _table_model as number_table
@@ -20,6 +20,7 @@ _WITH_INTERVAL = re.compile(
     r"\b(Row|Interval|BetaMixture|Share|Odds|Sampled|SampledDifference|SampledRatio|CountDistribution|Law|PooledRates|Difference"
     r"|Prediction)\b"
 )
+_NONE_THERE = ("bridges", "server", "cli", "sklearn")  # they hand on draws or rows, or need further libraries
 _SAME_ROWS = {"rows", "some_rows", "interval", "rate_distributions"}  # what rows and rates say, in another form
 _ASKED = {
     "NumberSumsPosterior": [f"{ask}, {of}" for ask in number_sums.ASKED for of in ("records", "population")],
@@ -30,8 +31,8 @@ _ASKED = {
 
 def posteriors() -> list[type]:
     """Return all classes of posteriors that a reader may be given."""
-    for module in pkgutil.walk_packages(discreet.inference.__path__, "discreet.inference."):
-        if ".bridges" not in module.name:  # these hand draws to other libraries, and show no intervals
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
+        if not set(_NONE_THERE) & set(module.name.split(".")):
             importlib.import_module(module.name)
     found: set[type] = set()
     left: list[type] = [Posterior]
