@@ -106,6 +106,7 @@ SWEEPS: dict[str, Callable[[Any], Iterator[Figures]]] = {
     "regression": regressed,
     "regression-calibration": placed,
     "skewed-numbers": skewed,
+    "skewed-others": skewed,
     "skewed-rates": skewed,
 }
 """What one repeat of each sweep holds."""
