@@ -28,7 +28,7 @@ _SHARE = 0.05
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeMatch:
     """Whether there are as many records, or persons, as declared: as facts by name, and in words."""
 
     fits: bool
@@ -37,7 +37,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelMatch:
     """A column with levels or bands, and how its values match them."""
 
     column: Column
@@ -93,7 +93,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberMatch:
     """A column of numbers or days with bounds, how its values lie about them, and what is done with missing ones."""
 
     bounds: Sequence[Bounds]
@@ -152,7 +152,7 @@ def check_quotes(source: object) -> None:
         )
 
 
-def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[Levels], list[Numbers]]:
+def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[LevelMatch], list[NumberMatch]]:
     """Return how the columns of the questions match the records, in one pass over these."""
     columns = list({column.name: column for question in questions for column in question.columns}.values())
     bounds: dict[str, list[Bounds]] = {}
@@ -163,21 +163,21 @@ def matches_of(source: Source, questions: Sequence[Question]) -> tuple[list[Leve
     except SourceError:
         check_quotes(source)
         raise
-    levels = [Levels(*each) for each in zip(columns, found, strict=False)]
-    return levels, [Numbers(*each) for each in zip(bounds.values(), found[len(columns) :], strict=True)]
+    levels = [LevelMatch(*each) for each in zip(columns, found, strict=False)]
+    return levels, [NumberMatch(*each) for each in zip(bounds.values(), found[len(columns) :], strict=True)]
 
 
-def sizes_of(source: Source, questions: Sequence[Question], records: int, size: int) -> Sizes:
+def sizes_of(source: Source, questions: Sequence[Question], records: int, size: int) -> SizeMatch:
     """Return whether there are as many records as declared; where persons are declared, no more ids than persons."""
     for question in questions:
         if isinstance(question.model, BoundedNumber) and question.model.persons is not None:
             return _sizes_of_persons(source, question.model.persons, question.bounds[0], records)
     verdict = "as declared" if records == size else f"but {size} are declared: publishing will be refused"
     facts = {"records": records, "declared_size": size}
-    return Sizes(records == size, facts, [f"{records} records, {verdict}."])
+    return SizeMatch(records == size, facts, [f"{records} records, {verdict}."])
 
 
-def _sizes_of_persons(source: Source, persons: Persons, bounds: Bounds, records: int) -> Sizes:
+def _sizes_of_persons(source: Source, persons: Persons, bounds: Bounds, records: int) -> SizeMatch:
     found = ids_in(source, persons.plan(bounds, None))
     is_nobody = (found.keys == 0).all(axis=1)
     ids, people = int((~is_nobody).sum()), len(found.keys)
@@ -196,7 +196,7 @@ def _sizes_of_persons(source: Source, persons: Persons, bounds: Bounds, records:
         f"{facts['values_without_id']} values have no id and count as one person's; no id has more than "
         f"{facts['most_values_of_one_id']} values.",
     ]
-    return Sizes(people <= persons.size, facts, words)
+    return SizeMatch(people <= persons.size, facts, words)
 
 
 def _around(bounds: Bounds) -> Column:
@@ -208,7 +208,7 @@ def _around(bounds: Bounds) -> Column:
     return Column.banded(bounds.name, ends, "no number")
 
 
-def show_levels(levels: Sequence[Levels]) -> None:
+def show_levels(levels: Sequence[LevelMatch]) -> None:
     """Print what goes to the levels for outside values."""
     rows = [
         (
@@ -224,7 +224,7 @@ def show_levels(levels: Sequence[Levels]) -> None:
     show_table("Undeclared and missing values, by the level they go to", heads, rows)
 
 
-def show_numbers(numbers: Sequence[Numbers]) -> None:
+def show_numbers(numbers: Sequence[NumberMatch]) -> None:
     """Print how many values are cut off at the bounds, and how many count as missing."""
     rows = []
     for each in numbers:
