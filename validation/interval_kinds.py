@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import discreet
 from discreet.inference import Posterior
 from discreet.numbers import _sums_model as number_sums
-from discreet.numbers import _table_model as number_table
+from discreet.numbers._table_estimands import ESTIMANDS
 
 NONE = "none"
 _WITH_INTERVAL = re.compile(
@@ -25,7 +25,7 @@ _SAME_ROWS = {"rows", "some_rows", "interval", "rate_distributions"}  # what row
 _ASKED = {
     "NumberSumsPosterior": [f"{ask}, {of}" for ask in number_sums.ASKED for of in ("records", "population")],
     "WeightedSumsPosterior": [f"{ask}, {of}" for ask in ("mean", "sum") for of in ("records", "population")],
-    "NumberTablePosterior": list(number_table.ASKED),
+    "NumberTablePosterior": list(ESTIMANDS),
 }
 
 
@@ -52,9 +52,9 @@ def kinds() -> Iterator[str]:
         for name in dir(cls):
             own = inspect.getattr_static(cls, name)
             function = own.fget if isinstance(own, property) else getattr(own, "func", own)
-            told = str(getattr(function, "__annotations__", {}).get("return", ""))
+            returned = str(getattr(function, "__annotations__", {}).get("return", ""))
             inherited = any(inspect.getattr_static(base, name, None) is own for base in above)
-            if not (name.startswith("_") or name in _SAME_ROWS or inherited) and _WITH_INTERVAL.search(told):
+            if not (name.startswith("_") or name in _SAME_ROWS or inherited) and _WITH_INTERVAL.search(returned):
                 yield f"{cls.__name__}.{name}"
 
 

@@ -11,18 +11,18 @@ from discreet._core.errors import DeclarationError, meant
 from discreet._core.exact import Exact, exact, exact_text
 from discreet.mechanism import Declared, Key, of_levels, of_numbers, one_of
 from discreet.numbers import _sums_model as number_sums
-from discreet.numbers import _table_model as number_table
 from discreet.numbers._bounded_number import BoundedNumber, exact_shares
 from discreet.numbers._persons import Persons
 from discreet.numbers._sums_model import NumberSums
+from discreet.numbers._table_estimands import ESTIMANDS, QUANTILES
 from discreet.numbers._table_model import USUAL, NumberTable, suitable_cells
 from discreet.numbers._weighted_model import WeightedSums
 from discreet.numbers._weights import PersonRows, Weights
 from discreet.records import ROWS, RULES, TOTAL
 
-_TABLES = (number_table.QUANTILES, number_table.DISTRIBUTION)
-_SUMS = (number_sums.SUM, number_sums.VARIANCE)
-_KNOWN = (number_sums.MEAN, *_SUMS, *_TABLES)
+_TABLES = tuple(each for each in ESTIMANDS if each not in number_sums.ASKED)
+_SUMS = tuple(each for each in number_sums.ASKED if each not in ESTIMANDS)
+_KNOWN = (*number_sums.ASKED, *_TABLES)
 ABOUT = (
     "The mean, sum or variance of a column of numbers, or its quantiles (the median among them) and distribution; for "
     "all records or in each group. Sums and variances are not asked together with quantiles or a distribution."
@@ -172,7 +172,7 @@ def _persons(
 def _wanted(ask: str | Sequence[str], quantiles: Sequence[Exact] | None) -> tuple[str, ...]:
     """Return what is asked; quantiles that are named are asked."""
     given = [ask] if isinstance(ask, str) else list(ask)
-    given += [number_table.QUANTILES] if quantiles is not None and number_table.QUANTILES not in given else []
+    given += [QUANTILES] if quantiles is not None and QUANTILES not in given else []
     if not given:
         raise DeclarationError(f"ask is empty; it must name one or more of {', '.join(map(repr, _KNOWN))}.")
     for each in given:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,7 +10,9 @@ from discreet._core.arrays import Counts, Floats
 from discreet.inference import Quantiles, Ratio
 from discreet.noise import Averaged, HasPrefixSums, Noise, simulated_noise
 from discreet.numbers._edge_tests import DrawnTests, EdgeTests, ExactTests
-from discreet.numbers._table_model import NumberTable
+
+if TYPE_CHECKING:
+    from discreet.numbers._table_model import NumberTable
 
 DRAWS, _SEED = 4095, 24
 MOST_FOR_CUTS = 1.2e10
@@ -26,7 +29,7 @@ def drawn_noise(noise: Noise | Averaged, draws: int = DRAWS) -> Floats:
 class NumberTableSolution:
     """What was published of a table of numbers, and the distribution of its noise."""
 
-    model: NumberTable
+    model: "NumberTable"
     size: int
     values: Counts | Floats
     noise: Noise | Averaged
@@ -71,24 +74,20 @@ class NumberTableSolution:
             return (ExactTests(tables[0], self.size, sums.cut, sums.single),)  # type: ignore[arg-type]
         return tuple(DrawnTests(own, self.drawn[:, index], self.size) for index, own in enumerate(tables))
 
-    def means(self, group: int, level: float, sampled: bool) -> Ratio:
-        """Return the mean between the bounds, from the lower and the upper ends of all cells.
+    def mean_of(self, low: Floats, high: Floats, group: int, level: float, sampled: bool) -> Ratio:
+        """Return the mean of a function that lies between `low` and `high` in each cell, the values there or others.
 
-        Each record lies between the ends of its cell, so the mean lies between two sums of the table. The lower end of
-        the interval is that of the first, the upper end that of the second.
+        It lies between two sums of the table: the lower end of the interval is that of the first, the upper end that
+        of the second.
         """
-        edges = (self.model.edge_values - self.model.edge_values[0]) / (
-            self.model.edge_values[-1] - self.model.edge_values[0]
-        )
-        low, high = edges[:-1], edges[1:]
-        if self.model.is_whole:
-            high = edges[1:] - 1 / float(self.model.edges[-1] - self.model.edges[0])
+        least, width = float(low[0]), float(high[-1] - low[0])
         table = self.values.reshape(len(self.model.groups), -1)[group, : self.model.count]
-        noise = self.drawn[:, group]
-        tests = DrawnTests(table, noise, self.size)
-        ends = [self._mean(tests, each, level, sampled) for each in (low, high)]
-        middle = self._mean(tests, (low + high) / 2, level, sampled).point
-        return Ratio(min(max(middle, ends[0].low), ends[1].high), ends[0].low, ends[1].high)
+        tests = DrawnTests(table, self.drawn[:, group], self.size)
+        first, second = ((each - least) / width for each in (low, high))
+        ends = [self._mean(tests, each, level, sampled) for each in (first, second)]
+        middle = self._mean(tests, (first + second) / 2, level, sampled).point
+        found = min(max(middle, ends[0].low), ends[1].high), ends[0].low, ends[1].high
+        return Ratio(*(least + width * each for each in found))
 
     def _mean(self, tests: DrawnTests, weights: Floats, level: float, sampled: bool) -> Ratio:
         noise, first, second = tests.pair(weights)

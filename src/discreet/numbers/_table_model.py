@@ -3,9 +3,7 @@
 Cells are [x_i, x_(i+1)), with declared edges: equally wide, or growing for skewed columns; the last one has its upper
 edge, and what lies beyond a bound counts in the cell at that bound. Of a column of whole numbers a cell holds the
 whole numbers in it. Quantiles, shares below an edge and the histogram are read from the table, and end at edges,
-because a table does not tell where in a cell its records lie.
-
-What exact counts of a table of numbers would give: the widths beside which those of a release are shown.
+because a table does not tell where in a cell its records lie. What may be asked is in `_table_estimands.py`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,70 +15,20 @@ from math import ceil, floor, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import bdtr, ndtri
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, whole
-from discreet.mathematics.distributions import BetaRows, MixtureBatch, ends_of, tails
 from discreet.mechanism import Asked, MetricLike, Simulated, one_for_each
 from discreet.numbers._bounded_number import BoundedNumber, asked_of, exact_shares
 from discreet.numbers._persons import Persons
+from discreet.numbers._table_estimands import ESTIMANDS, QUANTILES, Estimand
 from discreet.records import FIRST_DAY, LARGEST_WHOLE, LAST_DAY, Bounds, Column, Statistics, day_text
 
 if TYPE_CHECKING:
     from discreet.numbers._table_posterior import NumberTablePosterior
 
 
-def exact_rows(model: "NumberTable", statistics: Counts, level: float) -> list[tuple[float, float]]:
-    """Return estimate and width of every row, from exact counts."""
-    table = np.asarray(statistics).reshape(len(model.groups), -1)[:, : model.count]
-    return [row for own in table for row in _group(model, own.astype(float), level)]
-
-
-def _group(model: "NumberTable", counts: Floats, level: float) -> list[tuple[float, float]]:
-    below, total = np.concatenate([[0.0], np.cumsum(counts)]), max(1.0, float(counts.sum()))
-    low, high = tails(level)
-    edges, found, z = model.edge_values, [], 2 * float(ndtri(high))
-    if "quantiles" in model.asks:
-        for share in map(float, model.quantiles):
-            cell = int(np.clip(np.searchsorted(below, share * total - 1e-9) - 1, 0, model.count - 1))
-            inside = bdtr(np.minimum(np.floor(below[1:-1]), total), int(total), share)
-            first = int((inside < low).sum())
-            last = model.count - 1 - int((inside > high).sum())
-            inside_cell = float(np.clip((share * total - below[cell]) / max(counts[cell], 1.0), 0, 1))
-            point, one = edges[cell] + inside_cell * (edges[cell + 1] - edges[cell]), 1.0 if model.is_whole else 0.0
-            point = min(np.floor(point), edges[cell + 1] - 1) if model.is_whole else point
-            wide = edges[max(last, first) + 1] - edges[first]
-            found += [(point, edges[cell + 1] - edges[cell] - one), (point, wide - one)]
-    if "distribution" in model.asks:
-        for index in model.shown_edges:
-            part = float(below[index] / total)
-            found += [(part, 0.0), (part, _share_width(model, float(below[index]), total, level))]
-    if "mean" in model.asks:
-        middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-        mean, wide_by = float(counts @ middles) / total, float(counts @ widths) / total
-        spread = float(counts @ (middles - mean) ** 2) / total
-        found += [(mean, wide_by), (mean, wide_by + z * float(np.sqrt(spread / total)))]
-    return [(float(value), float(width)) for value, width in found]
-
-
-def _share_width(model: "NumberTable", count: float, total: float, level: float) -> float:
-    """Return how wide the interval of a share in the population is: as the tests of a release read it.
-
-    Where all records count it is that of Beta(1 + k, 1 + n - k), opened to 0 and 1; else by the normal distribution.
-    """
-    if model.by is None and not model.leaves_gaps_out:
-        low, high = ends_of(
-            MixtureBatch([BetaRows.of(np.ones((1, 1)), np.array([1.0 + count]), total + 2.0)]), level, True
-        )
-        return float(high[0] - low[0])
-    part = count / total
-    return 2 * float(ndtri(tails(level)[1])) * float(np.sqrt(part * (1 - part) / total))
-
-
-QUANTILES, DISTRIBUTION, MEAN = "quantiles", "distribution", "mean"
-ASKED = (QUANTILES, DISTRIBUTION, MEAN)
 USUAL = tuple(Fraction(each) for each in ("0.1", "0.25", "0.5", "0.75", "0.9"))
 MOST_CELLS = 4096
 _NO_VALUE = "no value"
@@ -148,7 +96,7 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
             by,
             missing,
             persons,
-            asks=asked_of(asks, ASKED),
+            asks=asked_of(asks, tuple(ESTIMANDS)),
             quantiles=shares,
             is_whole=bool(is_whole) and (persons is None or persons.keeps_whole),
         )
@@ -299,20 +247,14 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
                 yield NumberTable("x", (0, cells), cells, asks=self.asks, quantiles=self.quantiles, missing=missing)
 
     @property
+    def estimands(self) -> tuple[Estimand, ...]:
+        """Return what is asked, in the order in which it is shown."""
+        return tuple(ESTIMANDS[each] for each in self.asks)
+
+    @property
     def quantity_words(self) -> tuple[str, ...]:
         """Return the quantities of each group."""
-        found = []
-        if QUANTILES in self.asks:
-            found += [self.quantity_name(quantile_name(each)) for each in self.quantiles]
-        if DISTRIBUTION in self.asks:
-            found += [self.share_name(index) for index in self.shown_edges]
-        if MEAN in self.asks:
-            found.append(self.quantity_name(MEAN))
-        return tuple(found)
-
-    def share_name(self, edge: int) -> str:
-        """Return the name of the share of values below an edge."""
-        return f"{self.quantity_name('share')} below {self.shown(float(self.edge_values[edge]))}"
+        return tuple(name for asked in self.estimands for name in asked.names(self, f" of {self.quantity}"))
 
     @property
     def shown_edges(self) -> tuple[int, ...]:
@@ -322,10 +264,9 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     def main_rows(self, count: int) -> list[int]:
         """Return the rows about the population of quantiles and means, or else of shares."""
-        numbers = len(self.quantiles) * (QUANTILES in self.asks)
-        each = len(self.quantity_words)
-        own = [index for index in range(each) if not numbers <= index < each - (MEAN in self.asks)] or range(each)
-        return [2 * (group * each + index) + 1 for group in range(len(self.groups)) for index in own]
+        shares = [asked.is_share for asked in self.estimands for _ in asked.names(self)]
+        own = [index for index, is_share in enumerate(shares) if not is_share] or range(len(shares))
+        return [2 * (group * len(shares) + index) + 1 for group in range(len(self.groups)) for index in own]
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         """Draw a population between the bounds for every group, and records from it."""
@@ -345,26 +286,10 @@ class NumberTable(BoundedNumber["NumberTablePosterior"], kind="NumberTable"):
 
     def _true(self, values: Floats, weights: Floats) -> list[float]:
         """Return the quantities of a distribution, or of counted records."""
-        below, total = np.cumsum(weights), float(weights.sum()) or 1.0
-        found = []
-        if QUANTILES in self.asks:
-            ranks = [max(1e-12, float(each) * total) for each in self.quantiles]
-            found += [float(values[min(int(np.searchsorted(below, r - 1e-9)), len(values) - 1)]) for r in ranks]
-        if DISTRIBUTION in self.asks:
-            found += [float(weights[values < self.edge_values[index]].sum()) / total for index in self.shown_edges]
-        if MEAN in self.asks:
-            found.append(float(weights @ values) / total)
-        return found
+        return [value for asked in self.estimands for value in asked.true(self, values, weights)]
 
     def exact(self, statistics: Counts, size: int, level: float) -> list[tuple[float, float]]:
         """Return the widths from exact counts: no more than a cell among the records, and sampling besides."""
-        return exact_rows(self, statistics, level)
-
-
-def quantile_name(share: Fraction) -> str:
-    """Return a quantile in words.
-
-    >>> quantile_name(Fraction(1, 2)), quantile_name(Fraction(9, 10))
-    ('median', '90 % quantile')
-    """
-    return "median" if share == Fraction(1, 2) else f"{float(100 * share):g} % quantile"
+        table = np.asarray(statistics, dtype=float).reshape(len(self.groups), -1)[:, : self.count]
+        rows = [row for own in table for asked in self.estimands for row in asked.exact(self, own, level)]
+        return [(float(value), float(width)) for value, width in rows]

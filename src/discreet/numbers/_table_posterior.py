@@ -3,10 +3,8 @@
 Quantiles are read by exact tests at every edge, and their intervals end at edges; only the point estimate interpolates
 within a cell. Each quantity is given for these records and for the population they come from.
 
-A smooth density for the eye: where a column's values lie, drawn through a noisy table.
-
-It is for the picture only: no interval and no number comes from it, because a table does not tell where within a cell
-its records lie. The fitted shares of cells (increasing sums of what was published) are smoothed by the maximum
+Pictures have a smooth density too. No interval and no number comes from it, because a table does not tell where within
+a cell its records lie. The fitted shares of cells (increasing sums of what was published) are smoothed by the maximum
 penalised likelihood of a Poisson table (Whittaker's smoother): with heights e^f_i on equal steps,
 
     minimise sum_i (n_i - c_i)^2 / (c_i + v) + lambda sum_i (f_(i-1) - 2 f_i + f_(i+1))^2,
@@ -16,8 +14,8 @@ where v is the variance of a cell's noise, so that it bends less where noise is 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -46,13 +44,13 @@ from discreet.inference import (
     number_keys,
     percent_text,
 )
-from discreet.mathematics.distributions import ROUNDED
 from discreet.mechanism import sized
 from discreet.noise import Averaged, HasPrefixSums, Noise, has_density
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_cells
+from discreet.numbers._table_estimands import DISTRIBUTION, QUANTILES, TableQuantiles, TableShares, quantile_name
 from discreet.numbers._table_inference import DRAWS, MOST_FOR_CUTS, NumberTableSolution, drawn_noise
-from discreet.numbers._table_model import DISTRIBUTION, MEAN, QUANTILES, NumberTable, quantile_name
+from discreet.numbers._table_model import NumberTable
 from discreet.release import Release
 
 POINTS = 128
@@ -186,21 +184,46 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
 
     def _all_rows(self, level: float) -> tuple[Row, ...]:
         found: list[Row] = []
-        for index, group in enumerate(self.model.groups):
-            if QUANTILES in self.model.asks:
-                found += [row for share in self.model.quantiles for row in self._quantile_rows(index, share, level)]
-            if DISTRIBUTION in self.model.asks:
-                found += [row for edge in self.model.shown_edges for row in self._below_rows(index, edge, level)]
-            if MEAN in self.model.asks:
-                found += self._mean_rows(index, group, level)
+        for index in range(len(self.model.groups)):
+            for asked in self.model.estimands:
+                names = asked.names(self.model, self._of)
+                both = [asked.intervals(self.solution, index, level, sampled) for sampled in (False, True)]
+                for name, *pair in zip(names, *both, strict=True):
+                    found += self._pair(name, index, pair, asked.is_share)
         return tuple(found)
+
+    @property
+    def _of(self) -> str:
+        return f" of {self.model.quantity}"
+
+    def _pair(self, name: str, index: int, pair: Sequence[Ratio], is_share: bool = False) -> tuple[Row, Row]:
+        """Return the rows of a quantity of one group, from its intervals for the records and for the population.
+
+        Those that state no error were decided by public draws of noise, which have a Monte Carlo error.
+        """
+        (records, population), found = pair, []
+        due = self._due_to_privacy(index, population) if is_share else None
+        for of, (point, low, high, error), part in ((self.model.among, records, None), (POPULATION, population, due)):
+            sd = (high - low) / 3.29
+            drawn = sd / sqrt(DRAWS) if error is None else None
+            figures = point, point, low, high, sd, part, PROBABILITY if is_share else self.unit, drawn, error
+            found.append(Row(self.model.row_name(name, of), self.model.groups[index], *figures))
+        return found[0], found[1]
+
+    def _due_to_privacy(self, index: int, share: Ratio) -> float:
+        """Return how much of the width of a share's interval goes beyond what sampling alone gives."""
+        count, wide = max(1.0, self.solution.tests[index].total), share.high - share.low
+        plain = 3.29 * np.sqrt(share.point * (1 - share.point) / count)
+        return max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
 
     def quantile(self, share: Exact, group: str = "", level: float = 0.9) -> tuple[Row, Row]:
         """Return any quantile among these records and in the population, declared in the study or not."""
         number = exact(share, "a quantile")
         if not 0 < number < 1:
             raise DeclarationError("A quantile must be a share between 0 and 1, such as 0.5 for the median.")
-        return self._quantile_rows(self._group(group), number, level)
+        index, asked = self._group(group), TableQuantiles()
+        pair = [asked.interval(self.solution, index, number, level, sampled) for sampled in (False, True)]
+        return self._pair(f"{quantile_name(number)}{self._of}", index, pair)
 
     def _group(self, group: str) -> int:
         if group not in self.model.groups:
@@ -209,38 +232,14 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
             )
         return self.model.groups.index(group)
 
-    def _quantile_rows(self, index: int, share: Fraction, level: float) -> tuple[Row, Row]:
-        tests, edges = self.solution.tests[index], self.model.edge_values
-        name, group = self.model.quantity_name(quantile_name(share)), self.model.groups[index]
-        guess = tests.point(share, edges)
-        guess = float(np.floor(guess)) if self.model.is_whole else guess
-        found = []
-        for of in (self.model.among, POPULATION):
-            first, last = tests.cells_left(share, level, of == POPULATION)
-            low, high = float(edges[first]), float(edges[last + 1]) - (1.0 if self.model.is_whole else 0.0)
-            point = min(max(guess, low), high)
-            sd, off = (high - low) / 3.29, self._edge_error
-            figures = point, point, low, high, sd, None, self.unit, self._drawn_error(sd, off), off
-            found.append(Row(self.model.row_name(name, of), group, *figures))
-        return found[0], found[1]
-
-    @property
-    def _edge_error(self) -> float | None:
-        """Return how far an edge may be off, which is rounded only; None where draws decided between edges."""
-        return ROUNDED * float(np.abs(self.model.edge_values).max()) if self.solution.is_exact else None
-
-    def _drawn_error(self, sd: float, error: float | None) -> float | None:
-        """Return the Monte Carlo error of what public draws of noise decided: those that state no other."""
-        return sd / np.sqrt(DRAWS) if error is None else None
-
     def cdf(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values below every edge, among these records and in the population."""
         index = self._group(group)
-        return tuple(row for edge in range(1, self.model.count) for row in self._below_rows(index, edge, level))
-
-    def _below_rows(self, index: int, edge: int, level: float) -> tuple[Row, Row]:
-        shares = [self.solution.tests[index].share_below(edge, level, sampled) for sampled in (False, True)]
-        return self._share_rows(self.model.share_name(edge), index, shares)
+        rows: list[Row] = []
+        for edge in range(1, self.model.count):
+            shares = [self.solution.tests[index].share_below(edge, level, sampled) for sampled in (False, True)]
+            rows += self._pair(TableShares().name(self.model, edge, self._of), index, shares, is_share=True)
+        return tuple(rows)
 
     def histogram(self, group: str = "", level: float = 0.9) -> tuple[Row, ...]:
         """Return the share of values in every cell, among these records and in the population."""
@@ -248,7 +247,7 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
         rows: list[Row] = []
         for cell in range(self.model.count):
             shares = [self.solution.tests[index].share_of(cell, level, sampled) for sampled in (False, True)]
-            rows += self._share_rows(f"{self.model.column} {self.cell_words(cell)}", index, shares)
+            rows += self._pair(f"{self.model.column} {self.cell_words(cell)}", index, shares, is_share=True)
         return tuple(rows)
 
     def cell_words(self, cell: int) -> str:
@@ -258,29 +257,6 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
             return f"from {low} to under {high}"
         last = self.model.shown(float(self.model.edge_values[cell + 1]) - 1)
         return low if low == last else f"{low} to {last}"
-
-    def _share_rows(self, name: str, index: int, shares: Sequence[Ratio]) -> tuple[Row, Row]:
-        group, (one, two), count = self.model.groups[index], shares, max(1.0, self.solution.tests[index].total)
-        plain, wide = 3.29 * np.sqrt(two.point * (1 - two.point) / count), two.high - two.low
-        due = max(0.0, 1 - float(plain) / wide) if wide > 0 else 0.0
-        found = []
-        for of, share, part in ((self.model.among, one, None), (POPULATION, two, due)):
-            sd = (share.high - share.low) / 3.29
-            drawn = self._drawn_error(sd, share.error)
-            figures = share.point, *share[:3], sd, part, PROBABILITY, drawn, share.error
-            found.append(Row(self.model.row_name(name, of), group, *figures))
-        return found[0], found[1]
-
-    def _mean_rows(self, index: int, group: str, level: float) -> list[Row]:
-        low, width = float(self.model.edge_values[0]), float(self.model.edge_values[-1] - self.model.edge_values[0])
-        found = []
-        for of in (self.model.among, POPULATION):
-            ratio = self.solution.means(index, level, of == POPULATION)
-            point, left, right = (low + width * each for each in ratio[:3])
-            name = self.model.row_name(self.model.quantity_name(MEAN), of)
-            sd = (right - left) / 3.29
-            found.append(Row(name, group, point, point, left, right, sd, None, self.unit, self._drawn_error(sd, None)))
-        return found
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
@@ -296,15 +272,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
     def keys(self) -> tuple[QuantityKey, ...]:
         """Return statistics, levels of groups, or both: plain of the population, with one part more of the records."""
         levels = None if self.model.by is None else self.model.by.levels
-        return number_keys(self._statistics, levels, self.model.among)
-
-    @property
-    def _statistics(self) -> list[str]:
-        model, found = self.model, list[str]()
-        found += [quantile_name(share) for share in model.quantiles] if QUANTILES in model.asks else []
-        if DISTRIBUTION in model.asks:
-            found += [f"share below {model.shown(float(model.edge_values[edge]))}" for edge in model.shown_edges]
-        return found + ([MEAN] if MEAN in model.asks else [])
+        names = [name for asked in self.model.estimands for name in asked.names(self.model)]
+        return number_keys(names, levels, self.model.among)
 
     def draws_by_key(self, count: int, seed: int | None = None) -> dict[QuantityKey, Floats]:
         """Return joint draws of all quantities, of the records and of the population that these were sampled from.
@@ -321,26 +290,12 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
             cells = generator.standard_gamma(np.maximum(shape, 1e-9)) + 1e-300
             sampled = np.cumsum(cells / cells.sum(axis=1, keepdims=True), axis=1)
             population = np.concatenate([np.zeros((count, 1)), sampled], axis=1)
-            pairs = zip(*(self._of_shares(each, generator) for each in (records, population)), strict=True)
-            columns += [own for pair in pairs for own in pair]
+            both = [
+                [own for asked in self.model.estimands for own in asked.drawn(self.model, each, generator)]
+                for each in (records, population)
+            ]
+            columns += [own for pair in zip(*both, strict=True) for own in pair]
         return dict(zip(self.keys(), columns, strict=True))
-
-    def _of_shares(self, below: Floats, generator: np.random.Generator) -> list[Floats]:
-        """Return every statistic of one group, for draws of the shares below all edges, from 0 to 1."""
-        model, found, count = self.model, list[Floats](), len(below)
-        edges = model.edge_values
-        widths = np.diff(edges) - (1.0 if model.is_whole else 0.0)
-        if QUANTILES in model.asks:
-            for share in model.quantiles:
-                cells = np.clip((below[:, 1:] < float(share)).sum(axis=1), 0, model.count - 1)
-                values = edges[cells] + generator.random(count) * np.where(model.is_whole, widths + 1, widths)[cells]
-                found.append(np.floor(values) if model.is_whole else values)
-        if DISTRIBUTION in model.asks:
-            found += [below[:, edge] for edge in model.shown_edges]
-        if MEAN in model.asks:
-            shares = np.diff(below, axis=1)
-            found.append(shares @ edges[:-1] + generator.random(count) * (shares @ widths))
-        return found
 
     def draws(self, count: int, seed: int | None = None) -> dict[str, Floats]:
         """Draw the shares of the records below every edge: what was published, minus drawn noise, made increasing."""
@@ -421,30 +376,8 @@ class NumberTablePosterior(Posterior[NumberTable], shows=NumberTableSolution):
             f"Each interval by itself holds the true value in at least {percent_text(level)} of releases; "
             f"{self.model.missing_rule}.",
         ]
-        if QUANTILES in self.model.asks:
-            words.append(f"Quantiles are located only up to whole cells, of which there are {self.model.count}.")
-            words += self._limits(level)
-        if MEAN in self.model.asks:
-            words.append(
-                "The interval of a mean from a table is at least a cell wide; in a question of its own it is much "
-                "narrower."
-            )
+        words += [line for asked in self.model.estimands for line in asked.remarks(self.solution, level)]
         return tuple(words)
-
-    def _limits(self, level: float) -> list[str]:
-        """Say where intervals reach a bound, and where they are as narrow as cells allow."""
-        cells = [
-            self.solution.tests[index].cells_left(share, level, False)
-            for index in range(len(self.model.groups))
-            for share in self.model.quantiles
-        ]
-        found = []
-        if all(last - first <= 1 for first, last in cells) and not self.model.has_a_cell_for_each:
-            found.append(
-                "Their intervals are limited by the cells, not by the noise: more cells would make them narrower."
-            )
-        beyond = ["An interval that reaches a bound includes everything beyond that bound."]
-        return found + (beyond if any(first == 0 or last == self.model.count - 1 for first, last in cells) else [])
 
     @property
     def text(self) -> ReportText:
