@@ -5,8 +5,6 @@ public field and is found if it is left out: the largest whose exact loss over a
 where these can be compared; beyond that the largest that is proved, by the bounds that stand with each. So what is
 declared is what is charged, at every size. Whoever reads a scale, from a document or by hand, has it certified again.
 The papers' own scales, which cost about half of epsilon, or up to 1.5 of it, are in `discreet_papers.as_published`.
-
-Hellinger choices by a smooth sensitivity: what holds for them whatever their scale.
 """
 
 from collections.abc import Iterator

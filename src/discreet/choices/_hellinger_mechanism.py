@@ -6,22 +6,18 @@ by. Published draws follow this very distribution: weights are enclosed by balls
 neither t nor S nor H is ever rounded. All that is stated about privacy is computed from the same three. Few candidates
 are listed; many are never looked at one by one, but drawn from a mixture of products that lies above the distribution.
 
-What one pair of neighbours can tell apart, certified at any size: by bounds on the two normalisers.
-
-Let P(r | x) = e^(-c H(x, r))/Z and P(r | x') with c' >= c and Z'. For h = H(x, x') the triangle inequality and H <= 1
-put c' H' - c H between -c h and c h + (c' - c), as for `pair_bound`. There the ratio of the normalisers is bounded in
-the same way; here it is computed, between bounds, so that
+What one pair of neighbours can tell apart is certified at any size, by bounds on the two normalisers. Let P(r | x) =
+e^(-c H(x, r))/Z and P(r | x') with c' >= c and Z'. For h = H(x, x') the triangle inequality and H <= 1 put c' H' - c H
+between -c h and c h + (c' - c), as for `pair_bound`. There the ratio of the normalisers is bounded in the same way;
+here it is computed, between bounds, so that
 
     |ln P(r | x)/P(r | x')| <= max(c h + (c' - c) + ln Z'/Z,  c h - ln Z'/Z).
 
 At large sizes Z' is nearly Z, and this is about half of `pair_bound`.
 
-The worst loss that two promises allow together: a pure epsilon, and a smaller epsilon with a delta.
-
-How much the posteriors of two tables overlap, enclosed by balls, for all tables of one total in turn.
-
-BC(k, r) is a product over cells of Gamma((a + b)/2) / sqrt(Gamma(a) Gamma(b)), up to what totals share; a table differs
-from the one before it in its last cells only, so that most of the product is kept.
+How much the posteriors of two tables overlap is enclosed by balls, for all tables of one total in turn. BC(k, r) is a
+product over cells of Gamma((a + b)/2) / sqrt(Gamma(a) Gamma(b)), up to what totals share; a table differs from the one
+before it in its last cells only, so that most of the product is kept.
 """
 
 from abc import abstractmethod

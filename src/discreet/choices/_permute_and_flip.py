@@ -6,9 +6,8 @@ mechanism with the same epsilon (McKenna and Sheldon, 2020). That proof lets eve
 neighbours do: about half of epsilon is left unused. So where all neighbours can be compared, by the closed distribution
 of `flip_log_prob`, the scale is the largest that keeps epsilon.
 
-The distribution of permute-and-flip, and its exact privacy over all pairs of neighbouring data sets.
-
-Candidates come in the order of independent uniform times u, and candidate r is taken with probability p_r:
+Its exact privacy over all pairs of neighbouring data sets follows from its distribution. Candidates come in the order
+of independent uniform times u, and candidate r is taken with probability p_r:
 
     P(r | x) = p_r integral_0^1 prod_{s != r} (1 - u p_s) du,     p_s = e^(-c H(x, s)).
 

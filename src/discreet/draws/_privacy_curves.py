@@ -3,11 +3,11 @@
 One draw has its exact curve: two cells, the two smallest priors of several cells, or the pairs that a family names.
 Several draws are composed on a lattice; draws of a normal mean are one draw of smaller variance.
 
-Kullback-Leibler divergences of neighbouring posteriors: Betas and Dirichlets, Gammas, normals.
+Kullback-Leibler divergences of neighbouring posteriors (Betas and Dirichlets, Gammas, normals) say about how private
+they are, to search with.
 
-The privacy of one draw of a single parameter: two distributions whose ratio of densities is monotone.
-
-Then the draws that tell two distributions P and Q apart best lie in a tail, and with x where ln p/q = epsilon
+Of a single parameter, two posteriors have a monotone ratio of densities. Then the draws that tell two distributions P
+and Q apart best lie in a tail, and with x where ln p/q = epsilon
 
     delta(epsilon) = P(beyond x) - e^epsilon Q(beyond x).
 

@@ -3,17 +3,12 @@
 Counts are those of the cells of the model's tables, axes (cells, chains). The slope need not be exact: samplers follow
 it, and decide by the likelihood itself.
 
-Drawn rows of probabilities as evidence about counts, in floats and for many counts at once.
-
-A row drawn from Dirichlet(alpha + tau k) by breaking a stick says P(cells of its sticks | k): stick i is Beta(a, b), a
-the shape of its own cell and b that of all later ones. On a fine grid a cell has the mass of its middle but near zero
-and one, where the factors of `drawn` make up for it; on a coarse one it is a difference of distribution functions. If
-no probability may be below w, what was cut off depends on the counts: the likelihood is divided by P(all theta_i >= w),
-which `kept_mass` computes.
-
-A choice among candidates as evidence about counts, by the weights of the candidates.
-
-Published outputs as fits: what chains and weighted draws ask about the likelihood of counts.
+Evidence is measurements, draws or a choice, and each is one class here, for many counts at once. A choice is read by
+the weights of its candidates. A row drawn from Dirichlet(alpha + tau k) by breaking a stick says P(cells of its sticks
+| k): stick i is Beta(a, b), a the shape of its own cell and b that of all later ones. On a fine grid a cell has the
+mass of its middle but near zero and one, where the factors of `drawn` make up for it; on a coarse one it is a
+difference of distribution functions. If no probability may be below w, what was cut off depends on the counts: the
+likelihood is divided by P(all theta_i >= w), which `kept_mass` computes.
 """
 
 from abc import ABC, abstractmethod

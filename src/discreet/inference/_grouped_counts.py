@@ -2,8 +2,6 @@
 
 If theta given the counts k is Dirichlet(a + k), the sums of theta over groups are Dirichlet with the summed parameters.
 So a joint posterior of all cells is one of the groups too, and both say the same about every question.
-
-Pairs of sums of two disjoint groups of cells, as all distributions of counts answer for them.
 """
 
 from collections.abc import Sequence

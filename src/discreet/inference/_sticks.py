@@ -10,14 +10,13 @@ and by symmetry for b = 1; then x standard normal gives T its distribution exact
 weight P(t) / P(Beta(a, b) in [t, t + 1] / (N + 1)) makes up for the difference; but in rows that the prior outweighs
 these weights would grow without bounds, and x stands for the count itself (`beta_binomial_count`).
 
-Rows with fewer records than their prior is worth: how many have the first of two levels, from a normal number.
+In rows with fewer records than their prior is worth a probability hardly varies, and a count T varies as records do: T
+is Beta-binomial, nearly binomial. So x is not taken for the probability, as in `sticks`, but for the count: where the
+deviation is small, by the quantile of T itself; else by rounding mu + sd (x + k (x^2 - 1) / 6), k the skewness, with
+the weight P(t) / P(this rounds to t), as in `couplings`. One step goes by P(t + 1) / P(t) = (N - t)(a + t) / ((t + 1)(b
++ N - t - 1)).
 
-There a probability hardly varies, and a count T varies as records do: T is Beta-binomial, nearly binomial. So x is not
-taken for the probability, as in `sticks`, but for the count: where the deviation is small, by the quantile of T itself;
-else by rounding mu + sd (x + k (x^2 - 1) / 6), k the skewness, with the weight P(t) / P(this rounds to t), as in
-`couplings`. One step goes by P(t + 1) / P(t) = (N - t)(a + t) / ((t + 1)(b + N - t - 1)).
-
-Sticks of several rows at once, each with a Beta distribution of its own: what `sticks` does for rows that share one.
+Rows may share one Beta distribution, or each have one; several are then computed at once.
 """
 
 from collections.abc import Callable, Sequence

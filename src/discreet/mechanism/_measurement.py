@@ -69,8 +69,8 @@ class Quantities(ABC):
     def changes(self) -> tuple[Counts, ...] | None:
         """Return changes that stand for all that one replaced record can do; None if there are too many to list.
 
-        Every A e_x - A e_y has the numbers of each block of one of these in another order or with other signs, or
-        smaller ones, or none in some blocks. No distribution of noise has a larger loss for such a change.
+        Every A e_x - A e_y has the numbers of each block of the noise of one of these in another order or with other
+        signs, or smaller ones, or none in some blocks. No distribution of noise has a larger loss for such a change.
         """
 
     def are_kept_by(self, noise: Noise) -> bool:

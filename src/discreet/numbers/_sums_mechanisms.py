@@ -1,36 +1,4 @@
-"""GeometricSums: sums of a bounded number, overall or by group, with the noise of a histogram.
-
-Every record is one unit that is divided among the ends of its group (`NumberSums`), so a replaced record moves
-at most one unit from some ends to others: its change c sums to zero and has ||c||_1 <= 2. As for a histogram,
-
-    P(u) ~ e^(-epsilon_1 ||u||_1 / 2),   sum u = 0,
-
-costs at most epsilon_1, whatever the number of groups and whether or not the record has a value. Without groups and
-missing values there are two ends, and this is one geometric number on the sum. Squared distances from the middle are
-divided in the same way with epsilon_2, from which a reader learns how far a mean of the population may lie from that of
-the records. Both stand in the ratio (1 - s) : s, s being `squares`. Between two groups, or a value and a missing value,
-a record may move wholly in both at once, and both add up to epsilon. Otherwise it cannot: if its position moves by d >=
-1/2, its squared distance moves by at most 4 d (1 - d), so that both may be larger,
-
-    epsilon_1 + epsilon_2 = epsilon / max over d of (1 - s) d + s 4 d (1 - d):
-
-1.25 epsilon for s = 1/5, 1.28 epsilon for s = 1/2. Up to s = 1/5 the largest move is that of a whole record, so that
-squares cost the positions nothing: these keep the whole epsilon. On the grid every d is considered.
-
-MetricSums: the sums of GeometricSums with their promise for each unit of the column.
-
-Noise on sums of positions a, and of squared distances from the middle b(a), is private under |x - y| by itself. A
-record that moves by d steps of the grid moves its position by d and b by at most d max |b(a + 1) - b(a)|, so its loss
-is at most
-
-    epsilon_per_unit |x - y|,   epsilon_per_unit = (2 r_1 + 2 r_2 max_a |b(a + 1) - b(a)|) steps / (high - low),
-
-r_1 and r_2 the rates of the noise on both; by the triangle inequality the same holds for data sets at any distance.
-It is attained by a step at a bound, where squares move most. For any change whatever the ordinary epsilon of
-GeometricSums holds, which is less than epsilon_per_unit times the distance of the bounds: no record moves both wholly.
-With groups, a record that changes its group moves wholly whatever its values are: all of another group is as far away
-as that loses, epsilon / epsilon_per_unit, which is more than half of the distance of the bounds.
-"""
+"""Noisy sums of a bounded number: with an ordinary promise (GeometricSums), or one for each unit of it (MetricSums)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -122,6 +90,23 @@ def _most(unit: int, first: Fraction, second: Fraction, power: int) -> Fraction:
 @dataclass(frozen=True, init=False, repr=False)
 class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
     """Noisy sums for means, sums and variances of a number: pure epsilon-DP under replacement of one record.
+
+    Every record is one unit that is divided among the ends of its group (`NumberSums`), so a replaced record moves at
+    most one unit from some ends to others: its change c sums to zero and has ||c||_1 <= 2. As for a histogram,
+
+        P(u) ~ e^(-epsilon_1 ||u||_1 / 2),   sum u = 0,
+
+    costs at most epsilon_1, whatever the number of groups and whether or not the record has a value. Without groups and
+    missing values there are two ends, and this is one geometric number on the sum. Squared distances from the middle
+    are divided in the same way with epsilon_2, from which a reader learns how far a mean of the population may lie from
+    that of the records. Both stand in the ratio (1 - s) : s, s being `squares`. Between two groups, or a value and a
+    missing value, a record may move wholly in both at once, and both add up to epsilon. Otherwise it cannot: if its
+    position moves by d >= 1/2, its squared distance moves by at most 4 d (1 - d), so that both may be larger,
+
+        epsilon_1 + epsilon_2 = epsilon / max over d of (1 - s) d + s 4 d (1 - d):
+
+    1.25 epsilon for s = 1/5, 1.28 epsilon for s = 1/2. Up to s = 1/5 the largest move is that of a whole record, so
+    that squares cost the positions nothing: these keep the whole epsilon. On the grid every d is considered.
 
     `squares` is the share of epsilon for squared distances; see `squares_share` of the model. Totals are kept.
 
@@ -215,6 +200,18 @@ class GeometricSums(Additive[NumberSums], kind="GeometricSums", version=2):
 @dataclass(frozen=True, init=False, repr=False)
 class MetricSums(MetricMechanism[NumberSums], GeometricSums, kind="MetricSums", version=1):
     """Sums for means, sums and variances, with metric privacy: `epsilon` holds for any change between the bounds.
+
+    Noise on sums of positions a, and of squared distances from the middle b(a), is private under |x - y| by itself. A
+    record that moves by d steps of the grid moves its position by d and b by at most d max |b(a + 1) - b(a)|, so its
+    loss is at most
+
+        epsilon_per_unit |x - y|,   epsilon_per_unit = (2 r_1 + 2 r_2 max_a |b(a + 1) - b(a)|) steps / (high - low),
+
+    r_1 and r_2 the rates of the noise on both; by the triangle inequality the same holds for data sets at any distance.
+    It is attained by a step at a bound, where squares move most. For any change whatever the ordinary epsilon of
+    GeometricSums holds, which is less than epsilon_per_unit times the distance of the bounds: no record moves both
+    wholly. With groups, a record that changes its group moves wholly whatever its values are: all of another group is
+    as far away as that loses, epsilon / epsilon_per_unit, which is more than half of the distance of the bounds.
 
     >>> ages = NumberSums("age", bounds=(0, 100), missing=40)
     >>> sums = MetricSums.per_unit(ages, size=1000, epsilon_per_unit="0.01")

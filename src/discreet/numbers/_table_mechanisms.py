@@ -1,37 +1,6 @@
-"""TreeTable: the cells of an ordered column and blocks of them, as one consistent noisy table.
+"""Noisy tables of an ordered column: with an ordinary promise (TreeTable), or one for each unit of it.
 
-Cells lie in blocks of neighbours. With epsilon_1 + epsilon_2 = epsilon,
-
-    P(u) ~ e^(-(epsilon_1/2) sum_B |u(B)| - (epsilon_2/2) sum_i |u_i|),   sum u = 0.
-
-A record that moves from one block to another changes two block sums and two cells by 1 and costs at most epsilon; one
-that moves inside its block costs at most epsilon_2. That is pure epsilon-differential privacy, and tight. Every block's
-own sum is held near zero, so that the number of records below an edge has less noise than from a histogram, the more so
-the more cells there are. In groups whose sizes are not public nothing is tied: each block is drawn by itself.
-
-GroupPaths: an ordered histogram for each group under a metric; the groups' paths meet in one hub.
-
-Inside a group a record that moves from x_a to x_b is |x_a - x_b| away. To another group its way goes to the middle cell
-of its row, from there to that of the other by a declared distance, and on: |x_a - x_m| + between + |x_m - x_b|. The
-middle cells are joined to a hub, so the distance is that of a tree, and tree-metric Laplace noise has
-
-    ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k')
-
-for data sets at ANY distance W, by the triangle inequality, with equality at z = k. A distance that adds up values and
-groups, |x_a - x_b| + between, is no tree, and no exact sampler of its noise is known; so this way is taken, and said.
-For any change whatever it is epsilon = epsilon_per_unit times the longest way, which an ordinary ledger is charged.
-
-PathTable: a table of an ordered column under a metric: values that are close look alike, those far apart need not.
-
-Cells lie at positions x_i, a record that moves from x_a to x_b is |x_a - x_b| away. Noise in the shape of transport,
-
-    P(u) = prod_i tanh(r_i/2) e^(-r_i |u_0 + ... + u_i|),   r_i = epsilon_per_unit (x_(i+1) - x_i),
-
-has ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k') for data sets at ANY distance W, by the triangle inequality,
-with equality at z = k: no smaller number holds. That is definition 2 of Dimitrakakis, Nelson, Mitrokotsa and Rubinstein
-(2014), with delta = 0. For any change of one record whatever it is epsilon = epsilon_per_unit times the diameter, which
-is what an ordinary ledger is charged. It is another promise than an ordinary one, not a better one: at equal ordinary
-epsilon a TreeTable has far less noise. It is for columns where a precise value harms and a rough one does not.
+The two under a metric, PathTable and GroupPaths, promise more about values that are close than about others.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -107,6 +76,16 @@ def _blocks(made: "TreeTable", given: int | None) -> int:
 @frozen(repr=False)
 class TreeTable(Additive[NumberTable], kind="TreeTable", version=1):
     """A table of numbers with noise on blocks and on cells: pure epsilon-DP under replacement of one record.
+
+    Cells lie in blocks of neighbours. With epsilon_1 + epsilon_2 = epsilon,
+
+        P(u) ~ e^(-(epsilon_1/2) sum_B |u(B)| - (epsilon_2/2) sum_i |u_i|),   sum u = 0.
+
+    A record that moves from one block to another changes two block sums and two cells by 1 and costs at most epsilon;
+    one that moves inside its block costs at most epsilon_2. That is pure epsilon-differential privacy, and tight. Every
+    block's own sum is held near zero, so that the number of records below an edge has less noise than from a histogram,
+    the more so the more cells there are. In groups whose sizes are not public nothing is tied: each block is drawn by
+    itself.
 
     `share` is the part of epsilon spent on blocks, and `blocks` is their number in each group. If left out, both are
     chosen to suit the number of cells.
@@ -198,6 +177,17 @@ def _between(made: "GroupPaths", given: Exact | None) -> Fraction:
 class GroupPaths(MetricMechanism[NumberTable], Additive[NumberTable], kind="GroupPaths", version=1):
     """A table of numbers by groups, with metric privacy: `epsilon` holds for any change, however large.
 
+    Inside a group a record that moves from x_a to x_b is |x_a - x_b| away. To another group its way goes to the middle
+    cell of its row, from there to that of the other by a declared distance, and on: |x_a - x_m| + between + |x_m -
+    x_b|. The middle cells are joined to a hub, so the distance is that of a tree, and tree-metric Laplace noise has
+
+        ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k')
+
+    for data sets at ANY distance W, by the triangle inequality, with equality at z = k. A distance that adds up values
+    and groups, |x_a - x_b| + between, is no tree, and no exact sampler of its noise is known; so this way is taken, and
+    said. For any change whatever it is epsilon = epsilon_per_unit times the longest way, which an ordinary ledger is
+    charged.
+
     `between` is the distance between two groups, measured at the middle of their rows; left out, it is the distance
     between the bounds.
 
@@ -270,6 +260,18 @@ class OrderedCells(NumberTableCells):
 @frozen(repr=False)
 class PathTable(MetricMechanism[NumberTable], Additive[NumberTable], kind="PathTable", version=1):
     """A table of numbers with metric privacy: `epsilon` holds for any change, even from one bound to the other.
+
+    Cells lie at positions x_i, a record that moves from x_a to x_b is |x_a - x_b| away. Noise in the shape of
+    transport,
+
+        P(u) = prod_i tanh(r_i/2) e^(-r_i |u_0 + ... + u_i|),   r_i = epsilon_per_unit (x_(i+1) - x_i),
+
+    has ln P(z | k) - ln P(z | k') <= epsilon_per_unit W(k, k') for data sets at ANY distance W, by the triangle
+    inequality, with equality at z = k: no smaller number holds. That is definition 2 of Dimitrakakis, Nelson,
+    Mitrokotsa and Rubinstein (2014), with delta = 0. For any change of one record whatever it is epsilon =
+    epsilon_per_unit times the diameter, which is what an ordinary ledger is charged. It is another promise than an
+    ordinary one, not a better one: at equal ordinary epsilon a TreeTable has far less noise. It is for columns where a
+    precise value harms and a rough one does not.
 
     >>> ages = NumberTable("age", bounds=(0, 100), cells=101, is_whole=True, missing=40)
     >>> table = PathTable.per_unit(ages, size=1000, epsilon_per_unit="0.1")

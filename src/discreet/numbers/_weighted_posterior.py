@@ -1,11 +1,9 @@
-"""Inference from weighted sums: ratio means and totals, among the records and in the population that they come from.
+"""What a reader knows about weighted means and totals: among the records, and in the population that they come from.
 
 Among the records, a weighted mean is a ratio like any other (`ratios`). For the population, D(r) also has the deviation
 of a sum of independent units, whose variance is about V = sum (h - r k)^2. It is estimated from the noisy parts of
 squares and plugged in as for means without weights; values between the bounds allow at most r (1 - r) sum k, as k <= 1.
 Totals have the variance sum y^2 - (sum y)^2 / n.
-
-What a reader knows about weighted means and totals: among the records, and in their population.
 """
 
 from dataclasses import dataclass, replace

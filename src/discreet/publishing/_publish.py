@@ -4,9 +4,8 @@ The order is fixed: everything public is checked; the charge is committed to the
 releases are recorded, all of them or none; they are returned. A crash may waste budget, never overspend it. From the
 charge on, nothing that can be seen, be it an error, a warning, a type or a length, depends on the records.
 
-Whom a release protects: what its publisher states, or what its model protects by combining rows.
-
-A release that was already paid for is returned again, without a charge.
+A release that was already paid for is returned again, without a charge. Whom a release protects is what its publisher
+states, or what its model protects by combining rows.
 """
 
 from collections.abc import Collection, Sequence

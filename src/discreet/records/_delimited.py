@@ -13,10 +13,6 @@ bytes at all and look like one record less. So such files are refused whatever t
 Bytes are processed in blocks, by NumPy. If quotes only open, close or double, counting them shows what lies inside. If
 there are others, a block is split field by field, with the same result. Each field then becomes a code, many at once
 and eight bytes at a time; what is found by a hash is compared byte by byte with what is declared.
-
-Quotes in delimited text: whether counting them is enough, and the slow way where it is not.
-
-Numbers and days in fields of bytes, found by NumPy in many fields at once.
 """
 
 import re

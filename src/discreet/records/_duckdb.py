@@ -5,9 +5,8 @@ grouped. Texts become numbers by a cast to a declared enumeration, which compare
 and gives null for undeclared values; numbers by their position in a declared range. No expression can fail on a value.
 Which expression is used depends on the column's type alone, never on a record.
 
-Columns of numbers from a backend's Arrow stream, taken over as NumPy arrays without any further package.
-
-The layout is that of the Arrow C data interface: an array has a length, an offset and buffers, the first of which marks
+Columns of numbers come from a backend's Arrow stream, taken over as NumPy arrays without any further package. The
+layout is that of the Arrow C data interface: an array has a length, an offset and buffers, the first of which marks
 missing values (one bit for each value), the second holds the values.
 """
 

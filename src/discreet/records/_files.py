@@ -4,9 +4,8 @@ A path means one file, whatever characters its name contains; several files are 
 the records or from folders, because a guess would let one record, or somebody else's file, change what another one
 means. The first line of a CSV file is never shown: in a file without a header, it is a record.
 
-Several tables of the same columns, counted one after the other as if they were one.
-
-Files read by a backend: Parquet, Arrow and DuckDB, opened without guessing and without the backend's messages.
+Parquet, Arrow and DuckDB are opened by their backends, without the messages of these. Several tables of the same
+columns are counted one after the other as if they were one.
 """
 
 import gzip

@@ -1,48 +1,6 @@
-"""ConeMoments: noise in the shape of what one record can contribute to all moments of a regression together.
+"""Noisy moments of a regression: what their mechanisms share, and one class for each shape of noise.
 
-A record is v = (1, u_1, ..., u_p, y), every |v_i| <= 1, indicators coded +1 and -1, and what it contributes are entries
-of vv', which lie in a convex body E much smaller than a box (`noise.moment_body`). By the cone theorem (`noise.cone`)
-
-    z = s + round(M^2 R (A - B)),   R ~ Gamma(2 D + 1, rate epsilon),   A, B uniform in E,
-
-is pure epsilon-differential privacy under replacement of one record: s + M^2 R (A - B) is by the theorem, s is whole,
-and rounding comes after it. The theorem needs that *every* record lies in the body. Each value becomes a whole number
-|a| <= M first, and these are multiplied: aa' is positive semidefinite to the last digit. Rounded products would not be.
-
-The moments of a regression as quantities: how far one record moves sums of products.
-
-BoxMoments: noise in the shape of one person's influence on the moments of a regression.
-
-Replacing one record changes each of the D released numbers by at most G (`MomentLayout`), so a person's influence
-lies in a cube, whose norm is max_j |u_j| / G. The output z = s + u has noise u on all of Z^D with
-
-    P(u) = e^(-epsilon max_j |u_j| / G) / Z,   Z = sum_j h_j q^j / (1 - q)^D,   q = e^(-epsilon / G),
-
-h the Eulerian numbers of type B. By the triangle inequality no output is more than e^epsilon times likelier under one
-of two neighbours than under the other: pure epsilon-differential privacy. One radius serves all numbers, so their
-standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise. Among other releases it
-costs what one Laplace number costs, whatever D is: that is the distribution of its privacy loss (`noise.cube`).
-
-LaplaceMoments: independent two-sided geometric noise on every moment, for comparison.
-
-Replacing one record changes each of the D released numbers by at most G (`MomentLayout`), so their l1 sensitivity is
-at most D G and
-
-    P(z | s) = prod_j tanh(r/2) e^(-r |z_j - s_j|),   r = epsilon / (D G),
-
-is pure epsilon-DP. `BoxMoments` has the same guarantee with noise that is sqrt(6) times smaller for many numbers.
-
-GaussianMoments: Gaussian noise on the moments, for many features or many releases.
-
-In public units ||x|| <= 1 and |y| <= 1. Give the diagonal of X'X and X'y the variance v, the rest of X'X v/2, so that
-X'X counts with its Frobenius norm, and y'y (if the noise of the model is unknown) 2v/3. For two records (x, y) and
-(x', y') the squared distance in these units is
-
-    ||xx' - x'x''||_F^2 + ||x y - x' y'||^2 + 3/2 (y^2 - y'^2)^2 <= 9/2
-
-(`docs/mechanisms/gaussian-moments.md`), with or without y'y. What is published is the rounding of numbers with real
-Gaussian noise, so that the exact curve of a Gaussian holds (`privacy._gaussian_curve`), with m^2 = 9/(2 v), and
-zCDP with rho = m^2 / 2. The records are whole numbers before they are multiplied: no rounding is to be paid for.
+Cone, box, Laplace and Gaussian noise hide how far one record moves sums of products.
 """
 
 from collections.abc import Sequence
@@ -173,6 +131,17 @@ class NoisyMoments(Additive[LinearRegression]):
 class BoxMoments(NoisyMoments, kind="BoxMoments", version=2):
     """All moments of a regression, with noise in the shape of a cube: pure epsilon-DP under replacement of one record.
 
+    Replacing one record changes each of the D released numbers by at most G (`MomentLayout`), so a person's influence
+    lies in a cube, whose norm is max_j |u_j| / G. The output z = s + u has noise u on all of Z^D with
+
+        P(u) = e^(-epsilon max_j |u_j| / G) / Z,   Z = sum_j h_j q^j / (1 - q)^D,   q = e^(-epsilon / G),
+
+    h the Eulerian numbers of type B. By the triangle inequality no output is more than e^epsilon times likelier under
+    one of two neighbours than under the other: pure epsilon-differential privacy. One radius serves all numbers, so
+    their standard deviation grows like D / sqrt(3), against D sqrt(2) for independent Laplace noise. Among other
+    releases it costs what one Laplace number costs, whatever D is: that is the distribution of its privacy loss
+    (`noise.cube`).
+
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     >>> BoxMoments(model, size=1000, epsilon="0.5").guarantee.epsilon
     Fraction(1, 2)
@@ -204,7 +173,15 @@ def check_rate(rate: Fraction) -> None:
 
 @dataclass(frozen=True, init=False, repr=False)
 class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
-    """Every regression moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record."""
+    """Every regression moment with its own discrete Laplace noise: pure epsilon-DP under replacement of one record.
+
+    Replacing one record changes each of the D released numbers by at most G (`MomentLayout`), so their l1 sensitivity
+    is at most D G and
+
+        P(z | s) = prod_j tanh(r/2) e^(-r |z_j - s_j|),   r = epsilon / (D G),
+
+    is pure epsilon-DP. `BoxMoments` has the same guarantee with noise that is sqrt(6) times smaller for many numbers.
+    """
 
     reason = "discrete Laplace noise of scale D G/epsilon, l1 sensitivity D G"
 
@@ -234,6 +211,16 @@ class LaplaceMoments(NoisyMoments, kind="LaplaceMoments", version=2):
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianMoments(NoisyMoments, kind="GaussianMoments", version=2):
     """Every moment of a regression with its own Gaussian noise, rounded: (epsilon, delta)-DP and rho-zCDP.
+
+    In public units ||x|| <= 1 and |y| <= 1. Give the diagonal of X'X and X'y the variance v, the rest of X'X v/2, so
+    that X'X counts with its Frobenius norm, and y'y (if the noise of the model is unknown) 2v/3. For two records (x, y)
+    and (x', y') the squared distance in these units is
+
+        ||xx' - x'x''||_F^2 + ||x y - x' y'||^2 + 3/2 (y^2 - y'^2)^2 <= 9/2
+
+    (`docs/mechanisms/gaussian-moments.md`), with or without y'y. What is published is the rounding of numbers with real
+    Gaussian noise, so that the exact curve of a Gaussian holds (`privacy._gaussian_curve`), with m^2 = 9/(2 v), and
+    zCDP with rho = m^2 / 2. The records are whole numbers before they are multiplied: no rounding is to be paid for.
 
     `variance` is that of the diagonal of X'X in public units. If it is left out, the smallest sufficient one is chosen;
     a smaller one is refused.
@@ -300,6 +287,17 @@ _GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo one, fall nowhere in parti
 @dataclass(frozen=True, init=False, repr=False)
 class ConeMoments(NoisyMoments, kind="ConeMoments", version=1):
     """Regression moments with noise shaped like one record's products: pure epsilon-DP under replacing one record.
+
+    A record is v = (1, u_1, ..., u_p, y), every |v_i| <= 1, indicators coded +1 and -1, and what it contributes are
+    entries of vv', which lie in a convex body E much smaller than a box (`noise.moment_body`). By the cone theorem
+    (`noise.cone`)
+
+        z = s + round(M^2 R (A - B)),   R ~ Gamma(2 D + 1, rate epsilon),   A, B uniform in E,
+
+    is pure epsilon-differential privacy under replacement of one record: s + M^2 R (A - B) is by the theorem, s is
+    whole, and rounding comes after it. The theorem needs that *every* record lies in the body. Each value becomes a
+    whole number |a| <= M first, and these are multiplied: aa' is positive semidefinite to the last digit. Rounded
+    products would not be.
 
     >>> model = LinearRegression("y", ["x"], {"x": (0, 1), "y": (0, 1)}, noise="0.2", missing="middle")
     >>> ConeMoments(model, size=1000, epsilon="0.5").guarantee.epsilon

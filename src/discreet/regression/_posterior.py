@@ -5,10 +5,7 @@ is a mixture of normal distributions. A coefficient alone says little about how 
 depends on the feature's units. Pictures therefore show effects: the change in the target when the feature goes from one
 of its bounds to the other, or from the reference level to another.
 
-The units of a regression's coefficients.
-
-New targets for the records of a regression: the moments that they would have under draws of its parameters.
-
+To criticise a model, new targets are drawn: the moments that the records would have under draws of the parameters.
 Given X'X = A, coefficients w and noise e with variance s per record, X'e ~ N(0, s A), so that with A = R R' and
 standard normal numbers x
 

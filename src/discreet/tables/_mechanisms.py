@@ -1,33 +1,7 @@
-"""GeometricHistogram: noise in the shape of one person's influence on a histogram.
+"""Noisy counts of a table of categories: what their mechanisms share, and one class for each sort of noise.
 
-Replacing one record moves one unit from one cell to another, so the influence of a person is the hull of {e_i - e_j},
-whose norm on sum-zero vectors is d(u) = ||u||_1 / 2. The output z has the public total, and
-
-    P(z | k) = e^(-epsilon d(z - k)) / Z,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon.
-
-Neighbours have d(k - k') = 1, so by the triangle inequality no output is more than e^epsilon times likelier under one
-than under the other: pure epsilon-differential privacy, and tight. With two levels it is two-sided geometric noise.
-
-Noisy tables of counts: all cells of a table of categories, and what their mechanisms share.
-
-Discrete Gaussian noise on counts: P(z | k) ~ e^(-|z - k|^2 / (2 v)) on the integers.
-
-Replacing one record changes two cells by one, so the squared l2 sensitivity is 2 and both mechanisms are zCDP with
-rho = 1/v (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020 for the integers). Their exact delta(epsilon) is known
-too (`privacy._gaussian_loss`), and the variance v is calibrated to it. Tails are lighter than Laplace's and many
-releases compose well; for a single histogram `GeometricHistogram` needs far less noise.
-
-`DiscreteGaussianHistogram` keeps the public total: its noise is conditioned to sum to zero. That costs no privacy and
-saves the share 1/m of the variance.
-
-DiscreteLaplaceCounts: independent two-sided geometric noise on every cell.
-
-Replacing one record changes two cells by one each, so the l1 sensitivity is 2 and
-
-    P(z | k) = prod_i tanh(epsilon/4) e^(-epsilon |z_i - k_i| / 2)
-
-is pure epsilon-DP. This is algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016) on one table, with integer noise
-and nothing cut off. The total is not kept, so it is less informative than `GeometricHistogram` for the same epsilon.
+Noise is Laplace or Gaussian, and free or tied to a sum of zero, which keeps the public total: the four mechanisms.
+Replacing one record moves one unit from one cell to another; each class says what its noise makes of that.
 """
 
 from dataclasses import dataclass
@@ -158,6 +132,15 @@ class NoisyCounts(Additive[Categories]):
 class GeometricHistogram(NoisyCounts, kind="GeometricHistogram", version=1):
     """A histogram with little noise that keeps its total: pure epsilon-DP under replacement of one record.
 
+    Replacing one record moves one unit from one cell to another, so the influence of a person is the hull of all
+    e_i - e_j, whose norm on sum-zero vectors is d(u) = ||u||_1 / 2. The output z has the public total, and
+
+        P(z | k) = e^(-epsilon d(z - k)) / Z,   Z = sum_i C(m-1, i)^2 q^i / (1 - q)^(m-1),   q = e^-epsilon.
+
+    Neighbours have d(k - k') = 1, so by the triangle inequality no output is more than e^epsilon times likelier under
+    one than under the other: pure epsilon-differential privacy, and tight. With two levels it is two-sided geometric
+    noise.
+
     >>> from discreet.tables import Categories
     >>> smoking = Categories("smoking", levels=("never", "former", "current"), outside="never")
     >>> GeometricHistogram(smoking, size=1200, epsilon="0.5").guarantee.epsilon
@@ -182,6 +165,14 @@ _LEAST_VARIANCE = Fraction(1, 1000)
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianKernel(NoisyCounts):
     """Counts whose noise has the kernel g(u) = e^(-u^2 / (2 v)), with v calibrated to (epsilon, delta).
+
+    Replacing one record changes two cells by one, so the squared l2 sensitivity is 2 and both mechanisms are zCDP with
+    rho = 1/v (Bun and Steinke 2016; Canonne, Kamath and Steinke 2020 for the integers). Their exact delta(epsilon) is
+    known too (`privacy._gaussian_loss`), and the variance v is calibrated to it. Tails are lighter than Laplace's and
+    many releases compose well; for a single histogram `GeometricHistogram` needs far less noise.
+
+    `DiscreteGaussianHistogram` keeps the public total: its noise is conditioned to sum to zero. That costs no privacy
+    and saves the share 1/m of the variance.
 
     A larger `variance` than is needed may be given; a smaller one is refused.
     """
@@ -266,7 +257,16 @@ def gaussian_delta(delta: Exact) -> Fraction:
 
 @dataclass(frozen=True, init=False, repr=False)
 class DiscreteLaplaceCounts(NoisyCounts, kind="DiscreteLaplaceCounts", version=1):
-    """Every count with its own noise of rate epsilon/2: pure epsilon-DP under replacement of one record."""
+    """Every count with its own noise of rate epsilon/2: pure epsilon-DP under replacement of one record.
+
+    Replacing one record changes two cells by one each, so the l1 sensitivity is 2 and
+
+        P(z | k) = prod_i tanh(epsilon/4) e^(-epsilon |z_i - k_i| / 2)
+
+    is pure epsilon-DP. This is algorithm 1 of Zhang, Rubinstein and Dimitrakakis (2016) on one table, with integer
+    noise and nothing cut off. The total is not kept, so it is less informative than `GeometricHistogram` for the same
+    epsilon.
+    """
 
     reason = "discrete Laplace noise of scale 2/epsilon, l1 sensitivity 2"
 

@@ -1,11 +1,10 @@
 """Tables of categories through noise or draws whose likelihood is a product over cells: exact, at any size.
 
-Upper bounds on the evidence for priors, from windows alone: the tilted probability of the total is at most 1.
-
-Many strengths of a prior are compared by their evidence, and most of them have none. A bound is within a few nats,
-log (standard deviation of the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior
-parameter and noise have the same weights, so each class of cells is asked once; and the kernel does not know the prior,
-so its windows are computed once for all strengths.
+Many strengths of a prior are compared by their evidence, and most of them have none. An upper bound on it follows from
+windows alone, as the tilted probability of the total is at most 1. It is within a few nats, log (standard deviation of
+the total), of the evidence, and needs no transform. Cells with the same noisy counts, prior parameter and noise have
+the same weights, so each class of cells is asked once; and the kernel does not know the prior, so its windows are
+computed once for all strengths.
 """
 
 from collections.abc import Sequence

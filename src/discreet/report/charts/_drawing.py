@@ -1,7 +1,5 @@
 """What all charts are drawn with: axes of named rows, titles, and the way to a file. Colours are in `theme`.
 
-Room for text in an SVG picture that is shown with a wider font than the one it was laid out with.
-
 A chart is laid out with the widths of Helvetica, which Arial, Liberation Sans and others share. Where none of them is
 installed a browser takes another font, and text at the edge would be cut off. So a picture is made as wide as its text
 would be in a wide font (Verdana, DejaVu Sans); nothing within it moves.

@@ -1,15 +1,13 @@
-"""Where the boxes of a graph with loops stand: in layers, with arrows that go around boxes.
-
-Every variable stands in a layer behind all its parents, as near to its children as that allows. An arrow that passes a
-layer gets a place of its own there. Layers are ordered so that few arrows cross: each place moves to the mean of its
-neighbours in the layer before, then in the layer behind, again and again, and the best order is kept (Sugiyama, Tagawa
-and Toda, 1981). Within that order places then move as near to their neighbours as others leave room.
-
-Where the boxes of a graph stand: parents before children, no two boxes on the same spot.
+"""Where the boxes of a graph stand: parents before children, no two boxes on the same spot.
 
 In a tree, a variable's depth is the length of the path that leads to it, and each branch gets a strip of its own, so
-that arrows never cross. Other graphs are placed in layers. Depth runs from left to right, or from top to bottom where
-that makes a picture less wide.
+that arrows never cross. Depth runs from left to right, or from top to bottom where that makes a picture less wide.
+
+Other graphs stand in layers, with arrows that go around boxes. Every variable stands in a layer behind all its parents,
+as near to its children as that allows. An arrow that passes a layer gets a place of its own there. Layers are ordered
+so that few arrows cross: each place moves to the mean of its neighbours in the layer before, then in the layer behind,
+again and again, and the best order is kept (Sugiyama, Tagawa and Toda, 1981). Within that order places then move as
+near to their neighbours as others leave room.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 The page asks for nothing from anywhere, and says so to the browser: only the scripts that stand in it here may run,
 each named by its hash, and none of them may make code from text. What others wrote is text and nothing else.
 
-What a page says in words: how it was read, what is promised and checked, and how to cite it.
+In words it says how the release was read, what is promised and checked, and how to cite it.
 """
 
 import json
