@@ -18,7 +18,7 @@ from discreet.mechanism import Counts, Floats, Model, Parameters, Simulated, who
 from discreet.records import Column, Statistics, as_source
 
 if TYPE_CHECKING:
-    from successes_reading import SuccessesPosterior
+    from successes_inference import SuccessesPosterior
 
 
 @dataclass(frozen=True)

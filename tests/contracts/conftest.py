@@ -26,7 +26,7 @@ from discreet.release import mechanism_document, read_mechanism
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
-OUTPUTS, MISSING = 40_000, 1e-5  # at most so many outputs are listed, and what they leave out is less than this
+OUTPUTS, MISSING = 40_000, 1e-5  # this many outputs are listed at most, and what they leave out is less than this
 MORE_OUTPUTS = 100_000  # of moments, which are whole numbers on a grid
 LEVEL = 1e-5  # of the test that samples follow the likelihood; each setting has one literal seed
 
@@ -203,25 +203,25 @@ def kinds_of_records(model: Any) -> list[Any]:
 
 
 class Listed:
-    """A mechanism with all data sets, all ordered pairs of neighbours, all outputs and all laws."""
+    """A mechanism with all data sets, all ordered pairs of neighbours, all outputs and their probabilities."""
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism = mechanism
         sets = list(combinations_with_replacement(kinds_of_records(mechanism.model), mechanism.size))
         rows = np.array([statistics_of(mechanism.model, data) for data in sets])
-        self.tables, places = np.unique(rows, axis=0, return_inverse=True)
+        self.tables, indices = np.unique(rows, axis=0, return_inverse=True)
         by_rest: dict[Any, set[int]] = {}
-        for data, place in zip(sets, places.ravel().tolist(), strict=True):
+        for data, index in zip(sets, indices.ravel().tolist(), strict=True):
             for i in range(len(data)):
-                by_rest.setdefault((*data[:i], *data[i + 1 :]), set()).add(place)
+                by_rest.setdefault((*data[:i], *data[i + 1 :]), set()).add(index)
         self.pairs = sorted({(i, j) for beside in by_rest.values() for i in beside for j in beside if i != j})
         most = MORE_OUTPUTS if mechanism.model == LINE else OUTPUTS
         noise = getattr(mechanism, "noise", None)
-        self.law = None if noise is None or has_density(noise.structure) else TwoNumbers(mechanism)
+        self.twin = None if noise is None or has_density(noise.structure) else TwoNumbers(mechanism)
         self.outputs: Counts = (
             mechanism.outputs_for(self.tables, most)
-            if self.law is None
-            else self.law.outputs_for(mechanism.measured(self.tables))
+            if self.twin is None
+            else self.twin.outputs_for(mechanism.measured(self.tables))
         )
 
     @cached_property
@@ -229,10 +229,10 @@ class Listed:
         return np.stack([self.log_prob(table) for table in self.tables])
 
     def log_prob(self, table: Counts) -> Floats:
-        """Return the law of all outputs: as it is stated, or integrated by the twin of noise that states none."""
-        if self.law is None:
+        """Return log P of all outputs: as it is stated, or integrated by the twin of noise that states none."""
+        if self.twin is None:
             return np.asarray(self.mechanism.log_prob(self.outputs, table))
-        return self.law.log_likelihood(self.outputs - self.mechanism.measured(table))
+        return self.twin.log_likelihood(self.outputs - self.mechanism.measured(table))
 
     def both(self) -> Iterator[tuple[Floats, Floats]]:
         for first, second in self.pairs:
@@ -269,8 +269,8 @@ def samples_follow_the_likelihood(listed: Listed, setting: Setting) -> None:
     expected = np.exp(listed.logs[min(1, len(listed.tables) - 1)]) * setting.samples
     order = np.argsort(-expected, kind="stable")
     hits = np.array([observed.get(row.tobytes(), 0) for row in listed.outputs[order]])
-    _, places = np.unique(((np.cumsum(expected[order]) - expected[order]) // 5).astype(int), return_inverse=True)
-    bins, wanted = (np.bincount(places, weights=values) for values in (hits, expected[order]))
+    _, bins_of = np.unique(((np.cumsum(expected[order]) - expected[order]) // 5).astype(int), return_inverse=True)
+    bins, wanted = (np.bincount(bins_of, weights=values) for values in (hits, expected[order]))
     assert setting.samples - hits.sum() <= 5, "samples outside of all listed outputs"
     used = bins > 0
     g = 2 * float((bins[used] * np.log(bins[used] / wanted[used])).sum() + (wanted - bins).sum())
@@ -291,7 +291,7 @@ def stated_over_true(listed: Listed) -> tuple[str, float, float, float]:
 
 
 def is_within(listed: Listed, factor: float, ratio: float) -> bool:
-    """Tell whether the stated epsilon is at most so many times the true one at the stated delta.
+    """Tell whether the stated epsilon is at most `factor` times the true one at the stated delta.
 
     If the promise is pure that is the ratio; else a smaller epsilon by this factor must not do with the stated delta.
     """
@@ -309,7 +309,7 @@ def rho_holds(listed: Listed, _: Setting) -> None:
         assert listed.rho() <= float(listed.mechanism.rho) * (1 + 1e-9), (listed.rho(), float(listed.mechanism.rho))
 
 
-def the_loss_law_dominates(listed: Listed, _: Setting) -> None:
+def the_stated_loss_dominates(listed: Listed, _: Setting) -> None:
     loss = listed.mechanism.privacy_loss()
     top = float(loss.epsilon if loss.epsilon < inf else listed.mechanism.guarantee.epsilon)
     for epsilon in (0.0, 0.2 * top, 0.5 * top, 0.9 * top, top):
@@ -360,7 +360,7 @@ CHECKS = (
     samples_follow_the_likelihood,
     the_promise_holds,
     rho_holds,
-    the_loss_law_dominates,
+    the_stated_loss_dominates,
     documents_keep_it,
     nonsense_is_refused,
 )

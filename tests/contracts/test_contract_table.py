@@ -17,7 +17,7 @@ CHECKS = (
     "samples_follow_the_likelihood",
     "the_promise_holds",
     "rho_holds",
-    "the_loss_law_dominates",
+    "the_stated_loss_dominates",
     "documents_keep_it",
     "nonsense_is_refused",
 )

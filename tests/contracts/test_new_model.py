@@ -25,7 +25,7 @@ import numpy as np
 from noisy_total import NoisyTotal
 from scipy.stats import beta, betabinom
 from successes import Successes
-from successes_reading import SuccessesPosterior
+from successes_inference import SuccessesPosterior
 
 import discreet as dc
 from discreet.report import charts
@@ -164,12 +164,12 @@ def test_three_files_in_a_folder_of_the_library_are_found_once_they_are_listed(
 ) -> None:
     house = folder / "house" / "discreet"
     copytree(Path(dc.__file__).parent, house, ignore=ignore_patterns("__pycache__"))
-    for name in ("successes", "noisy_total", "successes_reading"):
+    for name in ("successes", "noisy_total", "successes_inference"):
         text = (FILES[0].parent / f"{name}.py").read_text()
         own = text.replace("from successes import", "from discreet.tables._successes import")
         (house / "tables" / f"_{name}.py").write_text(own)
     listed = house / "inference" / "_solvers.py"
-    solver = "discreet.tables._successes_reading.SuccessesSolver"
+    solver = "discreet.tables._successes_inference.SuccessesSolver"
     line = f'    "discreet.tables._successes.Successes": ("{solver}",),'
     opening = "SOLVERS: dict[str, tuple[str, ...]] = {\n"
     assert opening in listed.read_text()
@@ -193,7 +193,7 @@ def announced(folder: Path, value: str) -> Path:
 
 
 def test_an_installed_model_is_asked_from_the_command_line(folder: Path) -> None:
-    (folder / "both.py").write_text("import noisy_total, successes_reading")
+    (folder / "both.py").write_text("import noisy_total, successes_inference")
     paths = (announced(folder, "both"), folder, FILES[0].parent)
     done = run(["-W", "error", "-c", COMMANDS], folder, *paths)
     assert done.returncode == 0, done.stderr
