@@ -111,7 +111,10 @@ MEASURED = {
     "RegressionPosterior: rows": f"{NONE}; on fixed truths see [regression](regression.md)",
     "RegressionPosterior.predict": "a new record's target: exponential feature, n = 2,000, epsilon 1",
     "TwoStepPosterior: rows": _NUMBERS_PAGE,
-    **{f"NumberSumsPosterior: {each}": _numbers(each) for each in _ASKED["NumberSumsPosterior"]},
+    **{  # a standard deviation is the root of a variance, and so are both ends of its interval
+        f"NumberSumsPosterior: {each}": _numbers(each.replace(number_sums.DEVIATION, number_sums.VARIANCE))
+        for each in _ASKED["NumberSumsPosterior"]
+    },
     **{f"WeightedSumsPosterior: {each}": _NUMBERS_PAGE for each in _ASKED["WeightedSumsPosterior"]},
 }
 

@@ -4,6 +4,7 @@ How often they cover is measured in validation/test_skewed_truths.py, on more se
 """
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -106,3 +107,34 @@ def test_a_sum_whose_number_of_values_is_secret_is_not_beyond_what_is_possible()
     model = dc.NumberSums("x", (10, 50), ("sum",))
     for row in sums_and_means(model, np.array([[-1.0, 2.0, 99.0], [3.0, -2.0, 99.0]])):
         assert 0 <= row.low <= row.mean <= row.high <= 5000
+
+
+@pytest.mark.parametrize("by", [None, dc.Column("g", ("a", "b"), outside="a")])
+@pytest.mark.parametrize("missing", [None, 0])
+def test_a_standard_deviation_is_the_root_of_the_variance_in_rows_draws_truths_and_units(
+    by: dc.Column | None, missing: int | None
+) -> None:
+    model = dc.NumberSums("x", (0, 10), ("variance", "standard deviation"), by=by, missing=missing)
+    values = np.random.default_rng(601).gamma(2, 1.5, 200).tolist()
+    records = {"x": values, "g": ["a", "b"] * 100}
+    found = dc.infer(dc.simulate(dc.GeometricSums(model, 200, 1), model.rehearse(records), dc.SeededBits(602)))
+    each = 4
+    rows = [found.rows()[first : first + each] for first in range(0, len(found.rows()), each)]
+    for records_squared, population_squared, own, wider in rows:
+        for squared, root in ((records_squared, own), (population_squared, wider)):
+            assert (root.mean, root.low, root.high) == tuple(map(sqrt, (squared.mean, squared.low, squared.high)))
+            assert root.unit == "x"
+            assert squared.unit == "x squared"
+    drawn = found.draws(100, seed=1)
+    assert np.allclose(drawn["standard deviation"] ** 2, drawn["variance"], rtol=1e-12, atol=0)
+    truth = np.array(model.simulate(200, np.random.default_rng(603)).truth).reshape(-1, 2, 2)
+    assert np.allclose(truth[:, 1] ** 2, truth[:, 0], rtol=1e-12, atol=0)
+    assert model.squares_share == dc.NumberSums("x", (0, 10), ("variance",), by=by, missing=missing).squares_share
+
+
+def test_a_standard_deviation_of_dates_is_in_days() -> None:
+    model = dc.NumberSums("day", ("2020-01-01", "2021-01-01"), ("standard deviation",), missing="2020-07-01")
+    days = [f"2020-0{1 + number % 9}-15" for number in range(90)]
+    found = dc.infer(dc.simulate(dc.GeometricSums(model, 90, 2), model.rehearse({"day": days}), dc.SeededBits(604)))
+    assert {row.unit for row in found.rows()} == {"days"}
+    assert all(0 <= row.low < 79 < row.high < 366 for row in found.rows())  # 79.0 days

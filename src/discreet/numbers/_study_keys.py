@@ -1,7 +1,7 @@
 """How a study asks about a column of numbers: model = "number", with what is asked and, perhaps, by which column.
 
-Means, sums and variances are answered from noisy sums, quantiles and distributions from a noisy table. A mean that is
-asked together with quantiles is read from their table.
+Means, sums, variances and standard deviations are answered from noisy sums, quantiles and distributions from a noisy
+table. A mean that is asked together with quantiles is read from their table.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,9 @@ _TABLES = tuple(each for each in ESTIMANDS if each not in number_sums.ASKED)
 _SUMS = tuple(each for each in number_sums.ASKED if each not in ESTIMANDS)
 _KNOWN = (*number_sums.ASKED, *_TABLES)
 ABOUT = (
-    "The mean, sum or variance of a column of numbers, or its quantiles (the median among them) and distribution; for "
-    "all records or in each group. Sums and variances are not asked together with quantiles or a distribution."
+    "The mean, sum, variance or standard deviation of a column of numbers, or its quantiles (the median among them) "
+    "and distribution; for all records or in each group. Sums and spreads are not asked together with quantiles or a "
+    "distribution."
 )
 
 
@@ -181,6 +182,7 @@ def _wanted(ask: str | Sequence[str], quantiles: Sequence[Exact] | None) -> tupl
             raise DeclarationError(f"ask names {each!r}; it may name {known}.{meant(each, _KNOWN)}")
     if set(given) & set(_TABLES) and set(given) & set(_SUMS):
         raise DeclarationError(
-            "Sums and variances come from sums, quantiles from a table: ask for them in separate questions."
+            "Sums, variances and standard deviations come from sums, quantiles from a table: ask for them in separate "
+            "questions."
         )
     return tuple(given)

@@ -14,7 +14,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact, exact, exact_text, positive, whole
 from discreet.mechanism import Additive, MetricMechanism, Model, Quantities, unit_moves, within_bounds
 from discreet.noise import ZeroSumLaplace
-from discreet.numbers._sums_model import VARIANCE, NumberSums
+from discreet.numbers._sums_model import NumberSums
 from discreet.privacy import GroupSteps, PrivacyLoss, Steps, pure_rho
 from discreet.records import squared
 
@@ -231,8 +231,8 @@ class MetricSums(MetricMechanism[NumberSums], GeometricSums, kind="MetricSums", 
 
     @classmethod
     def usual_squares(cls, model: NumberSums) -> Fraction:
-        """Return a tenth, or a half for variances: near a bound, squares move four steps per step of positions."""
-        return Fraction(1, 2 if VARIANCE in model.asks else 10)
+        """Return a tenth, or a half for spreads: near a bound, squares move four steps per step of positions."""
+        return Fraction(1, 2 if model.asks_for_spread else 10)
 
     @classmethod
     def per_unit(

@@ -1,4 +1,4 @@
-"""Means, sums and variances of a bounded number, overall or by group, from sums that every record shares in alike.
+"""Means, sums and spreads of a bounded number, overall or by group, from sums that every record shares in alike.
 
 A record with a value at the position x in [0, 1] between the bounds adds x to the high end of its group and 1 - x to
 the low end; one without a value adds 1 to a separate end. So every record is one unit that is divided among ends,
@@ -13,6 +13,7 @@ from the middle, from which the spread is read. All of it is made of whole numbe
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,14 +32,14 @@ from discreet.records import UNIT, Bounds, Column, GroupPlan, Statistics, square
 if TYPE_CHECKING:
     from discreet.numbers._sums_posterior import NumberSumsPosterior
 
-MEAN, SUM, VARIANCE = "mean", "sum", "variance"
-ASKED = (MEAN, SUM, VARIANCE)
+MEAN, SUM, VARIANCE, DEVIATION = "mean", "sum", "variance", "standard deviation"
+ASKED = (MEAN, SUM, VARIANCE, DEVIATION)
 MOST_GROUPS = 10_000
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
-    """The mean, the sum or the variance of a column with public bounds, overall or by the levels of another column.
+    """The mean, the sum or the spread of a column with public bounds, overall or by the levels of another column.
 
     `missing` is a number that replaces missing values; by default, records without a value are left out.
 
@@ -102,13 +103,18 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
         return self.ends
 
     @property
+    def asks_for_spread(self) -> bool:
+        """Return whether the variance is asked, or its square root, the standard deviation."""
+        return not {VARIANCE, DEVIATION}.isdisjoint(self.asks)
+
+    @property
     def squares_share(self) -> Fraction:
         """Return which share of epsilon squares have by default.
 
-        Half if a variance is asked; a fifth without groups and missing values, where it costs the positions nothing;
+        Half if a spread is asked; a fifth without groups and missing values, where it costs the positions nothing;
         otherwise it is taken from positions, and 3/20 gives about the narrowest intervals of a population.
         """
-        if VARIANCE in self.asks:
+        if self.asks_for_spread:
             return Fraction(1, 2)
         return Fraction(3, 20) if self.ends > 2 else Fraction(1, 5)
 
@@ -197,7 +203,8 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
                 float(distribution @ (values - mean) ** 2)
                 for distribution, mean in zip(distributions, means, strict=True)
             ]
-            known = {MEAN: means, VARIANCE: spreads, SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
+            known = {MEAN: means, VARIANCE: spreads, DEVIATION: [sqrt(each) for each in spreads]}
+            known |= {SUM: [means[0] * int(counts.sum()), means[1] * size / len(shares)]}
             truth += [value for ask in self.asks for value in known[ask]]
         return Simulated(tuple(truth), self._ends(records @ parts, size))
 
@@ -215,6 +222,7 @@ class NumberSums(BoundedNumber["NumberSumsPosterior"], kind="NumberSums"):
             far_off = t * np.sqrt(max(0.0, count * (spread + mean**2) - total**2 / size))
             rows = {MEAN: [(mean, 0.0), (mean, wide)], SUM: [(total, 0.0), (total, far_off)]}
             rows[VARIANCE] = [(spread, 0.0), (spread, t * spread * np.sqrt(2 / count))]
+            rows[DEVIATION] = [(sqrt(spread), 0.0), (sqrt(spread), t * sqrt(spread / (2 * count)))]
             found += [(float(value), float(width)) for ask in self.asks for value, width in rows[ask]]
         return found
 

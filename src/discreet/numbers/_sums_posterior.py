@@ -1,4 +1,4 @@
-"""What a reader knows about means, sums and variances of a number: among the records, and in their population."""
+"""What a reader knows about means, sums and spreads of a number: among the records, and in their population."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ from discreet.noise.randomness import SeededBits
 from discreet.numbers._bounded_number import POPULATION
 from discreet.numbers._further_numbers import further_sums
 from discreet.numbers._sums_inference import NumberSumsSolution, sampled_variances
-from discreet.numbers._sums_model import MEAN, SUM, VARIANCE, NumberSums
+from discreet.numbers._sums_model import DEVIATION, MEAN, SUM, VARIANCE, NumberSums
 from discreet.release import Release
 
 _FOR_PLANS = 1023  # draws of noise where widths are planned
@@ -114,7 +114,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         return self._rows(level)
 
     def _all_rows(self, level: float) -> tuple[Row, ...]:
-        known = {MEAN: self._means, SUM: self._sums, VARIANCE: self._variances}
+        known = {MEAN: self._means, SUM: self._sums, VARIANCE: self._variances, DEVIATION: self._deviations}
         asked = [known[ask](level) for ask in self.model.asks]
         return tuple(row for of_group in zip(*asked, strict=True) for rows in of_group for row in rows)
 
@@ -129,12 +129,22 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
             yield self._pair(SUM, index, *self.solution.sum_intervals(index, level), level)
 
     def _variances(self, level: float) -> Iterator[tuple[Row, Row]]:
+        for index, pair in enumerate(self._spreads(level)):
+            yield self._pair(VARIANCE, index, *pair, level)
+
+    def _deviations(self, level: float) -> Iterator[tuple[Row, Row]]:
+        """Yield the roots of the estimates and of both ends: they hold the root as often as these hold the variance."""
+        for index, pair in enumerate(self._spreads(level)):
+            records, population = (Ratio(*map(sqrt, each[:3])) for each in pair)
+            yield self._pair(DEVIATION, index, records, population, level)
+
+    def _spreads(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
+        """Yield the variance of each group, among the records and in the population."""
         wide = 1 - (1 - level) / 10  # means beyond this are missed a tenth as often
         for index, means in enumerate(self._mean_positions(wide)):
             of_records, of_population = means
             records = self.solution.variance(index, level, of_records, sampled=False)
-            population = self.solution.variance(index, level, of_population, sampled=True)
-            yield self._pair(VARIANCE, index, records, population, level)
+            yield records, self.solution.variance(index, level, of_population, sampled=True)
 
     def _mean_positions(self, level: float) -> Iterator[tuple[Ratio, Ratio]]:
         """Yield the position of the mean of each group, among the records and in the population."""
@@ -147,7 +157,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         self, ask: str, index: int, records: Ratio, population: Ratio, level: float, share: float | None = None
     ) -> tuple[Row, Row]:
         """Return the rows of a quantity of one group, for the records and for the population."""
-        unit = self.unit if ask != VARIANCE else f"{'days' if self.model.bounds.dates else self.unit} squared"
+        apart = "days" if self.model.bounds.dates else self.unit
+        unit = {VARIANCE: f"{apart} squared", DEVIATION: apart}.get(ask, self.unit)
         rows = []
         for of, (point, low, high, _), due in ((self.model.among, records, None), (POPULATION, population, share)):
             name = self.model.row_name(self.model.quantity_name(ask), of)
@@ -202,6 +213,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
 
     def _of_population(self, ask: str, index: int, records: Floats, generator: np.random.Generator) -> Floats:
         model, solution, known = self.model, self.solution, self.solution.known(index)
+        if ask == DEVIATION:
+            return np.sqrt(self._of_population(VARIANCE, index, records**2, generator))
         if ask == VARIANCE:
             middle, counts = np.full(len(records), solution.point(index)), np.full(len(records), known)
             ends = sampled_variances(middle, records / model.width**2, counts, generator)
@@ -228,7 +241,8 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
         if ask == SUM:
             return self.solution.sums(group)
         if ask != MEAN:
-            return self.solution.variances(group)
+            variances = self.solution.variances(group)
+            return variances if ask == VARIANCE else np.sqrt(variances)
         high, low = self.solution.first[group]
         ends = np.stack([high - self.solution.noise.first, low - self.solution.noise.second])
         return self.model.value_at(np.clip(ends[0] / np.maximum(ends.sum(axis=0), 1e-9), 0, 1))
@@ -267,6 +281,7 @@ class NumberSumsPosterior(Posterior[NumberSums], shows=NumberSumsSolution):
             MEAN: model.value_at(mean),
             SUM: low * positions.sum(axis=2) + model.width * positions[..., 0],
             VARIANCE: spread * model.width**2,
+            DEVIATION: np.sqrt(spread) * model.width,
         }
         return {ask: np.asarray(found[ask]) for ask in model.asks}
 
