@@ -1,9 +1,9 @@
 """Graphs and tables read by chains: CPU seconds of one run each, beside the goals.
 
-`--only NAME` runs one part: asia, fourier, hellinger, joint, tree, regression, alarm. Asia is read with eight seeds;
-its effective size is the least over all probabilities of (variance of the draws) / (variance of the eight means), for
-one reading. Beside it run eight Markov chains over all records (`record_chains`), whose effective size is found from
-their eight means in the same way; the time in which they warmed up is left out.
+`--only NAME` runs one part: asia, parents, five, fourier, hellinger, joint, tree, regression, alarm. Asia is read with
+eight seeds; its effective size is the least over all probabilities of (variance of the draws) / (variance of the eight
+means), for one reading. Beside it run eight Markov chains over all records (`record_chains`), whose effective size is
+found from their eight means in the same way; the time in which they warmed up is left out.
 """
 
 import argparse
@@ -103,6 +103,30 @@ def record_chains(problem: Problem[Network]) -> tuple[Floats, float]:
     return 8 * values.var(axis=(0, 1)) / values.mean(axis=1).var(axis=0, ddof=1), process_time() - start
 
 
+def parents() -> None:
+    """Read a rare event with three parents, 240 cells, through noise that hardly hides single records."""
+    numbers = {"sex": 2, "age": 6, "flc": 10, "death": 2}
+    levels = {name: tuple(range(count)) for name, count in numbers.items()}
+    model = Network.from_edges("sex -> death", "age -> death", "flc -> death", levels=levels, outside=0)
+    shares = (
+        np.array([0.55, 0.45])[:, None, None] * np.array([0.38, 0.27, 0.2, 0.1, 0.04, 0.01])[:, None] * np.full(10, 0.1)
+    )
+    score = -4 + 0.3 * np.arange(2)[:, None, None] + 0.9 * np.arange(6)[:, None] + 0.12 * np.arange(10)
+    chance = 1 / (1 + np.exp(-score))
+    cells = shares[..., None] * np.stack([1 - chance, chance], axis=-1)
+    counts = np.random.default_rng(1).multinomial(7_874, cells.ravel())
+    release = dc.simulate(dc.FamilyHistograms(model, 7_874, 1), counts, dc.SeededBits(1))
+    timed("three parents, 240 cells, 7,874 records, epsilon 1", release, "15 s")
+
+
+def five() -> None:
+    """Read a network of five variables, with all rows of its tables."""
+    levels = dict.fromkeys(("pollution", "smoker", "cancer", "xray", "dyspnoea"), (0, 1))
+    edges = ("pollution -> cancer", "smoker -> cancer", "cancer -> xray", "cancer -> dyspnoea")
+    model = Network.from_edges(*edges, levels=levels, outside=0)
+    timed("network of 5 yes/no variables, 10,000 records", released(dc.FamilyHistograms(model, 10_000, 1)), "1 s")
+
+
 def fourier() -> None:
     names = [f"x{number}" for number in range(10)]
     model = Network.naive_bayes("y", names, dict.fromkeys(["y", *names], (0, 1)), outside=0)
@@ -144,8 +168,8 @@ def alarm() -> None:
 
 
 PARTS: dict[str, Callable[[], None]] = {
-    "asia": asia, "fourier": fourier, "hellinger": hellinger, "joint": joint, "tree": tree,
-    "regression": regression, "alarm": alarm,
+    "asia": asia, "parents": parents, "five": five, "fourier": fourier, "hellinger": hellinger, "joint": joint,
+    "tree": tree, "regression": regression, "alarm": alarm,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -153,13 +153,14 @@ def test_asia_goes_from_a_bif_file_to_a_picture(folder: Path) -> None:
     shown = run(
         "infer", "graph.release.json", "--plot", "asia.png", "--event", "lung=yes", "--given", "dysp=yes"
     ).output
-    assert "read by 128 Markov chains of" in " ".join(shown.split())
+    assert "read by 256 Markov chains of" in " ".join(shown.split())
     assert "Probability of lung=yes given dysp=yes: 0." in shown
     assert (folder / "asia.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.networks._chains_solver.MOST_CELLS", 50)
+    for solver in ("_chains_solver", "_moves_solver"):
+        monkeypatch.setattr(f"discreet.networks.{solver}.MOST_CELLS", 50)
     names = [f"v{number}" for number in range(12)]
     edges = [f"v{p} -> v{c}" for c in range(2, 12) for p in (c - 1, c - 2)]
     write_graph(folder, dc.Network.from_edges(*edges, levels=dict.fromkeys(names, ("no", "yes")), outside="no"))
@@ -169,6 +170,27 @@ def test_a_graph_that_is_too_large_for_chains_is_read_row_by_row(folder: Path, m
     assert read["log_evidence"] is None
     assert len(read["rows"]) == 2 * (1 + 1 + 10 * 4)
     assert (folder / "graph.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_plan_and_publish_announce_inference_that_may_take_long(folder: Path) -> None:
+    """A rare event with three parents: what is said depends on the declarations alone."""
+    columns = "".join(
+        f"[columns.{name}]\nlevels = {list(range(count))}\noutside = 0\n"
+        for name, count in (("sex", 2), ("age", 6), ("flc", 10), ("death", 2))
+    )
+    edges = ["sex -> death", "age -> death", "flc -> death"]
+    (folder / "deaths.csv").write_text("sex,age,flc,death\n" + "1,2,3,0\n" * 500)
+    (folder / "deaths.toml").write_text(
+        f'[data]\npath = "deaths.csv"\nsize = 500\nunit = "one row per patient"\n{columns}'
+        f'[budget]\nepsilon = "2"\nledger = "deaths.db"\n'
+        f'[questions.death]\nmodel = "network"\nedges = {edges}\nepsilon = "1"\nmechanism = "FamilyHistograms"\n'
+    )
+    said = "A release will be inferred by Markov chains, which usually takes about 2 seconds, at most 90 seconds."
+    assert said in " ".join(run("publish", "deaths.toml", "--ask", "death").output.split())
+    assert as_json("publish", "deaths.toml", "--ask", "death")["inference"] == said
+    planned = as_json("plan", "deaths.toml", "--ask", "death", "--epsilon", "1", "--studies", "2")
+    assert planned["inference"] == said
+    assert "inference" not in as_json("plan", "study.toml", "--ask", "chain", "--studies", "2")
 
 
 def test_every_command_speaks_json_about_networks() -> None:

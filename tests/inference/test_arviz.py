@@ -82,14 +82,14 @@ def test_every_group_is_there_with_its_axes(kind: Any) -> None:
 def test_chains_stay_chains_and_other_draws_are_independent() -> None:
     posterior = loop()
     tree, reached = tree_of(posterior, draws=700), posterior.solutions[0].counts.diagnostics
-    assert tree["posterior"]["d"].shape == (128, 5, 2, 2, 2)
+    assert tree["posterior"]["d"].shape == (256, 2, 2, 2, 2)
     assert tree.attrs["r_hat"] == reached.r_hat
     assert tree.attrs["effective_size"] == reached.effective_size
     kept = posterior.solutions[0].counts.by_chain(700)
     states = posterior.sample(700, seed=3)
     own = kept[[variable.name for variable in LOOP.variables].index("d")]
-    whole = LOOP.split(states.hidden.reshape(128, 5, -1)[7, 2])[[f[-1] for f in LOOP.maximal_families].index("d")]
-    np.testing.assert_array_equal(whole.ravel(), own[7, 2].ravel())
+    whole = LOOP.split(states.hidden.reshape(256, 2, -1)[7, 1])[[f[-1] for f in LOOP.maximal_families].index("d")]
+    np.testing.assert_array_equal(whole.ravel(), own[7, 1].ravel())
     np.testing.assert_allclose(tree["posterior"]["d"].values.mean((0, 1)), posterior.mean_tables()["d"], atol=0.04)
     single = tree_of(table())["posterior"]["theta"]
     assert single.shape == (1, 200, 3)

@@ -75,6 +75,7 @@ SETTINGS: dict[str, Setting] = {
     "SharedRadiusSolver": Setting(lambda: dc.networks.JointHistograms(CLASS, 12, "0.7"), 30),
     "BinaryTreesSolver": Setting(lambda: dc.networks.FamilyHistograms(CHAIN, 40, "0.3"), 60),
     "TreesSolver": Setting(lambda: dc.networks.FamilyHistograms(CHAIN, 6, 1), 25),
+    "MovesSolver": Setting(lambda: dc.networks.FamilyHistograms(CLASS, 40, "0.5"), 40),
     "CountsSolver": Setting(lambda: dc.networks.FamilyHistograms(CLASS, 40, "0.5"), 25),
     "RowsSolver": Setting(lambda: dc.networks.FamilyHistograms(CLASS, 40, "0.5"), 80),
     "FamiliesSolver": Setting(

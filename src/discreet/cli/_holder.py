@@ -11,7 +11,7 @@ from rich.markup import escape
 from discreet._core.errors import ConvergenceWarning, DeclarationError, LittleInformationWarning
 from discreet._core.exact import exact_text
 from discreet.cli._check import matches_of, show_levels, show_numbers, sizes_of
-from discreet.cli._plan import chosen_by, missing_value_of, no_posterior
+from discreet.cli._plan import announced, chosen_by, missing_value_of, no_posterior
 from discreet.cli._posterior import show_posterior
 from discreet.cli._screen import as_json, console, helpful, require_folder, say, show_json, study_file, working
 from discreet.inference import Posterior
@@ -174,6 +174,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         left = ledger.remaining.document()
         epsilon = exact_text(release.guarantee.epsilon)
         facts = {"release": str(target), "mechanism": type(release.mechanism).__name__, "reason": question.reason}
+        facts |= {} if question.announcement is None else {"inference": question.announcement}
         return show_json(facts | {"epsilon": epsilon, "remaining": left, "already_published": again})
     stated = ledger.declared_limit
     if stated.numbers[0] != declared.epsilon:
@@ -185,6 +186,7 @@ def publish(study: Path, name: str | None, batch: bool, out: Path | None, key: P
         *(chosen_by(question) if question.reason else []),
         *missing_value_of(question),
         *no_posterior(question),
+        *announced(question),
         f"Guarantee: epsilon = {spent_text(release.guarantee.epsilon)}, delta = {spent_text(release.guarantee.delta)}, "
         f"{release.change}{whose} ({release.guarantee.evidence.value}).",
         *([] if release.guarantee.metric is None else [f"In addition: {release.guarantee.metric.words}"]),
@@ -231,6 +233,7 @@ def _publish_batch(declared: Study, signer: SigningKey | None, as_json: bool) ->
     return say(
         f"The plan of {len(releases)} questions {first} {', '.join(map(str, paths))}.",
         *(f"{q.name}. {line}" for q in declared.questions.values() if q.reason for line in chosen_by(q)),
+        *(f"{q.name}. {line}" for q in declared.questions.values() for line in announced(q)),
         f"Together: epsilon = {spent_text(charged.epsilon)}, delta = {spent_text(charged.delta)} ({charged.reason}).",
         f"Of the budget, {_first(ledger.remaining)} remains ({ledger.place}).",
     )

@@ -202,7 +202,7 @@ def _plan_all(study: Study, level: float, studies: int | None, patience: float, 
         if not as_json:
             (found,) = curve.points
             _show_rows(f"{question.name}: {question.label}", found)
-            say(f"{found.stated}: {found.sentence}.", *_noise_words(found), "")
+            say(f"{found.stated}: {found.sentence}.", *_noise_words(found), *announced(question), "")
     if as_json:
         return show_json({"questions": documents})
     return say("Other epsilons and sizes, and what a width needs: discreet plan STUDY --ask NAME")
@@ -256,12 +256,13 @@ def _plan_one(
     say(f"{found.stated}: {found.sentence}.", found.method, *_noise_words(found), *_bounds_words(question))
     if wished:
         say(*_wishes(wished, named, question))
-    return say(*chosen_by(question), *([] if plot is None else [f"Wrote {plot}."]))
+    return say(*chosen_by(question), *announced(question), *([] if plot is None else [f"Wrote {plot}."]))
 
 
 def _facts(question: Question) -> dict[str, object]:
     mechanism = type(question.mechanism).__name__
-    return {"question": question.name, "mechanism": mechanism, "reason": question.reason}
+    facts: dict[str, object] = {"question": question.name, "mechanism": mechanism, "reason": question.reason}
+    return facts | ({} if question.announcement is None else {"inference": question.announcement})
 
 
 def _show_rows(title: str, found: Accuracy) -> None:
@@ -413,6 +414,11 @@ def no_posterior(question: Question) -> list[str]:
     if question.no_posterior is None:
         return []
     return [f"There will be no posterior, as the study declares (reading = 'none'): {question.no_posterior}."]
+
+
+def announced(question: Question) -> list[str]:
+    """Say how long inference from a release will take, if it may take long."""
+    return [] if question.announcement is None else [question.announcement]
 
 
 def missing_value_of(question: Question) -> list[str]:

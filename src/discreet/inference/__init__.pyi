@@ -1,3 +1,4 @@
+from discreet.inference._chain_starts import Start as Start
 from discreet.inference._chain_starts import around_draws as around_draws
 from discreet.inference._cliques import MOST_CELLS as MOST_CELLS
 from discreet.inference._cliques import Parents as Parents
@@ -43,6 +44,7 @@ from discreet.inference._latent_counts import CellWeights as CellWeights
 from discreet.inference._latent_counts import LatentCounts as LatentCounts
 from discreet.inference._latent_counts import alike as alike
 from discreet.inference._normal_coordinates import Coordinates as Coordinates
+from discreet.inference._normal_coordinates import JointTable as JointTable
 from discreet.inference._pair_counts import pair_rows as pair_rows
 from discreet.inference._pictures import Distribution as Distribution
 from discreet.inference._pictures import Graph as Graph
@@ -74,6 +76,7 @@ from discreet.inference._problem import Feature as Feature
 from discreet.inference._problem import Observed as Observed
 from discreet.inference._problem import Published as Published
 from discreet.inference._problem import SolvesInTurn as SolvesInTurn
+from discreet.inference._problem import announcement as announcement
 from discreet.inference._problem import in_order as in_order
 from discreet.inference._problem import not_read as not_read
 from discreet.inference._problem import require as require
@@ -94,6 +97,10 @@ from discreet.inference._ratios import PairNoise as PairNoise
 from discreet.inference._ratios import Quantiles as Quantiles
 from discreet.inference._ratios import Ratio as Ratio
 from discreet.inference._ratios import pair_noise as pair_noise
+from discreet.inference._record_moves import RecordMoves as RecordMoves
+from discreet.inference._record_moves import SeenTable as SeenTable
+from discreet.inference._record_moves import margins_that_weigh as margins_that_weigh
+from discreet.inference._record_moves import number_of_moves as number_of_moves
 from discreet.inference._report import ReportText
 from discreet.inference._report import bounds_in_words as bounds_in_words
 from discreet.inference._report import dirichlet_in_words as dirichlet_in_words
@@ -117,11 +124,15 @@ from discreet.inference._row_windows import LogBound as LogBound
 from discreet.inference._row_windows import RowWindows as RowWindows
 from discreet.inference._row_windows import whole_row as whole_row
 from discreet.inference._sampled_tables import BLOCK as BLOCK
+from discreet.inference._sampled_tables import MOVED as MOVED
+from discreet.inference._sampled_tables import ROUNDS as ROUNDS
 from discreet.inference._sampled_tables import WARM as WARM
+from discreet.inference._sampled_tables import MovesTarget as MovesTarget
 from discreet.inference._sampled_tables import SampledTables as SampledTables
 from discreet.inference._sampled_tables import TablesTarget as TablesTarget
 from discreet.inference._sampled_tables import chains_for as chains_for
 from discreet.inference._sampled_tables import longest_for as longest_for
+from discreet.inference._sampled_tables import sweeps_for as sweeps_for
 from discreet.inference._table_counts import Split as Split
 from discreet.inference._table_counts import TableCounts as TableCounts
 from discreet.inference._tempered_evidence import tempered_evidence as tempered_evidence

@@ -125,6 +125,15 @@ class Coordinates:
 
     def whole(self, q: Floats) -> tuple[list[Floats], Floats]:
         """Return family tables (rows, levels, chains) of every variable in whole numbers, and log weights (chains)."""
+        families, _, weights = self._filled(q)
+        return families, weights
+
+    def filled(self, q: Floats) -> list[Floats]:
+        """Return the tables of all cliques (rows, contexts, levels, chains) in whole numbers."""
+        return self._filled(q)[1]
+
+    def _filled(self, q: Floats) -> tuple[list[Floats], list[Floats], Floats]:
+        """Return the tables of families and of cliques, and log weights."""
         weights, cliques_, families = np.zeros(q.shape[1]), list[Floats](), []
         for block in self.blocks:
             clique, chains = block.clique, q.shape[1]
@@ -147,7 +156,7 @@ class Coordinates:
                 table.append(fill)
             families.append(np.stack([*family, left], axis=1))
             cliques_.append(np.stack([*table, inflow], axis=2))
-        return families, weights
+        return families, cliques_, weights
 
     def _inflow(self, clique: Clique, tables: Sequence[Floats], chains: int) -> Floats:
         """Return the counts over (parents, context), a margin of an earlier table."""

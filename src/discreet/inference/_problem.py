@@ -276,7 +276,7 @@ class CostEstimate:
     """What inference costs: operations, and numbers held at a time. `of` names what they are spent on, for refusals.
 
     `share_of_many` is the part of the operations that a problem takes among the many of a plan (`Solver.solve_many`),
-    `many_read` says in words how these are read.
+    `many_read` says in words how these are read. `usual_share` is the part that usually suffices.
     """
 
     of: str
@@ -284,6 +284,7 @@ class CostEstimate:
     numbers: float = 0.0
     share_of_many: float = 1.0
     many_read: str = "read as a release will be"
+    usual_share: float = 1.0
 
     @property
     def rejection(self) -> str | None:
@@ -463,6 +464,40 @@ def exactness_of(mechanism: Sized) -> Exactness | None:
     """Return how well a release by this mechanism will be read, or None if it cannot be."""
     solver = solver_for(Problem.before(mechanism))
     return None if solver is None else solver.exactness
+
+
+OPERATION = 2.5e-9
+"""About how many seconds one operation takes, on the machine of docs/performance.md."""
+_WORTH_SAYING = 30.0  # seconds from which on readers are told beforehand
+
+
+def announcement(mechanism: Mechanism) -> str | None:
+    """Say beforehand how long inference from a release will take, if it may take long; by public facts alone."""
+    if not isinstance(mechanism, Sized) or (solver := solver_for(problem := Problem.before(mechanism))) is None:
+        return None
+    cost = solver.cost(problem)
+    if (most := cost.operations * OPERATION) < _WORTH_SAYING:
+        return None
+    how = " by Markov chains" if solver.exactness is Exactness.SAMPLED else ""
+    usual = most * cost.usual_share
+    if usual >= most / 2:
+        return f"A release will be inferred{how}, which takes about {duration(most)}."
+    return f"A release will be inferred{how}, which usually takes about {duration(usual)}, at most {duration(most)}."
+
+
+def duration(seconds: float) -> str:
+    """Return a rough time in words.
+
+    >>> duration(0.3), duration(42), duration(200)
+    ('1 second', '40 seconds', '3 minutes')
+    """
+    if seconds >= _MINUTES:
+        return f"{seconds / 60:.0f} minutes"
+    rough = max(1, round(seconds)) if seconds < 10 else 10 * round(seconds / 10)
+    return f"{rough} second{'' if rough == 1 else 's'}"
+
+
+_MINUTES = 100.0  # seconds from which on times are given in minutes
 
 
 def why_not_exact(mechanism: Sized) -> str | None:

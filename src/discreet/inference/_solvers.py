@@ -15,6 +15,7 @@ SOLVERS: dict[str, tuple[str, ...]] = {
         "discreet.networks._shared_radius.SharedRadiusSolver",
         "discreet.networks._binary_trees.BinaryTreesSolver",
         "discreet.networks._trees.TreesSolver",
+        "discreet.networks._moves_solver.MovesSolver",
         "discreet.networks._chains_solver.CountsSolver",
         "discreet.networks._approximate_rows.RowsSolver",
     ),

@@ -13,9 +13,11 @@ from discreet.inference import (
     CostEstimate,
     Exactness,
     Feature,
+    JointTable,
     Problem,
     SampledTables,
     Solver,
+    Start,
     TablesTarget,
     around_draws,
     chains_for,
@@ -68,10 +70,11 @@ class CountsSolver(Solver):
         moves = WARM + longest_for(length)
         words = f"running chains through tables of {cells:.0f} cells"
         operations, held = moves * (_STEPS * step + chains * likelihood), moves * chains * cells + 4.0 * length**2
+        usual = (WARM + 2 * BLOCK) / moves
         if _is_read_by_rows(problem):
             share = RowsSolver().cost(problem).operations / operations
-            return CostEstimate(words, operations, held, share, BY_ROWS)
-        return CostEstimate(words, operations, held, (WARM + BLOCK) / moves)
+            return CostEstimate(words, operations, held, share, BY_ROWS, usual_share=usual)
+        return CostEstimate(words, operations, held, (WARM + BLOCK) / moves, usual_share=usual)
 
     def solve(self, problem: Problem) -> NetworkSolution:
         """Return draws of all tables."""
@@ -101,9 +104,13 @@ def target_of(problem: Problem[Network]) -> TablesTarget:
     coordinates = Coordinates(*graph_of(model), model.row_priors, problem.size)
     names = [variable.name for variable in model.variables]
     maximal = [names.index(family[-1]) for family in model.maximal_families]
+    return TablesTarget(coordinates, fit_of(problem), maximal, model.row_priors, *starts_of(problem))
+
+
+def starts_of(problem: Problem[Network]) -> tuple[Start | None, JointTable | None]:
+    """Return where chains may start, if that is known, and what is roughly known about the tables of families."""
     start = _Start.of(problem)
-    joint = None if start is None else start.joint
-    return TablesTarget(coordinates, fit_of(problem), maximal, model.row_priors, start or around_draws(problem), joint)
+    return (around_draws(problem), None) if start is None else (start, start.joint)
 
 
 class _Start:

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet._core.documents import canonical_json
 from discreet._core.errors import DeclarationError, meant
+from discreet.inference import announcement
 from discreet.mechanism import (
     Declared,
     Mechanism,
@@ -87,6 +88,11 @@ class Question:
     def only_claimed(self) -> str | None:
         """Tell why a study may not publish the question, because its guarantee is only claimed; None if it may."""
         return why_only_claimed(self.mechanism)
+
+    @cached_property
+    def announcement(self) -> str | None:
+        """Tell how long inference from a release will take, if it may take long."""
+        return None if self.refusal is not None or self.no_posterior is not None else announcement(self.mechanism)
 
     @cached_property
     def no_posterior(self) -> str | None:

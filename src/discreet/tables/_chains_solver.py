@@ -130,7 +130,8 @@ def _evidence(target: TablesTarget, read: SampledTables, seed: int) -> float:
     if target.coordinates.length > _FEW_COORDINATES:
         return nan
     generator = np.random.default_rng([seed, 3])
-    indices = read.positions
+    indices = read.run.positions
+    assert indices is not None
     mean, covariance = indices.mean(axis=1), 2 * np.atleast_2d(np.cov(indices)) + 1e-6 * np.eye(len(indices))
     root = np.linalg.cholesky(covariance)
     normals = generator.standard_normal((len(mean), _PROPOSED))
