@@ -79,7 +79,8 @@ def asked_number(
         if (cells, edges, growing_from) != (None, None, None):
             raise DeclarationError("cells and edges are for quantiles and distributions; sums do not use them.")
         return NumberSums(column, (low, high), wanted, group, missing, persons=persons)
-    count = suitable_cells(declared.size, declared.epsilon) if cells is None else cells
+    groups = 1 if group is None else len(group.levels)
+    count = suitable_cells(declared.size, declared.epsilon, groups) if cells is None else cells
     shares = USUAL if quantiles is None else _shares(quantiles, declared.size)
     if growing_from is not None:
         if edges is not None:

@@ -34,14 +34,17 @@ MOST_CELLS = 4096
 _NO_VALUE = "no value"
 
 
-def suitable_cells(size: int, epsilon: Exact) -> int:
+def suitable_cells(size: int, epsilon: Exact, groups: int = 1) -> int:
     """Return a suitable number of cells for this many records at an epsilon, from public facts alone.
+
+    In several groups, fewer if the table would be too large otherwise.
 
     >>> [suitable_cells(size, 1) for size in (100, 1000, 10_000)]
     [16, 64, 256]
     """
     information = size * exact(epsilon, "epsilon")
-    return 16 if information < 300 else 64 if information <= 2000 else 256
+    cells = 16 if information < 300 else 64 if information <= 2000 else 256
+    return min(cells, max(MOST_CELLS // groups, 2))
 
 
 def suitable_path_cells(size: int, epsilon: Exact) -> int:

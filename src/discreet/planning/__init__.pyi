@@ -11,6 +11,7 @@ from discreet.planning._cell_variances import cell_variances, mean_cell_variance
 from discreet.planning._compare import Ranked, Ranking, compare
 from discreet.planning._spending import ledger_totals
 from discreet.planning._suggest import Suggestion, suggest
+from discreet.planning._suggest import chosen_mechanism as chosen_mechanism
 from discreet.planning._suggest import suggest_for_fitting as suggest_for_fitting
 from discreet.planning._suggest import suggest_per_unit as suggest_per_unit
 

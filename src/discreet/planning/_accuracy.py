@@ -98,6 +98,14 @@ class HasCountDeviations(Protocol):
         """Return standard deviations of the noise of counts, by name."""
 
 
+@runtime_checkable
+class HasStudiesInWords(Protocol):
+    """A model that says itself from what its studies are simulated."""
+
+    def studies_in_words(self) -> str:
+        """Say from which distribution studies are drawn."""
+
+
 @dataclass(frozen=True)
 class PlannedRow:
     """What to expect of one row of a posterior: means over simulated studies, beside those of exact statistics."""
@@ -509,6 +517,8 @@ def _error(values: Floats) -> Floats:
 def _method(model: Model, number: int, read: str, is_rough: bool) -> str:
     """Say from which distribution studies were simulated, and how they were read."""
     source = "drawn from the prior" if model.is_prior_declared else "drawn from the default prior"
+    if isinstance(model, HasStudiesInWords):
+        source = model.studies_in_words()
     how = ", by fewer draws than `infer` makes" if is_rough else ""
     return f"Means over {number} simulated studies {source}, {read}{how}."
 

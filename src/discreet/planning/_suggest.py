@@ -66,6 +66,21 @@ def suggest(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0)
     >>> type(suggest(smoking, size=1000, epsilon=1).mechanism).__name__
     'GeometricHistogram'
     """
+    found = chosen_mechanism(model, size, epsilon, delta)
+    if (why := why_unreadable(found.mechanism)) is not None:
+        raise DeclarationError(
+            f"{type(found.mechanism).__name__} would suit this, but `publish` refuses it, because no inference method "
+            f"supports the release: {why}. Nothing was suggested. Use a larger epsilon, fewer levels or columns, or a "
+            "model with fewer parameters; or construct a mechanism yourself, for a release without a posterior."
+        )
+    return found
+
+
+def chosen_mechanism(model: Model | Program, size: int, epsilon: Exact, delta: Exact = 0) -> Suggestion:
+    """Return what suits a model even if no release of it could be read: for studies, which say so when they are asked.
+
+    A study may declare that there will be no posterior.
+    """
     return _suggestion(model, size, epsilon, probability(delta, "delta"))
 
 
@@ -177,7 +192,7 @@ def _(model: NumberSums, size: int, epsilon: Exact, delta: Fraction) -> Suggesti
 
 @_suggestion.register
 def _(model: NumberTable, size: int, epsilon: Exact, delta: Fraction) -> Suggestion:
-    made, usual = TreeTable(model, size, epsilon), suitable_cells(size, epsilon)
+    made, usual = TreeTable(model, size, epsilon), suitable_cells(size, epsilon, len(model.groups))
     why = f"with {made.blocks} noisy blocks of cells, less noise adds up below an edge than with noisy cells alone"
     if model.count > 2 * usual or 2 * model.count < usual:
         why += f"; {usual} cells would suit size x epsilon = {float(size * made.epsilon):,.0f} better"

@@ -1,6 +1,7 @@
 """What a reader may give as a program: one of these, a family with one parameter, or a formula."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from discreet.programs._loglinear import LogLinear
 from discreet.programs._priors import GammaPrior, NormalPrior, ParameterPrior
 from discreet.programs._program import Cells, Program, chosen
 from discreet.programs._regressions import Logistic, Multinomial
+from discreet.programs._written import priors_written
 from discreet.programs.families import ReadableFamily
 from discreet.records import Column
 
@@ -64,12 +66,22 @@ def program_of(model: object, columns: Sequence[Column]) -> Program:
     if isinstance(model, ReadableFamily):
         return FamilyProgram(model)
     if isinstance(model, str):
-        read = formula_of_levels(model)
+        formula, *written = model.split(";")
+        read, priors = formula_of_levels(formula), priors_written(written)
         if not read.outcome:
-            return LogLinear(model)
+            return _with_priors(LogLinear, formula, priors)
         (outcome,) = chosen(columns, [read.outcome])
-        return Logistic(model) if len(outcome.levels) == 2 else Multinomial(model)
+        return _with_priors(Logistic if len(outcome.levels) == 2 else Multinomial, formula, priors)
     raise DeclarationError(
         "model must be a program such as discreet.Logistic('falls ~ age + ward'), one of discreet.programs, a "
         f"family such as discreet.PoissonRate, or a formula; got a {type(model).__name__}. Nothing was read."
     )
+
+
+def _with_priors(kind: type[LogLinear | Logistic | Multinomial], formula: str, priors: Mapping[str, str]) -> Program:
+    known = [each.name for each in fields(kind) if each.name != "formula"]
+    if strange := [name for name in priors if name not in known]:
+        raise DeclarationError(
+            f"The priors of {kind.subject} are {' and '.join(known)}; got {strange[0]!r}. Nothing was read."
+        )
+    return kind(formula.strip(), None, **priors)

@@ -11,7 +11,7 @@ from discreet._core.arrays import Floats
 from discreet._core.errors import ConvergenceWarning
 from discreet.mathematics import MOST_SHAPE, ON_A_GRID, Grouped, WeightedPoints
 from discreet.mathematics.distributions import WeightedDraws
-from discreet.programs._model import DRAWS, MANY_DRAWS, MOST_DRAWS, ModelledTable, points_of
+from discreet.programs._model import DRAWS, MANY_DRAWS, MOST_DRAWS, ModelledTable, is_on_a_grid, points_of
 from discreet.programs._program import Cells
 from discreet.programs._target import Populations, ProgramTarget
 
@@ -21,7 +21,7 @@ CHAINED = 110_000.0
 
 def needed(cells: Cells) -> float:
     """Return the least number of likelihood evaluations: three rounds of draws, or a grid."""
-    if cells.dimension <= 2 and not cells.spreads:
+    if is_on_a_grid(cells):
         return 3_000.0
     return _sought(cells) + 3.0 * (MANY_DRAWS if cells.spreads else DRAWS)
 

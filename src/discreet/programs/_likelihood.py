@@ -21,7 +21,7 @@ from discreet.inference import DrawnCells, Observed, Problem, Published, in_orde
 from discreet.privacy import all_tables, number_of_tables
 from discreet.programs._given_covariates import MOST_STEPS, GivenLikelihood
 from discreet.programs._listed_likelihood import ListedLikelihood
-from discreet.programs._product_likelihood import ProductLikelihood, product_of
+from discreet.programs._product_likelihood import REACHES, ProductLikelihood, product_of
 from discreet.tables import Categories, MeasuredCells, no_product, table_likelihoods
 
 _SUMS = 1e-9
@@ -130,10 +130,10 @@ class Likelihood(CellFunction):
         self.releases = tuple(found)
 
     @classmethod
-    def of_problem(cls, problem: Problem) -> "Likelihood":
-        """Return the likelihood of a problem that was checked already."""
+    def of_problem(cls, problem: Problem, reaches: float = REACHES) -> "Likelihood":
+        """Return the likelihood of a problem that was checked already, through windows of some reaches."""
         made, model = cls.__new__(cls), _table_of(problem)
-        made._table, made.releases = inner_of(problem), ()
+        made._table, made.releases = inner_of(problem, reaches), ()
         CellFunction.__init__(made, model, made._table)
         return made
 
@@ -272,7 +272,7 @@ def why_no_likelihood(problem: Problem) -> str | None:
     return next((why for each in problem.observed if (why := each.likelihood_refusal) is not None), None)
 
 
-def inner_of(problem: Problem) -> ProductLikelihood | ListedLikelihood:
+def inner_of(problem: Problem, reaches: float = REACHES) -> ProductLikelihood | ListedLikelihood:
     """Return the likelihood of a problem: a product over cells, or a sum over all tables."""
     cells, size = len(problem.model.cells), problem.size
     if any(no_product(each) is not None for each in problem.observed):
@@ -281,7 +281,7 @@ def inner_of(problem: Problem) -> ProductLikelihood | ListedLikelihood:
         return ListedLikelihood.of(tables, logs, LISTED)
     drawn = [_drawn(each, size) for each in problem.observed if each.draw is not None]
     noisy = [MeasuredCells(measurement, cells, size) for measurement in problem.measurements]
-    return product_of(noisy, drawn, size, PRODUCT)
+    return product_of(noisy, drawn, size, PRODUCT, reaches)
 
 
 def _drawn(observed: Observed, size: int) -> DrawnCells:

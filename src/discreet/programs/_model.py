@@ -20,12 +20,16 @@ from discreet.mathematics.distributions import tails
 from discreet.mechanism import Asked, Simulated
 from discreet.programs._families import ASKED_FAMILY
 from discreet.programs._given_as import program_of
-from discreet.programs._program import AskedProgram, Cells, Program
+from discreet.programs._program import AskedProgram, Cells, Program, chosen
+from discreet.programs._target import ProgramTarget
 from discreet.records import Column
 from discreet.tables import Categories, Prior
 
 DRAWS, MANY_DRAWS, MOST_DRAWS, WORTH = 1_500, 2_500, 20_000, 1_000.0
 """First draws of a proposal, or where a spread is learnt; most draws of all; the effective sample size aimed for."""
+
+
+_STEPS_TO_THE_MODE = 4
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -105,14 +109,43 @@ class ModelledTable(Categories, kind="ModelledTable"):
         return cells.reshape(int(np.prod([shape[axis] for axis in axes])), -1)
 
     def chances(self, theta: Floats, generator: np.random.Generator) -> Floats:
-        """Return probabilities of all cells for rows of parameters; shares that are given are drawn evenly."""
+        """Return probabilities of all cells for rows of parameters, with shares of what is given (`_shares`)."""
         found = np.exp(self.bound.log_of(theta))
         if self.groups is None:
             return found
-        shares = generator.dirichlet(np.ones(len(self.groups)), size=len(theta))
         by_cell = np.empty_like(found)
-        by_cell[:, self.groups] = shares[:, :, None]
+        by_cell[:, self.groups] = self._shares(len(theta), generator)[:, :, None]
         return np.asarray(found * by_cell)
+
+    def _shares(self, count: int, generator: np.random.Generator) -> Floats:
+        """Return rows of shares of the patterns: drawn evenly, or products of those that are guessed for columns.
+
+        Where only some columns are guessed, the shares of every other column are drawn evenly.
+        """
+        guessed = self.program.guessed_shares
+        if not guessed:
+            patterns = np.ones(int(np.prod([len(column.levels) for column in self._given])))
+            return generator.dirichlet(patterns, size=count)
+        found = np.ones((count, 1))
+        for column in self._given:
+            own = guessed.get(column.name)
+            shares = generator.dirichlet(np.ones(len(column.levels)), size=count) if own is None else own[None]
+            found = (found[:, :, None] * shares[:, None]).reshape(count, -1)
+        return found
+
+    @property
+    def _given(self) -> tuple[Column, ...]:
+        return chosen(self.columns, self.bound.given)
+
+    def studies_in_words(self) -> str:
+        """Say from what a plan simulates studies."""
+        guessed = [name for name in self.bound.given if name in self.program.guessed_shares]
+        others = [name for name in self.bound.given if name not in guessed]
+        parts = [f"the shares of {' and '.join(guessed)} as guessed"] if guessed else []
+        parts += [f"those of {' and '.join(others)} drawn evenly"] if guessed and others else []
+        if others and not guessed:
+            parts = [f"the shares of {' and '.join(others)} drawn evenly, as none are guessed (guessed_shares)"]
+        return ", ".join(["drawn from the prior", *parts])
 
     def simulate(self, size: int, generator: np.random.Generator) -> Simulated:
         theta = self.bound.prior_draws(1, generator)
@@ -165,10 +198,29 @@ def points_of(
     if cells.spreads:
         proposal = along(target, cells.spreads[0], starts_of(cells)[0])
         return by_draws(target, proposal, int(share * MANY_DRAWS), share * WORTH, most, generator)
-    peak = peak_of(target, starts_of(cells))
-    if cells.dimension <= 2:
+    peak = peak_of(target, _near_the_mode(target, cells) or starts_of(cells))
+    if is_on_a_grid(cells):
         return on_a_grid(target, peak, most)
     return by_draws(target, peak, int(share * DRAWS), share * WORTH, most, generator)
+
+
+def is_on_a_grid(cells: Cells) -> bool:
+    """Return whether a program has so few parameters that its posterior is computed on a grid."""
+    return cells.dimension <= 2 and not cells.spreads
+
+
+def _near_the_mode(target: LogDensity, cells: Cells) -> list[Floats]:
+    """Return where a regression fits the expected true counts, and does so again with those that are expected there.
+
+    Its log likelihood of known counts has one peak, and each such step (of an EM algorithm) raises that of the release.
+    Known counts take next to no time, so that few values of the release's likelihood are needed.
+    """
+    if not (isinstance(target, ProgramTarget) and cells.given):
+        return []
+    found = starts_of(cells)[0]
+    for _ in range(_STEPS_TO_THE_MODE):
+        found = peak_of(_Known(cells, target.expected(found)), [found]).location
+    return [found]
 
 
 def starts_of(bound: Cells) -> list[Floats]:

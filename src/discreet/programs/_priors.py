@@ -8,7 +8,7 @@ derivative. Every prior is proper: a flat prior on a coefficient leaves nothing 
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from math import isfinite, log, pi
+from math import isfinite, lgamma, log, pi
 from typing import ClassVar
 
 import numpy as np
@@ -104,6 +104,29 @@ class NormalPrior(ParameterPrior):
 
 
 @dataclass(frozen=True, repr=False)
+class StudentTPrior(ParameterPrior):
+    """A t prior: like a normal one, but values far from its middle are not rare."""
+
+    support = "real"
+    degrees: float
+    mean: float
+    scale: float
+
+    def log_density(self, u: Floats) -> Floats:
+        """Return log of Gamma((v+1)/2) / (Gamma(v/2) sqrt(v pi) s) (1 + y^2 / v)^(-(v+1)/2), y = (x - mean) / s."""
+        half = (self.degrees + 1) / 2
+        constant = lgamma(half) - lgamma(self.degrees / 2) - log(self.degrees * pi) / 2 - log(self.scale)
+        return np.asarray(constant - half * np.log1p(((u - self.mean) / self.scale) ** 2 / self.degrees))
+
+    def slope(self, u: Floats) -> Floats:
+        away = u - self.mean
+        return np.asarray(-(self.degrees + 1) * away / (self.degrees * self.scale**2 + away**2))
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        return np.asarray(self.mean + self.scale * generator.standard_t(self.degrees, count))
+
+
+@dataclass(frozen=True, repr=False)
 class LogNormalPrior(PositivePrior):
     """A positive parameter whose logarithm is normal."""
 
@@ -135,6 +158,44 @@ class HalfNormalPrior(PositivePrior):
 
     def draw(self, count: int, generator: np.random.Generator) -> Floats:
         return np.asarray(np.log(np.abs(generator.normal(0, self.sd, count))))
+
+
+@dataclass(frozen=True, repr=False)
+class HalfStudentTPrior(PositivePrior):
+    """The absolute value of a t variable around 0: a prior for a standard deviation that may be large."""
+
+    degrees: float
+    scale: float
+
+    def log_density(self, u: Floats) -> Floats:
+        """Return log 2 and the log density of the t distribution at e^u, + u."""
+        return np.asarray(log(2) + self._whole.log_density(np.exp(u)) + u)
+
+    def slope(self, u: Floats) -> Floats:
+        return np.asarray(1 + np.exp(u) * self._whole.slope(np.exp(u)))
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        return np.asarray(np.log(np.abs(self._whole.draw(count, generator))))
+
+    @property
+    def _whole(self) -> StudentTPrior:
+        return StudentTPrior(self.degrees, 0, self.scale)
+
+
+@dataclass(frozen=True, repr=False)
+class ExponentialPrior(PositivePrior):
+    """An exponential prior: density = rate e^(-rate x)."""
+
+    rate: float
+
+    def log_density(self, u: Floats) -> Floats:
+        return np.asarray(log(self.rate) - self.rate * np.exp(u) + u)
+
+    def slope(self, u: Floats) -> Floats:
+        return np.asarray(1 - self.rate * np.exp(u))
+
+    def draw(self, count: int, generator: np.random.Generator) -> Floats:
+        return np.asarray(np.log(generator.exponential(1 / self.rate, count)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,8 +250,12 @@ class BetaPrior(ParameterPrior):
 
 
 PRIORS: dict[str, type[ParameterPrior]] = {
-    each.name(): each for each in (NormalPrior, LogNormalPrior, HalfNormalPrior, GammaPrior, BetaPrior)
-}
+    each.name(): each
+    for each in (
+        NormalPrior, StudentTPrior, LogNormalPrior, HalfNormalPrior, HalfStudentTPrior, ExponentialPrior, GammaPrior,
+        BetaPrior,
+    )
+}  # fmt: skip
 """The priors that studies and documents may write, by name."""
 
 

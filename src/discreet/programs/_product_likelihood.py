@@ -13,8 +13,8 @@ Windows of counts that do not depend on prior or parameters: they miss the true 
 Let W hold the counts within t of every noisy number. P(z, k in W | p) is a smooth likelihood of its own, and
 conditioning on an event of probability 1 - d moves any distribution by at most d in total variation. Averaged over
 releases d is P(some |noise| > t), whatever p, the prior and the counts are. With t = 36 reaches it is about e^-36 for
-each cell. Far from the data, the value covers only the windows, not all counts: harmless for a posterior, wrong for a
-profile plotted that far out; `Likelihood` says so.
+each cell; `narrow_reaches` has 1e-6 for all together. Far from the data, the value covers only the windows, not all
+counts: harmless for a posterior, wrong for a profile plotted that far out; `Likelihood` says so.
 
 A draw of a posterior has no noise of its own. As a function of the counts its likelihood, once tilted to the known
 size, falls off on both sides of a peak; its window ends where it is e^-80 of that.
@@ -132,7 +132,9 @@ def in_blocks(rows: Floats, numbers: int) -> Iterator[Floats]:
         yield rows[start : start + some]
 
 
-_REACHES = 36.0
+REACHES = 36.0
+"""How many times as far as its noise falls by a factor of e a window goes on both sides of a noisy number."""
+_LEFT_OUT = 1e-6
 _FALL = 80.0  # nats below its peak at which a draw's window ends
 
 
@@ -148,10 +150,21 @@ class CellKernel(Protocol):
         """Return the log factor of given cells at given counts."""
 
 
-def product_of(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int, method: str) -> ProductLikelihood:
+def narrow_reaches(cells: int) -> float:
+    """Return how far windows must go that miss the true counts of all cells with a probability of at most 1e-6.
+
+    For whoever draws from a posterior, and so has an error a thousand times as large, where work grows with squares of
+    windows: cells e^-t <= 1e-6.
+    """
+    return min(REACHES, log(cells / _LEFT_OUT))
+
+
+def product_of(
+    noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int, method: str, reaches: float = REACHES
+) -> ProductLikelihood:
     """Return the likelihood of several outputs about the same records, each a product over cells."""
     kernels = [*noisy, *drawn]
-    first, last = _windows(noisy, drawn, size)
+    first, last = _windows(noisy, drawn, size, reaches)
     width = int((last - first).max()) + 1
     if width * len(first) > MOST_NUMBERS:
         raise DeclarationError(
@@ -167,12 +180,14 @@ def product_of(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: i
     return ProductLikelihood(first, base, size, constant, method)
 
 
-def _windows(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int) -> tuple[Counts, Counts]:
+def _windows(
+    noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int, reaches: float
+) -> tuple[Counts, Counts]:
     """Return the first and last count of every cell, widened if the known size would otherwise lie outside."""
     far = [_around(kernel, size) for kernel in drawn]
     times = 1.0
     while True:
-        ends = [*far, *(_near(kernel, times, size) for kernel in noisy)]
+        ends = [*far, *(_near(kernel, reaches * times, size) for kernel in noisy)]
         first, last = np.max([low for low, _ in ends], axis=0), np.min([high for _, high in ends], axis=0)
         if (first <= last).all() and int(first.sum()) <= size <= int(last.sum()):
             return first, last
@@ -183,8 +198,8 @@ def _windows(noisy: Sequence[CellKernel], drawn: Sequence[CellKernel], size: int
         times, far = 2 * times, far if times < 8 else [(np.zeros_like(first), np.full_like(first, size))] * len(drawn)
 
 
-def _near(kernel: CellKernel, times: float, size: int) -> tuple[Counts, Counts]:
-    margin = int(min(np.ceil(_REACHES * times * kernel.reach), 2.0**62)) + 1
+def _near(kernel: CellKernel, reaches: float, size: int) -> tuple[Counts, Counts]:
+    margin = int(min(np.ceil(reaches * kernel.reach), 2.0**62)) + 1
     low = np.maximum(kernel.low, -(2**62)) - min(margin, 2**61)
     return np.clip(low, 0, size), np.clip(kernel.high + min(margin, 2**61), 0, size)
 

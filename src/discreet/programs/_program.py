@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from discreet._core.errors import DeclarationError
 from discreet._core.exact import Exact
 from discreet.mechanism import Key
 from discreet.programs._priors import ParameterPrior
-from discreet.records import Column
+from discreet.records import Column, text_of
 
 if TYPE_CHECKING:
     from discreet.programs._model import ModelledTable
@@ -101,6 +102,28 @@ class Program(Documented, ABC):
     exchangeable: tuple[str, ...] = ()
     """Parameters that differ between populations that are read together, around a common mean; others are shared."""
 
+    guessed_shares: Mapping[str, Floats] = MappingProxyType({})
+    """What the holder expects: the shares of the levels of columns that are given. Plans alone use them."""
+
+    def guessing(self, shares: Mapping[str, Sequence[float] | Mapping[str, float]] | None) -> Self:
+        """Return the program with guesses of how records are divided among the levels of given columns, for plans.
+
+        Shares are a list in the order of the levels, or a mapping from levels to shares; they add up to 1. Columns that
+        are not named are divided anew in every simulated study, evenly on average. No release says or needs them.
+        """
+        columns, found = {column.name: column for column in self.columns or ()}, dict[str, Floats]()
+        given = self.table.bound.given if shares else ()
+        for name, own in (shares or {}).items():
+            if name not in given:
+                raise DeclarationError(
+                    f"guessed_shares names {name!r}, whose shares are not given in this model; those that are: "
+                    f"{', '.join(given) or 'none'}."
+                )
+            found[name] = _guess(columns[name], own)
+        made = copy(self)
+        object.__setattr__(made, "guessed_shares", MappingProxyType(found))
+        return made
+
     def varying(self, *names: str) -> Self:
         """Return the program with parameters that vary between populations around a common mean (partial pooling)."""
         made = copy(self)
@@ -139,6 +162,23 @@ class Program(Documented, ABC):
     def mechanism(self, size: int, epsilon: Exact) -> Any:
         """Return a mechanism that publishes the table that this program needs, under pure epsilon."""
         return import_module("discreet.planning").suggest(self, size, epsilon).mechanism  # a room above this one
+
+
+def _guess(column: Column, written: Sequence[float] | Mapping[str, float]) -> Floats:
+    """Return the shares of a column's levels, or refuse what is none."""
+    levels = [str(text_of(level)) for level in column.levels]
+    if isinstance(written, Mapping) and set(written) == set(levels):
+        written = [written[level] for level in levels]
+    try:
+        shares = np.array([] if isinstance(written, Mapping) else written, dtype=float)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    if len(shares) != len(levels) or not (shares > 0).all() or abs(float(shares.sum()) - 1) > 0.01:
+        raise DeclarationError(
+            f"The guessed shares of {column.name!r} must be positive, one for each of its levels, and add up to 1: "
+            f"{', '.join(levels)}; got {written!r}."
+        )
+    return np.asarray(shares / shares.sum())
 
 
 def chosen(columns: Sequence[Column], names: Sequence[str]) -> tuple[Column, ...]:

@@ -5,9 +5,11 @@ With groups g, the patterns of covariates, and x_g their row of effects,
     logistic     log odds P(event | g) = x_g' b + v_w(g),
     multinomial  log P(level c | g) / P(first level | g) = x_g' b_c,
 
-v_w = tau u_w, u_w ~ Normal(0, 1), the intercepts that vary around a common mean. The shares of the patterns are
-integrated out (`Likelihood.given`), so that a regression has as many parameters as coefficients. With s_g =
-E[k_g,event] - E[K_g] q_g the derivative by b is sum_g x_g s_g.
+v_w = tau u_w the intercepts that vary around a common mean: u_w ~ Normal(0, 1) for (1 | w), which draws an outlying
+group towards the others, and u_w ~ t with 3 degrees of freedom for (1 | w, t), which does so less.
+
+The shares of the patterns are integrated out (`Likelihood.given`), so that a regression has as many parameters as
+coefficients. With s_g = E[k_g,event] - E[K_g] q_g the derivative by b is sum_g x_g s_g.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +24,16 @@ from discreet._core.documents import Document
 from discreet._core.errors import DeclarationError
 from discreet.mechanism import Declared, Key
 from discreet.programs._formula import Design, design_of, formula_of_levels, level_name
-from discreet.programs._priors import NormalPrior, ParameterPrior, prior_of
+from discreet.programs._priors import NormalPrior, ParameterPrior, StudentTPrior, prior_of
 from discreet.programs._program import AskedProgram, Cells, Program, chosen
 from discreet.records import Column, text_of
 from discreet.regression import Formula
 
 USUAL = "Normal(0, 2.5)"
 """The default prior of a coefficient: an effect of 2.5 multiplies odds by 12."""
-USUAL_SPREAD = "HalfNormal(1)"
+USUAL_SPREAD = "HalfNormal(2.5)"
+"""The default prior of the spread of intercepts that vary."""
+_STEPS, _STEPS_WITH_TAILS = NormalPrior(0, 1), StudentTPrior(3, 0, 1)
 _LOG_ODDS = "log odds"
 
 
@@ -82,22 +86,59 @@ class Regression(Program):
         return outcome, design_of(columns, read.covariates, read.terms, read.varying)
 
     def in_words(self) -> str:
-        spread = f", the spread of varying intercepts {USUAL_SPREAD}" if self.read.varying else ""
         return (
-            f"Every coefficient of {self.formula} has the prior {self.prior}{spread}; the shares of the covariates "
-            "have a Dirichlet prior with all parameters 1."
+            f"Every coefficient of {self.formula} has the prior {self.prior}{self._spread_in_words}; the shares of the "
+            "covariates have a Dirichlet prior with all parameters 1."
         )
+
+    @property
+    def _spread_in_words(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Logistic(Regression, kind="Logistic"):
     """A logistic regression of a column with two levels; the event is its last level, or the one named `falls=yes`.
 
+    `spread` is the prior of the standard deviation of intercepts that vary, of (1 | ward) or (1 | ward, t).
+
     >>> Logistic("falls ~ age + ward")
     Logistic('falls ~ age + ward')
+    >>> Logistic("falls ~ age + (1 | ward, t)", spread="HalfStudentT(3, 2.5)")
+    Logistic('falls ~ age + (1 | ward, t)', spread=HalfStudentT(3, 2.5))
     """
 
     subject: ClassVar[str] = "a logistic regression"
+    spread: str | None = None
+    """The prior of the spread, if it is not the default."""
+
+    def __init__(
+        self,
+        formula: str,
+        columns: Sequence[Column] | None = None,
+        prior: str | ParameterPrior = USUAL,
+        spread: str | ParameterPrior | None = None,
+    ) -> None:
+        varying = formula_of_levels(formula).varying
+        if spread is not None and varying is None:
+            raise DeclarationError(
+                f"spread is the prior of how far intercepts vary, but none do in {formula!r}: write (1 | column), or "
+                "leave it out."
+            )
+        own = repr(prior_of(spread or USUAL_SPREAD, "the spread", "positive"))
+        object.__setattr__(self, "spread", None if own == USUAL_SPREAD else own)
+        super().__init__(formula, columns, prior)
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.spread is None else f"{super().__repr__()[:-1]}, spread={self.spread})"
+
+    @property
+    def _spread_in_words(self) -> str:
+        read = self.read
+        if read.varying is None:
+            return ""
+        tails = ", in units of which they have a t distribution with 3 degrees of freedom" if read.has_tails else ""
+        return f", the spread of varying intercepts {self.spread or USUAL_SPREAD}{tails}"
 
     @classmethod
     def asked_as(cls) -> Mapping[str, AskedProgram]:
@@ -106,8 +147,15 @@ class Logistic(Regression, kind="Logistic"):
         return {"logistic": AskedProgram(cls._asked, "Logistic regression", about, keys)}
 
     @classmethod
-    def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "Logistic":
-        return cls(formula, _declared(declared, formula), prior)
+    def _asked(
+        cls,
+        declared: Declared,
+        formula: str,
+        prior: str = USUAL,
+        spread: str | None = None,
+        guessed_shares: Mapping[str, list[float] | dict[str, float]] | None = None,
+    ) -> "Logistic":
+        return cls(formula, _declared(declared, formula), prior, spread).guessing(guessed_shares)
 
     def on(self, columns: Sequence[Column]) -> Cells:
         outcome, design = self.fitted(columns)
@@ -136,8 +184,14 @@ class Multinomial(Regression, kind="Multinomial"):
         return {"multinomial": AskedProgram(cls._asked, "Multinomial regression", about, keys)}
 
     @classmethod
-    def _asked(cls, declared: Declared, formula: str, prior: str = USUAL) -> "Multinomial":
-        return cls(formula, _declared(declared, formula), prior)
+    def _asked(
+        cls,
+        declared: Declared,
+        formula: str,
+        prior: str = USUAL,
+        guessed_shares: Mapping[str, list[float] | dict[str, float]] | None = None,
+    ) -> "Multinomial":
+        return cls(formula, _declared(declared, formula), prior).guessing(guessed_shares)
 
     def on(self, columns: Sequence[Column]) -> Cells:
         outcome, design = self.fitted(columns)
@@ -177,7 +231,8 @@ class _Intercepts:
         if varying is not None:
             (column,) = chosen(columns, [varying])
             levels = tuple(level_name(column, index) for index in range(len(column.levels)))
-            priors += (NormalPrior(0, 1),) * len(levels) + (prior_of(USUAL_SPREAD, "a spread"),)
+            steps = _STEPS_WITH_TAILS if program.read.has_tails else _STEPS
+            priors += (steps,) * len(levels) + (prior_of(program.spread or USUAL_SPREAD, "the spread"),)
             names += (*(f"{level} in spreads" for level in levels), f"spread of {varying}")
             spreads = (self._effects + len(levels),)
             shown += (f"spread of {varying}", *(f"{level} from the mean" for level in levels))

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from discreet.inference import MOST_OPERATIONS, CostEstimate, Exactness, Feature, Problem, Solver
 from discreet.programs._inference import ModelSolution, needed, solve_target
 from discreet.programs._likelihood import Likelihood, why_no_likelihood
-from discreet.programs._model import ModelledTable, points_of
+from discreet.programs._model import ModelledTable, is_on_a_grid, points_of
+from discreet.programs._product_likelihood import REACHES, narrow_reaches
 from discreet.programs._program import Cells
 from discreet.programs._target import ProgramTarget
-
-_REACHES = 36.0
 
 SHARE_OF_MANY = 0.1  # of the draws, for a problem of a plan
 
@@ -42,10 +41,16 @@ class CellModelsSolver(Solver):
 
     def _width(self, problem: Problem[ModelledTable]) -> float:
         """Return about how many counts the window of a cell has."""
+        reaches = self._reaches(problem)
         reach = max(
-            (float(m.noise.decay_length.max()) for m in problem.measurements), default=problem.size / (2 * _REACHES)
+            (float(m.noise.decay_length.max()) for m in problem.measurements), default=problem.size / (2 * reaches)
         )
-        return min(problem.size + 1.0, 2 * _REACHES * reach + 3)
+        return min(problem.size + 1.0, 2 * reaches * reach + 3)
+
+    def _reaches(self, problem: Problem[ModelledTable]) -> float:
+        """Return how far windows go: less far where their squares are the work, and draws are the result."""
+        is_drawn = not is_on_a_grid(problem.model.bound) and problem.model.groups is not None
+        return narrow_reaches(len(problem.model.cells)) if is_drawn else REACHES
 
     def _each(self, problem: Problem[ModelledTable]) -> float:
         """Return the work of one value: windows and their transforms, and products inside groups."""
@@ -71,5 +76,5 @@ class CellModelsSolver(Solver):
 
     def target(self, problem: Problem[ModelledTable]) -> ProgramTarget:
         """Return prior times likelihood: with the shares of the given columns integrated out, if any are."""
-        likelihood, given = Likelihood.of_problem(problem), problem.model.bound.given
+        likelihood, given = Likelihood.of_problem(problem, self._reaches(problem)), problem.model.bound.given
         return ProgramTarget(problem.model.bound, likelihood.given(*given) if given else likelihood)

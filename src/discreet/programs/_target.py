@@ -44,7 +44,7 @@ class ProgramTarget:
         """Return whether the derivative is taken by differences."""
         return self.cells.pull is None
 
-    def expected(self, theta: Floats) -> Floats | None:
+    def expected(self, theta: Floats) -> Floats:
         """Return the expected true counts given the release and one row of parameters."""
         return self.likelihood.unchecked(self.cells.log_of(theta[None])[0])[1]
 

@@ -1,12 +1,13 @@
 """Formulas, in one grammar for all models: `income ~ age*ward + age^2`, `falls=yes ~ age + (1 | ward)`, `~ age:ward`.
 
     formula = [column [= level]] ~ summand + ... + summand
-    summand = 1,  (1 | column),  or  term * ... * term       a*b stands for a + b + a:b
+    summand = 1,  (1 | column),  (1 | column, t),  or  term * ... * term       a*b stands for a + b + a:b
     term    = factor : ... : factor                          an interaction
     factor  = column,  column^power,  or  I(column^power)
 
-There is always an intercept, which `1` names. A model refuses what it cannot use: a linear regression has no intercepts
-that vary and no level of its target, levels have no powers. Nothing of this comes from the data.
+There is always an intercept, which `1` names. Intercepts of `(1 | column)` vary around it normally, those of
+`(1 | column, t)` with the heavy tails of a t distribution. A model refuses what it cannot use: a linear regression has
+no intercepts that vary and no level of its target, levels have no powers. Nothing of this comes from the data.
 """
 
 import re
@@ -35,6 +36,8 @@ class Formula:
     event: str | None
     terms: tuple[Names, ...]
     varying: str | None
+    has_tails: bool = False
+    """Whether the intercepts vary with heavy tails, (1 | column, t)."""
 
     @property
     def covariates(self) -> Names:
@@ -51,7 +54,8 @@ class Formula:
         """
         left = f"{_quoted(self.outcome)} " if self.event is None else f"{_quoted(self.outcome)}={self.event} "
         right = sorted(":".join(map(_quoted, sorted(term))) for term in self.terms)
-        right += [] if self.varying is None else [f"(1 | {_quoted(self.varying)})"]
+        tails = ", t" if self.has_tails else ""
+        right += [] if self.varying is None else [f"(1 | {_quoted(self.varying)}{tails})"]
         return f"{left.lstrip()}~ {' + '.join(right or ['1'])}"
 
 
@@ -63,7 +67,9 @@ def read_formula(text: str, declared: Collection[str] = ()) -> Formula:
     >>> read_formula("income ~ age*ward + age^2 + `blood + sugar`").terms
     (('age',), ('ward',), ('age', 'ward'), ('age', 'age'), ('blood + sugar',))
     >>> read_formula("falls=yes ~ 1 + (1 | ward)")
-    Formula(outcome='falls', event='yes', terms=(), varying='ward')
+    Formula(outcome='falls', event='yes', terms=(), varying='ward', has_tails=False)
+    >>> read_formula("falls ~ (1 | ward, t)").canonical
+    'falls ~ (1 | ward, t)'
     """
     pieces = _PIECE.findall(text) if isinstance(text, str) else []
     if pieces.count("~") != 1 or "".join(pieces) != text:
@@ -71,10 +77,10 @@ def read_formula(text: str, declared: Collection[str] = ()) -> Formula:
     cut = pieces.index("~")
     outcome, event = _left(pieces[:cut], text, declared)
     terms: dict[Names, Names] = {}
-    varying: list[str] = []
+    varying: list[tuple[str, bool]] = []
     for summand in _split([piece.strip() for piece in pieces[cut + 1 :] if piece.strip()], "+", text):
         if summand[:3] == ["(", "1", "|"] and summand[-1] == ")":
-            varying.append(_name(summand[3:-1], text))
+            varying.append(_varying(summand[3:-1], text))
             continue
         name = "".join(summand)
         for term in [(name,)] if name in declared else _expanded(summand, text):
@@ -87,7 +93,7 @@ def read_formula(text: str, declared: Collection[str] = ()) -> Formula:
                 f"The formula has {written(term)!r} but not {missing[0]!r} itself, so its meaning would depend on "
                 f"where zero lies, or which level is the first. Add '+ {missing[0]}', or write a*b for a + b + a:b."
             )
-    return Formula(outcome, event, tuple(terms.values()), varying[0] if varying else None)
+    return Formula(outcome, event, tuple(terms.values()), *(varying[0] if varying else (None,)))
 
 
 def misread(formula: object, wrong: object) -> DeclarationError:
@@ -157,6 +163,20 @@ def _power(pieces: Sequence[str], formula: str) -> Names:
     return (_name(inner, formula),)
 
 
+def _varying(pieces: Sequence[str], formula: str) -> tuple[str, bool]:
+    """Return the column of (1 | column) or (1 | column, t), and whether its intercepts have the tails of a t."""
+    *before, last = pieces or [""]
+    if "," not in last or last.startswith("`"):
+        return _name(pieces, formula), False
+    name, _, effects = last.rpartition(",")
+    if effects.strip() != "t":
+        raise DeclarationError(
+            f"Intercepts vary as (1 | column), normally, or as (1 | column, t), with heavy tails; got "
+            f"'(1 | {''.join(pieces)})'. A name with a comma stands in backquotes."
+        )
+    return _name([*before, name], formula), True
+
+
 def _name(pieces: Sequence[str], formula: str) -> str:
     """Return the one name that stands here, without its backquotes."""
     found = [piece.strip().strip("`") for piece in pieces if piece not in _SIGNS and piece.strip()]
@@ -166,4 +186,4 @@ def _name(pieces: Sequence[str], formula: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    return f"`{name}`" if _SIGNS & set(name) else name
+    return f"`{name}`" if (_SIGNS | {","}) & set(name) else name

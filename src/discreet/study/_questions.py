@@ -23,7 +23,7 @@ from discreet.mechanism import (
     forced_prior,
     tables_of,
 )
-from discreet.planning import suggest
+from discreet.planning import chosen_mechanism
 from discreet.privacy import RECORD, Unit
 from discreet.publishing import why_no_posterior, why_only_claimed
 from discreet.records import Bounds, Column
@@ -138,7 +138,7 @@ def _mechanism(declared: DeclaredQuestion, study: Declared, size: int) -> tuple[
     left = {key: value for key, value in declared.further.items() if key not in asked.keys}
     if (written := declared.mechanism) is None:
         _refuse_left(left, declared.model, asked, study)
-        found = suggest(model_of(declared, asked), size, epsilon, declared.delta or 0)
+        found = chosen_mechanism(model_of(declared, asked), size, epsilon, declared.delta or 0)
         return found.mechanism, found.reason
     model = model_of(declared, asked)
     maker = mechanism_maker(written, declared.model, model, size, epsilon)
