@@ -16,6 +16,7 @@ import numpy as np
 from interval_kinds import MEASURED, kinds
 from kept_results import HERE, RESULTS, write
 from rank_tests import coverage, uniformity
+from test_joint_table import summed_up
 from test_skewed_truths import joined
 
 COLLECTED = HERE / "calibration.json"
@@ -48,9 +49,19 @@ def collected(earlier: dict[str, Any]) -> dict[str, Any]:
             (forced | {each["setting"]: forced_prior(each) for each in files("forced-priors")}).values()
         ),
         **{name: skewed(name, earlier.get(name, [])) for name in SKEWED},
+        "joint tables": joint_tables(earlier.get("joint tables", [])),
         "fixed truths": sorted(truths.values(), key=lambda each: int(each["seed"])),
         "ranks": list((ranks | {each["setting"]: ranked(each) for each in files("ranks")}).values()),
     }
+
+
+def joint_tables(earlier: Sequence[Entry]) -> list[Entry]:
+    """Return how often intervals of the joint table hold fixed truths, and how far its points are from them."""
+    found = {each["setting"]: each for each in earlier}
+    for each in files("joint-table"):
+        known: Entry = {name: each[name] for name in ("setting", "seed", "commit")}
+        found[each["setting"]] = known | summed_up(each["repeats"])
+    return sorted(found.values(), key=lambda each: int(each["seed"]))
 
 
 def skewed(sweep: str, earlier: Sequence[Entry]) -> list[Entry]:
@@ -147,6 +158,21 @@ def skewed_truths(results: dict[str, Any], sweep: str) -> str:
     return table(["quantity", "releases", "50 %", "90 %", "95 %", "width, 90 %"], [rows[place] for place in order])
 
 
+def joint(results: dict[str, Any]) -> str:
+    """Return how often intervals of the joint table hold cells and margins, and distances over that of the noise."""
+    rows = []
+    for entry in results["joint tables"]:
+        shown = []
+        for kind in ("cells", "margins"):
+            pairs = zip(*(own[:2] for own in entry.get(kind, [])), strict=True)
+            shown += [f"{percent(share)} ± {percent(error)}" for share, error in pairs] or ["-", "-"]
+        distance = entry["distance"]
+        figures = [f"{distance['mean']:.2f}", f"{distance['closest']:.2f}", f"{entry['r_hat']:.2f}"]
+        rows.append([f"joint table: {entry['setting']}", str(entry["releases"]), *shown, *figures])
+    heads = ["cells, 50 %", "cells, 90 %", "margins, 50 %", "margins, 90 %", "mean", "closest", "R-hat"]
+    return table(["all cells together", "releases", *heads], rows)
+
+
 def kinds_of_intervals() -> str:
     """Return every kind of interval, and the line that measures it."""
     rows = [[f"`{kind}`", MEASURED[kind]] for kind in kinds()]
@@ -158,6 +184,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
     return {
         "margins": fixed_truths(results, "margins"),
         "cells": fixed_truths(results, "cells"),
+        "joint": joint(results),
         "ranks": ranks(results),
         "forced": forced_priors(results),
         "skewed numbers": skewed_truths(results, "skewed-numbers"),

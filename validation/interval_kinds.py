@@ -17,12 +17,13 @@ from discreet.numbers._table_estimands import ESTIMANDS
 
 NONE = "none"
 _WITH_INTERVAL = re.compile(
-    r"\b(Row|Interval|BetaMixture|Share|Odds|Sampled|SampledDifference|SampledRatio|CountDistribution|Law|PooledRates|Difference"
+    r"\b(Row|Interval|BetaMixture|Share|ShareDistribution|Odds|Sampled|SampledDifference|SampledRatio|CountDistribution|Law|PooledRates|Difference"
     r"|Prediction)\b"
 )
 _NONE_THERE = ("bridges", "server", "cli", "sklearn")  # they hand on draws or rows, or need further libraries
 _SAME_ROWS = {"rows", "some_rows", "interval", "rate_distributions"}  # what rows and rates say, in another form
 _ASKED = {
+    "CategoriesPosterior": ["rows", "rows of `table`", "margins of `table`"],
     "NumberSumsPosterior": [f"{ask}, {of}" for ask in number_sums.ASKED for of in ("records", "population")],
     "WeightedSumsPosterior": [f"{ask}, {of}" for ask in ("mean", "sum") for of in ("records", "population")],
     "NumberTablePosterior": list(ESTIMANDS),
@@ -73,6 +74,8 @@ _OWN_SUM = "Adult country x occupation, n = 24,420, epsilon 1"
 _NUMBERS_PAGE = f"{NONE}; on fixed truths see [numbers](numbers.md)"
 MEASURED = {
     "CategoriesPosterior: rows": _OWN_SUM,
+    "CategoriesPosterior: rows of `table`": f"joint table: {_OWN_SUM}",
+    "CategoriesPosterior: margins of `table`": f"joint table: {_OWN_SUM}",
     "CategoriesPosterior.chance": _rates("conditional"),
     "CategoriesPosterior.conditional": _rates("conditional"),
     "CategoriesPosterior.differ": f"{NONE}; a probability, without an interval",

@@ -84,6 +84,15 @@ def skewed(found: Any) -> Iterator[Figures]:
             yield {f"{name}: {head}": float(v) for head, v in zip(heads, values, strict=False) if v is not None}
 
 
+def joined_cells(found: Any) -> Iterator[Figures]:
+    """Yield one release: shares of cells and margins that are held at 50, 90 and 95 %, and distances of points."""
+    figures = {f"{name} is off": float(value) for name, value in found["off"].items()}
+    for kind in ("cells", "margins"):
+        for level, (holding, of) in zip((50, 90, 95), found[kind], strict=True):
+            figures |= {f"{kind}: {level} % covers": holding / of} if of else {}
+    yield figures
+
+
 def odds(found: Any) -> Iterator[Figures]:
     """Yield the studies of a batch: estimates and widths of all coefficients, with privacy and without."""
     for study in found:
@@ -100,6 +109,7 @@ SWEEPS: dict[str, Callable[[Any], Iterator[Figures]]] = {
     "forced-priors": named("50 % covers", "90 % covers", "95 % covers"),
     "graph-calibration": placed,
     "graphs": named("90 % intervals cover"),
+    "joint-table": joined_cells,
     "program-truths": held,
     "programs": ranked,
     "ranks": ranked,

@@ -100,9 +100,11 @@ def truths() -> dict[str, Floats]:
         "two clusters": clusters / clusters.sum(),
         "3 columns": first[:, None, None] * second[:, :, None] * third,
     }
-    for name, table in json.loads((HERE / "adult_tables.json").read_text("utf-8"))["tables"].items():
-        shape = [len(levels) for levels in table["columns"].values()]
-        found[f"Adult {name}"] = np.array(table["counts"], dtype=float).reshape(shape) / sum(table["counts"])
+    for source in ("adult", "flights"):
+        for name, table in json.loads((HERE / f"{source}_tables.json").read_text("utf-8"))["tables"].items():
+            shape = [len(levels) for levels in table["columns"].values()]
+            counts = np.array(table["counts"], dtype=float)
+            found[f"{source.capitalize()} {name}"] = counts.reshape(shape) / counts.sum()
     return found
 
 

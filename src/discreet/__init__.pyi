@@ -28,6 +28,7 @@ from discreet._core.errors import (
     PublishError,
     SecretError,
     SourceError,
+    UncalibratedDrawsWarning,
     VerificationError,
 )
 from discreet._core.version import __version__
@@ -99,6 +100,7 @@ __all__ = [
     "Study",
     "SystemBits",
     "TreeTable",
+    "UncalibratedDrawsWarning",
     "Unit",
     "VerificationError",
     "WeightedSums",

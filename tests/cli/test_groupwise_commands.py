@@ -71,3 +71,33 @@ def test_a_prior_by_name_or_number_is_read_under(release: Path) -> None:
     alone = CliRunner().invoke(main, ["infer", str(release), "--differ"])
     assert alone.exit_code == 1
     assert "need --event and --by" in " ".join(alone.output.split())
+
+
+def test_the_point_that_is_shown_is_named(release: Path) -> None:
+    """Means by default; the closest point on request, in their place, as text and as JSON."""
+    asked = ["infer", str(release)]
+    plain, close = (CliRunner().invoke(main, [*asked, *more]).output for more in ((), ("--point", "closest")))
+    assert " mean " in plain
+    assert " closest " not in plain
+    assert " closest " in close
+    assert "closest to the true ones in total variation" in " ".join(close.split())
+    told = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
+    assert told["point"] == "mean"
+    assert "closest" not in told
+    told = json.loads(CliRunner().invoke(main, [*asked, "--point", "closest", "--json"]).stdout)
+    assert told["point"] == "closest"
+    wanted = dc.infer(dc.Release.from_json(release.read_text("utf-8"))).closest()
+    assert told["closest"]["ward=A, fall=no"] == pytest.approx(wanted["A", "no"])
+    assert sum(told["closest"].values()) == pytest.approx(1)
+    assert told["rows"][0]["mean"] != told["closest"]["ward=A, fall=no"]
+
+
+def test_draws_that_hold_less_than_they_state_are_written_with_a_warning(tmp_path: Path) -> None:
+    model = dc.Categories("x", levels=tuple(range(12)), outside=0)
+    mechanism = dc.PosteriorSampling.tempered(model, size=300, epsilon=2, delta="1e-4")
+    place, draws = tmp_path / "drawn.json", tmp_path / "draws.csv"
+    place.write_text(dc.simulate(mechanism, [25] * 12, dc.SeededBits(2), label="drawn").to_json(), "utf-8")
+    told = json.loads(CliRunner().invoke(main, ["infer", str(place), "--draws", str(draws), "--json"]).stdout)
+    assert any("under one Dirichlet prior for all cells" in note for note in told["warnings"])
+    told = json.loads(CliRunner().invoke(main, ["infer", str(place), "--json"]).stdout)
+    assert not any("under one Dirichlet prior" in note for note in told["warnings"])

@@ -388,7 +388,7 @@ def test_figures_of_all_studies_at_once_are_those_of_each(name: str) -> None:
     for posterior, own, figures in zip(posteriors, made, found, strict=True):
         known = mechanism.model.posterior(own.statistics)
         for place, truth in enumerate(own.truth):
-            share = cast(TablePosterior, posterior).distributions.share(np.array([place]))
+            share = cast(TablePosterior, posterior).own_distributions.share(np.array([place]))
             assert figures[place, 2] == pytest.approx(float(share.log_density(truth)), abs=1e-9)
             assert figures[place, 3] == pytest.approx(float(known.marginal(place).log_density(truth)), abs=1e-9)
 

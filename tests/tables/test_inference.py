@@ -1,6 +1,7 @@
 """Noise-aware inference against brute force, and against numbers found independently."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,7 +239,8 @@ def test_the_mean_chance_and_the_predictive_agree() -> None:
     assert law.mean == pytest.approx(posterior.mean["a"])
     many = posterior.predictive("a", records=50)
     assert many.mean == pytest.approx(50 * posterior.mean["a"])
-    brute = quad(lambda x: float(np.exp(posterior.probability("a").log_density(x))) * x**50, 0, 1)[0]
+    share: Any = posterior.probability("a")
+    brute = quad(lambda x: float(np.exp(share.log_density(x))) * x**50, 0, 1)[0]
     assert many.probabilities[-1] == pytest.approx(brute, rel=1e-6)
 
 
@@ -247,7 +249,8 @@ def test_the_closest_dirichlet_has_the_same_mean_logs() -> None:
     posterior = dc.infer(release)
     closest = posterior.closest_dirichlet
     for place, cell in enumerate("abc"):
-        assert closest.marginal(place).mean_log == pytest.approx(posterior.probability(cell).mean_log, abs=1e-9)
+        share: Any = posterior.probability(cell)
+        assert closest.marginal(place).mean_log == pytest.approx(share.mean_log, abs=1e-9)
     assert 0 < posterior.equivalent_records < 100
 
 

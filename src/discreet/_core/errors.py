@@ -57,6 +57,10 @@ class ConvergenceWarning(UserWarning):
     """Markov chains have not converged (their R-hat is too high): results based on them are rough."""
 
 
+class UncalibratedDrawsWarning(UserWarning):
+    """Intervals of these draws hold skewed truths less often than they state: read intervals from `interval`."""
+
+
 class MisfitWarning(UserWarning):
     """The published values contradict the declared model (misfit): results are valid only if the model is."""
 

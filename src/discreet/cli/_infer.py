@@ -16,6 +16,7 @@ from discreet._core.errors import (
     DocumentError,
     LittleInformationWarning,
     PriorOutweighsWarning,
+    UncalibratedDrawsWarning,
 )
 from discreet.cli._posterior import show_posterior, show_rows, show_warnings
 from discreet.cli._screen import as_json, helpful, patient, require_folder, say, show_json, working
@@ -37,6 +38,7 @@ _ANSWERED_BY = {
     "--differ": "differ",
     "--margin": "margin",
     "--bif": "to_bif",
+    "--point": "closest",
     "--synthesize": "synthesize",
 }
 """The method of a posterior that answers each option, if the posterior has its protocol."""
@@ -67,6 +69,13 @@ _file = click.Path(path_type=Path)
 @click.option(
     "--margin", "margin", multiple=True, help="Show and write this column alone, summed over the others (its margin)."
 )
+@click.option(
+    "--point",
+    type=click.Choice(["mean", "closest"]),
+    default="mean",
+    show_default=True,
+    help="Show means, or the shares that are expected to be closest to the true ones (total variation).",
+)
 @click.option("--prior", help="The prior to use: declared, learnt (one joint posterior), none, a number, or JSON.")
 @click.option("--own", type=_file, help="Also use your own records, from a file with the same columns.")
 @click.option("--model", "program", help="Read a table with a model: a formula, 'falls ~ age + ward', or a family.")
@@ -94,6 +103,7 @@ def infer(
     pool: bool,
     differ: bool,
     margin: Sequence[str],
+    point: str,
     prior: str | None,
     own: Path | None,
     program: str | None,
@@ -150,7 +160,7 @@ def infer(
             *documents, prior=prior_of(prior), own=records_of(own), patience=patience, model=model
         )
         asked = {"--that": statements, "--event": event, "--by": by, "--pool": pool, "--bif": bif, "--synthesize": out}
-        asked |= {"--differ": differ, "--margin": margin}
+        asked |= {"--differ": differ, "--margin": margin, "--point": point != "mean"}
         answer = _answering(whole, [option for option, value in asked.items() if value])
         answers = {
             "event": [answer["--event"](event, given, level)] if event and not by else [],
@@ -160,7 +170,10 @@ def infer(
         judged = {text: answer["--that"](text) for text in statements}
         difference = answer["--differ"](event, by, patience) if differ else None
         posterior: Posterior = answer["--margin"](*margin) if margin else whole
-    with working("writing", as_json), warnings.catch_warnings():
+        posterior.rows(level)
+        closest = None if point == "mean" else list(_answering(posterior, ["--point"])["--point"]().values())
+    with working("writing", as_json), warnings.catch_warnings(record=True) as written:
+        warnings.simplefilter("always", UncalibratedDrawsWarning)
         for category in SHOWN_WARNINGS:
             warnings.simplefilter("ignore", category)  # a picture computes again what was asked above
         if plot is not None:
@@ -184,13 +197,16 @@ def infer(
             write_page(posterior, page, [(event, by)] if event and by and not margin else [])
         if account is not None:
             _write_statement(documents[0], posterior, account, [] if difference is None else [difference.sentence])
-    notes = [str(warning.message) for warning in seen]
+    notes = list(dict.fromkeys(str(warning.message) for warning in (*seen, *written)))
     if as_json:
         found = {name: [asdict(row) for row in rows] for name, rows in answers.items()}
         said = {"differ": None if difference is None else difference.document(), "margin": list(margin)}
-        return show_json(document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes})
+        document = document_of(posterior, level) | found | said | {"statements": judged, "warnings": notes}
+        names = [row.quantity for row in posterior.rows(level)]
+        points = {} if closest is None else {"closest": dict(zip(names, closest, strict=True))}
+        return show_json(document | {"point": point} | points)
     show_warnings(notes)
-    show_posterior(posterior, level)
+    show_posterior(posterior, level, closest=closest)
     titles = {"groups": f"{event} by {by}", "pooled": f"{event} by {by}, pooled"}
     for key, title in titles.items():
         if rows := answers[key]:

@@ -87,6 +87,14 @@ class HasJointTable(Protocol):
 
 
 @runtime_checkable
+class HasClosestPoint(Protocol):
+    """There is a point besides the mean."""
+
+    def closest(self) -> Mapping[Any, float]:
+        """Return the point that is expected to lie closest to the truth in total variation, by key."""
+
+
+@runtime_checkable
 class HasBif(Protocol):
     """It is a network that other programs read."""
 
@@ -244,6 +252,7 @@ class HasFewerDraws(Protocol):
 
 ANSWERS: Mapping[str, type] = {
     "chance": HasEvents,
+    "closest": HasClosestPoint,
     "criticise": HasCriticism,
     "differ": HasGroupComparison,
     "margin": HasMargins,

@@ -146,10 +146,12 @@ class TextTable(NamedTuple):
     words: int
 
 
-def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None = None) -> TextTable:
+def text_table(
+    rows: Sequence[Row], level: float, truth: Sequence[float] | None = None, point: str = "mean"
+) -> TextTable:
     """Return rows as a table of texts, without columns that would be empty: conditions, units, sizes, shares.
 
-    `truth` holds the true values of a rehearsal, one for each row.
+    `truth` holds the true values of a rehearsal, one for each row; `point` says what stands where rows have their mean.
     """
     has_given, has_units = any(row.given for row in rows), any(not row.is_probability for row in rows)
     has_shares = any(row.share_due_to_privacy is not None for row in rows)
@@ -158,7 +160,7 @@ def text_table(rows: Sequence[Row], level: float, truth: Sequence[float] | None 
     figures = [
         *(["records"] if has_records else []),
         *([] if truth is None else ["truth"]),
-        "mean",
+        point,
         f"{percent_text(level, '')} interval",
     ]
     lines = []

@@ -13,15 +13,21 @@ from scipy.special import logsumexp
 
 from discreet._core.arrays import Counts, Floats
 from discreet._core.exact import whole
-from discreet.inference import LOST
+from discreet.inference import LOST, PosteriorSample
 from discreet.mathematics.distributions import (
     BetaMixture,
     BetaRows,
     CountDistribution,
     MixtureBatch,
+    SampledShare,
+    SampledShares,
     Share,
+    Summary,
     batch_of,
+    end_errors,
+    ends_of,
     log_dirichlet_rows,
+    summaries_of,
 )
 from discreet.tables._groupwise import GroupwiseInference
 from discreet.tables._solution import TableSolution
@@ -30,11 +36,15 @@ _NATS = 35.0  # strengths whose evidence lies further below the best have no wei
 _OFF = 3.0  # times the mass left out of a sum: it moves the distribution by as much, and the evidence
 
 
+ShareDistribution = BetaMixture | SampledShare
+"""What is known about a share: a mixture of Betas, or draws."""
+
+
 class GroupDistributions(ABC):
     """What is known about groups of cells, each given by the indices of its cells."""
 
     @abstractmethod
-    def share(self, indices: Counts) -> BetaMixture:
+    def share(self, indices: Counts) -> ShareDistribution:
         """Return the distribution of a group's probability."""
 
     are_opened = False
@@ -44,15 +54,32 @@ class GroupDistributions(ABC):
     weight_error: float | None = None
     """How far distributions of cells may be off in total variation, rounding aside; None if they were drawn."""
 
-    def cells(self, indices: Sequence[int]) -> MixtureBatch:
-        """Return the distributions of single cells as rows of one batch: all are counts out of one total."""
-        found = batch_of([self.share(np.array([index])) for index in indices])
-        assert found is not None
-        return found
+    chains = 1
+    """How many chains its draws come from, one after the other."""
 
     @abstractmethod
-    def between(self, one: Counts, two: Counts) -> BetaMixture:
-        """Return the distribution of theta_one / (theta_one + theta_two) for disjoint groups: Beta given the counts."""
+    def cells(self, indices: Sequence[int]) -> MixtureBatch | SampledShares:
+        """Return the distributions of single cells at once."""
+
+    @abstractmethod
+    def ends(self, indices: Sequence[int], level: float) -> tuple[Floats, Floats]:
+        """Return both ends of the interval of each of some cells."""
+
+    @abstractmethod
+    def summaries(self, indices: Sequence[int], level: float) -> tuple[list[Summary], list[float | None]]:
+        """Return `share.summary(level)` of each of some cells, and how far mean and ends may be off, None if drawn."""
+
+    @abstractmethod
+    def known_widths(self, indices: Sequence[int], level: float) -> Floats:
+        """Return the mean width of each cell's interval if all counts were known."""
+
+    @abstractmethod
+    def variances(self, indices: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return each cell's variance if all counts were known, and what not knowing them adds."""
+
+    @abstractmethod
+    def between(self, one: Counts, two: Counts) -> ShareDistribution:
+        """Return the distribution of theta_one / (theta_one + theta_two) for disjoint groups."""
 
     @abstractmethod
     def count(self, indices: Counts) -> CountDistribution:
@@ -63,7 +90,74 @@ class GroupDistributions(ABC):
         """Draw logarithms of the probabilities of disjoint groups (columns), jointly."""
 
 
-class JointPosterior(GroupDistributions):
+class MixedGroups(GroupDistributions):
+    """Groups whose shares are mixtures of Betas: those of single cells are computed in one batch."""
+
+    @abstractmethod
+    def share(self, indices: Counts) -> BetaMixture: ...
+
+    @abstractmethod
+    def between(self, one: Counts, two: Counts) -> BetaMixture: ...
+
+    def cells(self, indices: Sequence[int]) -> MixtureBatch:
+        """Return the distributions of single cells as rows of one batch: all are counts out of one total."""
+        found = batch_of([self.share(np.array([index])) for index in indices])
+        assert found is not None
+        return found
+
+    def ends(self, indices: Sequence[int], level: float) -> tuple[Floats, Floats]:
+        return ends_of(self.cells(indices), level, self.are_opened)
+
+    def summaries(self, indices: Sequence[int], level: float) -> tuple[list[Summary], list[float | None]]:
+        batch = self.cells(indices)
+        found = summaries_of(batch, level, self.are_opened)
+        return found, end_errors(batch, self.weight_error, found)
+
+    def known_widths(self, indices: Sequence[int], level: float) -> Floats:
+        return self.cells(indices).known_widths(level)
+
+    def variances(self, indices: Sequence[int]) -> tuple[Floats, Floats]:
+        return self.cells(indices).variances
+
+
+class JointDistributions(GroupDistributions):
+    """All cells read together: their means add up, and they are drawn jointly."""
+
+    @property
+    @abstractmethod
+    def means(self) -> Floats:
+        """Return the expected probability of every cell."""
+
+    @property
+    @abstractmethod
+    def mean_errors(self) -> Sequence[float | None]:
+        """Return the Monte Carlo error of each mean, None where nothing was drawn."""
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """Say in words how the cells were read."""
+
+    @abstractmethod
+    def sample(self, count: int, seed: int | None) -> PosteriorSample:
+        """Draw about this many vectors of probabilities, `theta`, and the counts of the records."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> dict[str, object]:
+        """Return how well chains did, by name; nothing where there are none."""
+
+    @abstractmethod
+    def log_cells(self, count: int, seed: int | None) -> Floats:
+        """Draw logarithms of the probabilities of all cells, which do not vanish however small they are."""
+
+    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
+        """Draw all cells, and add up groups."""
+        logs = self.log_cells(count, seed)
+        return np.stack([logsumexp(logs[:, group], axis=1) for group in groups], axis=1)
+
+
+class JointPosterior(MixedGroups, JointDistributions):
     """All cells are read together, under one prior or several of different strength, weighted by their evidence.
 
     `mixture_type` is `Share` if intervals of shares are opened; `weighed` has the posterior probability of each
@@ -95,6 +189,23 @@ class JointPosterior(GroupDistributions):
             parts.append((share * weights, inside, alpha.sum() + solution.counts.total - inside))
         weights, a, b = (np.concatenate(column) for column in zip(*parts, strict=True))
         return self.mixture_type(weights, a, b, weight_error=self.weight_error, draws=self.draws)
+
+    @property
+    def means(self) -> Floats:
+        return self.expected(lambda a, total: a / total)
+
+    @property
+    def mean_errors(self) -> Sequence[float | None]:
+        own = self.solutions[0].mean_errors if len(self.solutions) == 1 else None
+        return own or [None] * len(self.solutions[0].model.cells)
+
+    @property
+    def method(self) -> str:
+        return self.weighed[0][1].method
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {}
 
     def expected(self, of: Callable[[Floats, float], Floats]) -> Floats:
         """Return, for every cell, the expectation of a function of a Beta with parameters a, total - a."""
@@ -131,14 +242,13 @@ class JointPosterior(GroupDistributions):
         parts = [(share, *solution.counts.sum_of(indices)) for share, solution in self.weighed]
         return count_distribution(parts, int(self.weighed[0][1].counts.total) if self.are_opened else None)
 
-    def log_draws(self, groups: Sequence[Counts], count: int, seed: int | None) -> Floats:
-        """Draw all cells, and add up groups."""
-        logs = self.log_cells(count, seed)
-        return np.stack([logsumexp(logs[:, group], axis=1) for group in groups], axis=1)
-
     def log_cells(self, count: int, seed: int | None) -> Floats:
-        """Draw logarithms of probabilities, which do not vanish however small a prior parameter is."""
         return self.drawn(count, seed)[1]
+
+    def sample(self, count: int, seed: int | None) -> PosteriorSample:
+        """Draw counts and probabilities given them, independently."""
+        counts, logs, indices = self.drawn(count, seed)
+        return PosteriorSample({"theta": np.exp(logs)}, counts, 1, {"prior_place": indices})
 
     def drawn(self, count: int, seed: int | None) -> tuple[Counts, Floats, Counts]:
         """Draw counts, logarithms of probabilities given them, and the index of the prior that each draw belongs to."""
@@ -155,7 +265,7 @@ class JointPosterior(GroupDistributions):
         return np.concatenate(counts)[order], np.concatenate(logs)[order], indices[order]
 
 
-class GroupwiseDistributions(GroupDistributions):
+class GroupwiseDistributions(MixedGroups):
     """Each question is answered from its own noisy sums: the groups it names and the rest, with a uniform prior."""
 
     are_opened = True  # since every share has a uniform prior

@@ -19,7 +19,8 @@ from discreet.inference import GroupedCounts, Intervals, Problem, column_named, 
 from discreet.mathematics.distributions import BetaMixture, CountDistribution
 from discreet.records import Column
 from discreet.tables._differences import Difference
-from discreet.tables._group_distributions import GroupDistributions
+from discreet.tables._drawn_table import DrawnTable
+from discreet.tables._group_distributions import MixedGroups
 from discreet.tables._groupwise import collapsed_problem
 from discreet.tables._model import Categories
 from discreet.tables._pooling import PooledRates
@@ -35,11 +36,26 @@ class MarginPosterior(CategoriesPosterior):
         prior = [float(whole.model.concentration[group].sum()) for group in self._groups_of_cells]
         model = Categories(columns, prior=tuple(prior) if whole.model.is_prior_declared else None)
         super().__init__(model, whole.releases, _solutions(whole, model, self._groups_of_cells))
-        if whole.distributions is whole.joint and not whole.model.is_prior_declared:
-            self.distributions, self.is_uniform_pair = self.joint, False
+        if not (whole.distributions.is_groupwise or whole.model.is_prior_declared):
+            self.distributions, self.is_uniform_pair = self.together, False
 
     @cached_property
-    def groupwise_distributions(self) -> GroupDistributions | None:  # type: ignore[override]  # of groups of the same cells
+    def is_crossed(self) -> bool:
+        """Return whether it is the sum over a table that was read so; else it is read from sums of its own."""
+        return self._whole.is_crossed and not self._whole.distributions.is_groupwise
+
+    @cached_property
+    def drawn(self) -> DrawnTable | None:
+        """Return the sums over draws of the whole table."""
+        return self._whole.drawn.merged(self._groups_of_cells) if self.is_crossed and self._whole.drawn else None
+
+    def _watch_draws(self) -> None:
+        """Ask whoever reads the whole table; a margin from sums of its own has as many cells as were asked for."""
+        if not self._whole.distributions.is_groupwise:
+            self._whole._watch_draws()
+
+    @cached_property
+    def groupwise_distributions(self) -> MixedGroups | None:  # type: ignore[override]  # of groups of the same cells
         """Return the groupwise distributions of the groups of cells."""
         own = self._whole.groupwise_distributions
         return None if own is None else MergedGroups(own, self._groups_of_cells)
@@ -73,10 +89,10 @@ class MarginPosterior(CategoriesPosterior):
         return f"This is the margin of {', '.join(column.name for column in self.columns)}"
 
 
-class MergedGroups(GroupDistributions):
+class MergedGroups(MixedGroups):
     """What is known about sets of groups of cells, each set given by the indices of its groups."""
 
-    def __init__(self, distributions: GroupDistributions, groups: Sequence[Counts]) -> None:
+    def __init__(self, distributions: MixedGroups, groups: Sequence[Counts]) -> None:
         self._distributions, self._groups = distributions, tuple(groups)
         self.are_opened, self.is_groupwise, self.weight_error = (
             distributions.are_opened,

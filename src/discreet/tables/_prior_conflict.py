@@ -17,7 +17,7 @@ from discreet._core.errors import PriorOutweighsWarning
 from discreet.inference import Problem
 from discreet.mathematics.distributions import BetaMixture
 from discreet.mechanism import event_name
-from discreet.tables._group_distributions import GroupDistributions
+from discreet.tables._group_distributions import MixedGroups
 
 if TYPE_CHECKING:
     from discreet.tables._joint_posterior import TablePosterior
@@ -62,7 +62,7 @@ def watch_rates(posterior: "TablePosterior", rates: Mapping[str, tuple[Counts, C
     _tell(outweighed(name, mean, distribution, float(posterior.mean_prior.sum())), calls)
 
 
-def _watched(posterior: "TablePosterior") -> GroupDistributions | None:
+def _watched(posterior: "TablePosterior") -> MixedGroups | None:
     """Return the groupwise distributions if answers are from the joint posterior; None if they are groupwise."""
     is_joint = posterior.distributions is posterior.joint and not posterior.is_uniform_pair
     return posterior.groupwise_distributions if is_joint else None

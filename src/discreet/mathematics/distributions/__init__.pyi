@@ -13,6 +13,7 @@ from discreet.mathematics.distributions._dirichlet import log_dirichlet_rows as 
 from discreet.mathematics.distributions._dirichlet import tails as tails
 from discreet.mathematics.distributions._mixture_batch import BetaRows as BetaRows
 from discreet.mathematics.distributions._mixture_batch import MixtureBatch as MixtureBatch
+from discreet.mathematics.distributions._mixture_batch import Summary as Summary
 from discreet.mathematics.distributions._mixture_batch import batch_of as batch_of
 from discreet.mathematics.distributions._mixture_batch import end_errors as end_errors
 from discreet.mathematics.distributions._mixture_batch import ends_of as ends_of
@@ -20,6 +21,8 @@ from discreet.mathematics.distributions._mixture_batch import summaries_of as su
 from discreet.mathematics.distributions._sampled import Sampled
 from discreet.mathematics.distributions._sampled import SampledDifference as SampledDifference
 from discreet.mathematics.distributions._sampled import SampledRatio as SampledRatio
+from discreet.mathematics.distributions._sampled import SampledShare as SampledShare
+from discreet.mathematics.distributions._sampled import SampledShares as SampledShares
 from discreet.mathematics.distributions._truncated_gaussian import TruncatedGaussian as TruncatedGaussian
 from discreet.mathematics.distributions._weighted import NormalMixture as NormalMixture
 from discreet.mathematics.distributions._weighted import WeightedDraws as WeightedDraws

@@ -8,7 +8,7 @@ sizes are alike.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,6 +194,20 @@ class BetaMixture:
             return min(1.0, max(off, off * float(np.exp(-self.log_density(ends)).max(initial=0.0))))
 
     @property
+    def worth(self) -> float | None:
+        """Return how many independent draws the distribution is worth, None if nothing was drawn."""
+        return self.draws
+
+    def hits(self, records: int) -> Floats:
+        """Return the probability of each number of hits among further records: a mixture of Beta-binomials."""
+        hits, keep = np.arange(records + 1), self.weights > 1e-15
+        ways = gammaln(records + 1.0) - gammaln(hits + 1.0) - gammaln(records - hits + 1.0)
+        found = np.zeros(records + 1)
+        for weight, a, b in zip(self.weights[keep], self.a[keep], self.b[keep], strict=True):
+            found += weight * np.exp(ways + betaln(a + hits, b + records - hits) - betaln(a, b))
+        return np.asarray(found / found.sum())
+
+    @property
     def monte_carlo_error(self) -> float | None:
         """Return the standard error of the mean, sqrt(variance between the components / draws); None without draws."""
         return None if self.draws is None else float(np.sqrt(self.variances[1] / self.draws))
@@ -360,6 +374,22 @@ def _inverse_digamma(y: Floats) -> Floats:
     return np.asarray(x)
 
 
+class HasOpenedInterval(Protocol):
+    """A distribution of a proportion whose interval may be extended to 0 and to 1."""
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(value <= x)."""
+
+    def logit_quantile(self, probability: ArrayLike) -> Floats:
+        """Return the logit of a quantile."""
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the interval of this probability."""
+
+    def opened(self, level: float = 0.9) -> tuple[bool, bool]:
+        """Return whether it is extended to 0, and whether to 1."""
+
+
 @dataclass(frozen=True, eq=False)
 class Odds:
     """The ratio of two proportions, s / (1 - s), through the share s that the first has of both.
@@ -367,7 +397,7 @@ class Odds:
     Quantiles are exact; a mean need not exist.
     """
 
-    share: BetaMixture
+    share: HasOpenedInterval
 
     def __repr__(self) -> str:
         return f"Odds(median={self.median:.4g}, 90 % interval {self.interval(0.9)})"

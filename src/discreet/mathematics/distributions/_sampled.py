@@ -1,11 +1,16 @@
-"""A quantity known through exact, independent draws; its summaries carry a stated simulation error."""
+"""A quantity known through draws, independent or of chains; its summaries carry a stated simulation error."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, logit
 
-from discreet.mathematics.distributions._dirichlet import BetaMixture, Interval, tails
+from discreet.mathematics.distributions._dirichlet import HasOpenedInterval, Interval, tails
+
+_AT_END = 0.015
+"""An interval is opened where the shortest one leaves at most this share of the draws beyond it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,6 +22,8 @@ class Sampled:
     """
 
     draws: NDArray[np.float64]
+    chains: int = field(default=1, kw_only=True)
+    """How many chains they come from in turn, draw i from chain i modulo this; independent draws are one."""
 
     def __repr__(self) -> str:
         mean = f"{self.mean:.4g} +/- {self.standard_error:.1g}"
@@ -34,8 +41,17 @@ class Sampled:
 
     @property
     def standard_error(self) -> float:
-        """Return the simulation error of the mean."""
+        """Return the simulation error of the mean: of chains, from how far their means lie apart."""
+        if 1 < self.chains <= (count := len(self.draws)):
+            by_chain = self.draws[: count - count % self.chains].reshape(-1, self.chains).mean(axis=0)
+            return float(by_chain.std(ddof=1) / np.sqrt(self.chains))
         return float(self.sd / np.sqrt(len(self.draws)))
+
+    @property
+    def worth(self) -> float:
+        """Return how many independent draws would give as good a mean."""
+        error = self.standard_error
+        return min(float(len(self.draws)), (self.sd / error) ** 2) if error > 0 else float(len(self.draws))
 
     @property
     def median(self) -> float:
@@ -89,13 +105,13 @@ class SampledRatio(Sampled):
     well where the second rate may be 1, and has no end where the first may be 1.
     """
 
-    first: BetaMixture
-    second: BetaMixture
+    first: HasOpenedInterval
+    second: HasOpenedInterval
     of_odds: bool
 
     @classmethod
     def of_logs(
-        cls, logs: NDArray[np.float64], first: BetaMixture, second: BetaMixture, of_odds: bool
+        cls, logs: NDArray[np.float64], first: HasOpenedInterval, second: HasOpenedInterval, of_odds: bool
     ) -> "SampledRatio":
         """Return the ratio with these draws of its logarithm; one to almost nothing may be infinite."""
         with np.errstate(over="ignore"):
@@ -118,9 +134,9 @@ class SampledDifference(Sampled):
     p may be 0. Elsewhere it is the equal-tailed interval of the draws.
     """
 
-    first: BetaMixture | None
+    first: HasOpenedInterval | None
     """The distribution of p, without what p and q have in common; None if nothing is left, so that it is 0."""
-    second: BetaMixture | None
+    second: HasOpenedInterval | None
 
     def interval(self, level: float = 0.9) -> Interval:
         """Return the equal-tailed interval of this probability, extended to what follows if p or q may be 0 or 1."""
@@ -133,3 +149,117 @@ class SampledDifference(Sampled):
             min(low, p.low - q.high) if one[0] or two[1] else low,
             max(high, p.high - q.low) if one[1] or two[0] else high,
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledShare(Sampled):
+    """Draws of a proportion: its interval is opened to 0, or to 1, where the shortest interval begins or ends there.
+
+    Draws never are 0. So the shortest interval of a level, among those from one draw to another, is taken to begin at 0
+    if at most 1.5 % of the draws lie below it, and likewise for 1: the rule of `Share` for draws.
+    """
+
+    @cached_property
+    def sorted(self) -> NDArray[np.float64]:
+        """Return the draws in rising order."""
+        return np.sort(self.draws)
+
+    def cdf(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Return P(value <= x)."""
+        return np.asarray(np.searchsorted(self.sorted, x, side="right") / len(self.draws))
+
+    def logit_quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
+        """Return the logit of a quantile."""
+        return np.asarray(logit(np.quantile(self.sorted, np.asarray(probability, dtype=float))))
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """Return the equal-tailed interval of this probability, opened where 0 or 1 cannot be excluded."""
+        (low, high), (zero, one) = super().interval(level), self.opened(level)
+        return Interval(0.0 if zero else low, 1.0 if one else high)
+
+    def interval_of_draws(self, drawn: NDArray[np.float64], level: float = 0.9) -> Interval:
+        """Return the same from some of the draws."""
+        return SampledShare(drawn).interval(level)
+
+    def opened(self, level: float = 0.9) -> tuple[bool, bool]:
+        """Return whether the interval is extended to 0, and whether to 1."""
+        zero, one = _opened(self.sorted[:, None], level)
+        return bool(zero[0]), bool(one[0])
+
+    def highest_density(self, level: float = 0.9) -> Interval:
+        """Return the shortest interval of this probability, opened as well."""
+        first, kept = _shortest(self.sorted[:, None], level)
+        zero, one = self.opened(level)
+        low, high = self.sorted[first[0]], self.sorted[first[0] + kept - 1]
+        return Interval(0.0 if zero else float(low), 1.0 if one else float(high))
+
+    def hits(self, records: int) -> NDArray[np.float64]:
+        """Return the probability of each number of hits among further records: a mixture of binomials."""
+        return binomials(records, self.draws)
+
+
+def binomials(records: int, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of the binomial probabilities of 0, ..., records over shares."""
+    hits, found = np.arange(records + 1), np.zeros(records + 1)
+    ways = gammaln(records + 1.0) - gammaln(hits + 1.0) - gammaln(records - hits + 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for share in shares:
+            logs = np.where(hits > 0, hits * np.log(share), 0.0)
+            logs += np.where(hits < records, (records - hits) * np.log1p(-share), 0.0)
+            found += np.exp(ways + logs)
+    return np.asarray(found / len(shares))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledShares:
+    """Draws of many proportions (draws, proportions), of chains in turn."""
+
+    draws: NDArray[np.float64]
+    chains: int
+
+    def row(self, index: int) -> SampledShare:
+        """Return one of them."""
+        return SampledShare(self.draws[:, index], chains=self.chains)
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """Return the means."""
+        return np.asarray(self.draws.mean(axis=0))
+
+    @cached_property
+    def sd(self) -> NDArray[np.float64]:
+        """Return the standard deviations."""
+        return np.asarray(self.draws.std(axis=0, ddof=1))
+
+    @cached_property
+    def _sorted(self) -> NDArray[np.float64]:
+        return np.sort(self.draws, axis=0)
+
+    @property
+    def median(self) -> NDArray[np.float64]:
+        """Return the medians."""
+        return self.quantile(0.5)
+
+    def quantile(self, probability: float) -> NDArray[np.float64]:
+        """Return the value of each below which this share of its draws lies."""
+        at = probability * (len(self.draws) - 1)
+        low = min(int(at), len(self.draws) - 2)
+        return np.asarray(self._sorted[low] + (at - low) * (self._sorted[low + 1] - self._sorted[low]))
+
+    def ends(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return both ends of the interval of each, opened as those of `SampledShare`."""
+        (low, high), (zero, one) = (self.quantile(tail) for tail in tails(level)), _opened(self._sorted, level)
+        return np.where(zero, 0.0, low), np.where(one, 1.0, high)
+
+
+def _shortest(rising: NDArray[np.float64], level: float) -> tuple[NDArray[np.int64], int]:
+    """Return where the shortest interval of each column begins, and how many draws it holds."""
+    kept = min(len(rising), int(np.ceil(level * len(rising))))
+    return np.asarray((rising[kept - 1 :] - rising[: len(rising) - kept + 1]).argmin(axis=0)), kept
+
+
+def _opened(rising: NDArray[np.float64], level: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return for each column whether its shortest interval leaves next to nothing below it, and above it."""
+    first, kept = _shortest(rising, level)
+    most = _AT_END * len(rising)
+    return first <= most, len(rising) - first - kept <= most
