@@ -37,6 +37,7 @@ RUNS: dict[str, tuple[str, str]] = {  # what is run, and its title on the page
     "start": ("start.py", "Starting"),
     "noise": ("noise.py", "Drawing noise"),
     "counting": ("counting.py --rows 4000000", "Counting records"),
+    "check": ("counting.py --only check", "Checking records"),
     "memory": ("counting.py --only memory --rows 50000000", "Memory of counting"),
     "spark": ("spark.py 7", "Counting on Spark"),
     "moments": ("moments.py", "Sums for regressions"),

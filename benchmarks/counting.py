@@ -25,6 +25,7 @@ import duckdb
 from figures import record
 
 import discreet as dc
+from discreet.cli._check import matches_of
 
 Work = Callable[[Path], object]
 REPEATS, FRAME_ROWS, MEMORY_ROWS, FEATURES = 3, 2 * 10**6, 10**8, 14
@@ -189,6 +190,42 @@ def csv(rows: int, repeats: int) -> None:
         )  # fmt: skip
 
 
+def check(rows: int, repeats: int) -> None:
+    """Match rows of a CSV to the declarations as `discreet check` does: levels, bands and bounds, with mistakes."""
+    select = (
+        "['no', 'yes', 'Yes'][1 + (hash(i, 0) % 100 // 49)::int] AS fell, (hash(i, 1) % 95)::int AS age, "
+        "round((hash(i, 2) % 20000) / 100, 2) AS income, 'ward ' || (hash(i, 3) % 12)::int AS ward, "
+        "i AS id, 'a note, with a comma' AS note"
+    )
+    columns = "".join(
+        f"[columns.{name}]\n{declared}\n"
+        for name, declared in {
+            "fell": 'levels = ["no", "yes"]',
+            "age": "bands = [0, 18, 40, 65, 90]",
+            "income": "bounds = [0, 150]",
+            "ward": f"levels = {[f'ward {n}' for n in range(12)]}",
+        }.items()
+    )
+    with TemporaryDirectory() as folder:
+        write(Path(folder) / "records.csv", rows, select)
+        (Path(folder) / "study.toml").write_text(
+            f'[data]\npath = "records.csv"\nsize = {rows}\n[budget]\nepsilon = 1\nledger = "study.db"\n{columns}'
+            '[questions.table]\ncolumns = ["fell", "age", "ward"]\nepsilon = 1\n'
+            '[questions.mean]\nmodel = "number"\ncolumn = "income"\nask = ["mean"]\nepsilon = 1\n',
+            encoding="utf-8",
+        )
+        study = dc.Study(Path(folder) / "study.toml")
+        questions = list(study.questions.values())
+        took = median(cpu(lambda: matches_of(study.source(), questions)) for _ in range(repeats))
+        levels, numbers = matches_of(study.source(), questions)
+        every: list[Any] = [*levels, *numbers]
+        assert all(int(each.match.counts.sum()) == rows for each in every)
+    assert [list(each.problems()) != [] for each in every] == [True, False, False, True]
+    verdict = "ok" if took <= 2e-6 * rows else "TOO SLOW"
+    print(f"check of a CSV, {rows} rows x 6 columns: {took:.2f} s of CPU  {verdict}")
+    record(f"check of a CSV, {rows:,} rows x 6 columns", took, "CPU s", "", f"at most {2e-6 * rows:g} CPU s")
+
+
 def memory(rows: int, _: int) -> None:
     """Count 10^8 rows x 5 columns in a process of its own, and say how much memory that process had at most."""
     with TemporaryDirectory() as folder:
@@ -215,6 +252,7 @@ PARTS: dict[str, tuple[Callable[[int, int], None], int]] = {
     "frames": (frames, FRAME_ROWS),
     "moments": (moments, FRAME_ROWS),
     "csv": (csv, FRAME_ROWS),
+    "check": (check, 10**6),
     "memory": (memory, MEMORY_ROWS),
 }
 

@@ -44,6 +44,11 @@ def written(folder: Path, values: list[str], declared: str, question: str = ASK.
 
 MISTAKES = {
     "all undeclared": (["0"] * 30 + ["1"] * 10, 'levels = ["no", "yes"]', ["No value of 'x' is declared", "0 and 1"]),
+    "digits, one level for everything else": (
+        ["0"] * 30 + ["1"] * 10,
+        'levels = ["no", "yes"]\noutside = "no"',
+        ["No value of 'x' is declared: declared are 'no', 'yes'; found are", "0 and 1"],
+    ),
     "trailing blanks": (["male"] * 30 + ["male "] + ["femme"] * 9, 'levels = ["male", "femme"]', ["looks like 'male'"]),
     "case": (["Yes"] + ["yes"] * 20 + ["no"] * 20, 'levels = ["no", "yes"]', ["'Yes' of 'x' (1 records) is not decl"]),
     "leading zeros": (["01"] + ["1"] * 20 + ["2"] * 20, "levels = [1, 2]", ["'01' of 'x'"]),

@@ -10,6 +10,7 @@ from discreet._core.errors import SourceError
 from discreet.cli._screen import show_table
 from discreet.numbers import BoundedNumber, Persons
 from discreet.records import (
+    CATCH_ALL,
     FIRST_DAY,
     LARGEST_WHOLE,
     LAST_DAY,
@@ -78,7 +79,7 @@ class LevelMatch:
             yield f"No record of {name!r} has the {what} {', '.join(map(repr, self.empty))}."
 
     def _declared(self) -> str:
-        levels = [str(level) for level in self.column.levels if level != self.column.outside]
+        levels = [str(level) for level in self.column.levels if level != CATCH_ALL]
         return f"declared are {', '.join(map(repr, levels[:5]))}{' ...' * (len(levels) > 5)}"
 
     def _meant(self, value: str) -> str | None:
@@ -88,8 +89,11 @@ class LevelMatch:
         return next((text for text in map(str, self.column.levels) if _plain(text) == _plain(value)), None)
 
     def _are_digits(self, found: Sequence[str]) -> bool:
-        levels = [level for level in self.column.levels if level != self.column.outside]
-        return bool(found) and set(map(_plain, found)) <= {"0", "1"} and len(levels) == 2 and not self.column.edges
+        """Return whether two levels are declared, perhaps with that for everything else, and digits are found."""
+        levels = {_plain(str(level)) for level in self.column.levels if level != CATCH_ALL}
+        others = {_plain(str(level)) for level in self.column.levels if level != self.column.outside}
+        are_two = not self.column.edges and 2 in (len(levels), len(others))
+        return bool(found) and set(map(_plain, found)) <= {"0", "1"} and are_two and not levels & {"0", "1"}
 
 
 @dataclass(frozen=True)
