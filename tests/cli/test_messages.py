@@ -1,11 +1,15 @@
 """Messages that say what is wrong and what to do about it."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 import discreet as dc
+from discreet._core.errors import DeclarationError
+from discreet.cli import _screen
 from discreet.cli._main import main
 
 STUDY = """
@@ -120,3 +124,29 @@ def test_releases_of_different_people_are_pointed_to_a_model(folder: Path) -> No
 
 def test_a_port_is_an_option_of_the_server() -> None:
     assert "--port" in run("serve", "--help")
+
+
+def test_records_given_to_infer_and_a_folder_given_to_init_are_named_as_what_they_are(folder: Path) -> None:
+    (folder / "records.csv").write_text("fall\nno\n")
+    shown = run("infer", "records.csv", code=5)
+    assert "'records.csv' is not a release" in shown
+    assert "discreet publish STUDY --ask NAME" in shown
+    assert "'.' is a folder. Name a file of records in it." in run("init", ".", "--out", "new.toml", code=4)
+
+
+def test_tables_are_never_broken_inside_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(width=40, file=StringIO(), highlight=False)
+    monkeypatch.setattr(_screen, "console", console)
+    rows = [("neighbourhood", "other", "0.6811 to 0.7618", "12%"), ("sex", "-", "0.5 to 0.6", "3%")]
+    _screen.show_table("Some rates", ("quantity", "given", "90% interval", "privacy"), rows, words=2)
+    shown = console.file.getvalue().split()  # type: ignore[attr-defined]
+    assert {"neighbourhood", "other", "0.6811", "0.7618", "quantity", "privacy"} <= set(shown)
+
+
+def test_a_key_of_another_type_and_a_level_alone_are_told_from_each_other() -> None:
+    table = dc.Categories("x", levels=(0, 1), outside=0)
+    posterior = dc.infer(dc.simulate(dc.GeometricHistogram(table, 100, 1), [40, 60], dc.SeededBits(1), "x"))
+    with pytest.raises(DeclarationError, match=r"no quantity '1'.*Did you mean 1\?"):
+        posterior.interval("1", 0.9)
+    with pytest.raises(DeclarationError, match=r"interval\(0, 0.9\); rows\(0.9\) has all at once"):
+        posterior.interval(0.9)

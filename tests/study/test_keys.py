@@ -1,7 +1,10 @@
 """Keys of a question become what they make: of the types that are declared there, and frozen."""
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +12,8 @@ import pytest
 import discreet as dc
 from discreet._core.exact import Exact
 from discreet.study import Maker
+from discreet.study._file import DeclaredBudget, DeclaredColumn, DeclaredData, DeclaredQuestion
+from discreet.study._models import asked_models
 
 
 def make(
@@ -72,3 +77,17 @@ def test_values_of_other_types_and_unknown_keys_are_refused_in_words(key: str, v
 def test_what_is_missing_is_named_as_it_is_written() -> None:
     with pytest.raises(dc.DeclarationError, match="needs share and columns"):
         MAKER.made({})
+
+
+def test_every_key_of_a_model_stands_in_the_tables_of_the_page_on_studies() -> None:
+    """Mechanisms' keys stand on the pages of mechanisms; parameters of families in the table of families."""
+    page = (Path(__file__).parents[2] / "docs/studies.md").read_text("utf-8")
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")]
+    named = {key for cell in cells for key in re.findall(r"`([a-z_]+)`", cell)}
+    rows = " ".join(line for line in page.splitlines() if line.startswith("| "))
+    for model, asked in asked_models().items():
+        keys = {asked.called.get(name, name) for name in signature(asked.make).parameters} - {"declared"}
+        assert f'`"{model}"`' in page, model
+        assert {key for key in keys if key not in named and f"`{key}`" not in rows} == set(), model
+    for table in (DeclaredData, DeclaredColumn, DeclaredBudget, DeclaredQuestion):
+        assert set(table.__struct_fields__) - {"further"} <= named

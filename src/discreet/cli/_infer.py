@@ -324,4 +324,10 @@ def read_document(path: Path) -> Release:
     """Read a release from a file."""
     if not path.is_file():
         raise DocumentError(f"There is no file {str(path)!r}.")
-    return Release.from_json(path.read_bytes())
+    written = path.read_bytes()
+    if not written.lstrip().startswith(b"{"):
+        raise DocumentError(
+            f"{str(path)!r} is not a release: a release is the JSON document that `discreet publish STUDY --ask NAME` "
+            "writes, NAME.release.json. If these are records, they are published first. Nothing was read."
+        )
+    return Release.from_json(written)

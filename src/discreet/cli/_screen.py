@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import NoReturn, ParamSpec
+from typing import Literal, NoReturn, ParamSpec
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -37,6 +37,8 @@ EXIT_CODES: dict[type[DiscreetError], int] = {
 }
 
 Given = ParamSpec("Given")
+_LONGEST_WORD = 30  # characters; longer ones may be broken on a narrow screen
+
 console = Console(highlight=False)
 complaints = Console(stderr=True, highlight=False)
 
@@ -88,13 +90,20 @@ def say(*lines: str) -> None:
 
 
 def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> None:
-    """Print a table; its first `words` columns are text, the others are figures."""
+    """Print a table; its first `words` columns are text, the others are figures.
+
+    Where the screen is narrow, cells are broken between words, never inside one, though lines may then be too long.
+    """
+    kept = [list(row) for row in rows]
     table = Table(title=escape(title), title_justify="left", title_style="bold", header_style="dim", box=SIMPLE_HEAD)
     for number, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="left" if number < words else "right", overflow="fold")
-    for row in rows:
+        longest = max(map(len, " ".join([heading, *(row[number] for row in kept)]).split()), default=1)
+        justify: Literal["left", "right"] = "left" if number < words else "right"
+        least = min(longest, _LONGEST_WORD)
+        table.add_column(escape(heading), justify=justify, overflow="fold", min_width=least)
+    for row in kept:
         table.add_row(*(escape(cell) for cell in row))
-    console.print(table)
+    console.print(table, crop=False)
 
 
 def require_folder(path: Path | None) -> None:

@@ -39,10 +39,12 @@ def unknown_key(key: object, keys: Iterable[QuantityKey]) -> DeclarationError:
     named = ", ".join(map(repr, every[:_MOST_NAMED]))
     more = f", ... ({len(every)} in all: see keys())" if len(every) > _MOST_NAMED else ""
     texts = {key_text(each): each for each in every}
-    return DeclarationError(
-        f"There is no quantity {key!r}. The quantities are {named}{more}."
-        f"{meant(key_text(key), texts) if len(every) > 1 else ''}"
-    )
+    near = meant(key_text(key), texts) if len(every) > 1 else ""
+    if key_text(key) in texts:  # a level that is a number, say, written as a text
+        near = f" Did you mean {texts[key_text(key)]!r}?"
+    elif isinstance(key, float) and 0 < key < 1:
+        near = f" A level comes after the quantity, interval({every[0]!r}, {key:g}); rows({key:g}) has all at once."
+    return DeclarationError(f"There is no quantity {key!r}. The quantities are {named}{more}.{near}")
 
 
 def key_text(key: object) -> str:

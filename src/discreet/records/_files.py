@@ -174,6 +174,9 @@ def _one(path: Path, table: str | None, separator: str | None) -> Source:
     with suppress(OSError):  # a name may be too long for the system
         is_there = path.is_file()
     if not is_there:
+        with suppress(OSError):
+            if path.is_dir():
+                raise SourceError(f"{str(path)!r} is a folder. Name a file of records in it. Nothing was read.")
         raise SourceError(f"There is no file {str(path)!r}. Nothing was read.")
     name = path.name.lower().removesuffix(".gz")
     opener = next((opener for endings, opener in _OPENERS.items() if name.endswith(endings)), None)
