@@ -200,7 +200,7 @@ def test_curves_and_searches_share_what_was_read(monkeypatch: pytest.MonkeyPatch
 
 def test_networks_that_take_long_are_read_row_by_row_and_plans_say_so() -> None:
     columns = [dc.Column(name, (0, 1, 2), outside=0) for name in "abc"]
-    graph = dc.FamilyHistograms(Network(columns, [(), (), ("a", "b")]), 500, 1)
+    graph = dc.FamilyHistograms(Network(columns, [(), (), ("a", "b")]), 500, "0.5")
     classes = Network.naive_bayes("c", ["a", "b"], levels=dict.fromkeys("abc", (0, 1)), outside=0)
     small, large = (dc.networks.JointHistograms(classes, size, 1) for size in (10, 1000))
     assert "read row by row, which approximates how a release will be read" in accuracy(graph, studies=2).method
