@@ -181,7 +181,7 @@ SETTINGS = [
     ),
     *(
         Setting(f"crossed prior: {name}", seed, partial(crossed, mechanism))
-        for seed, (name, mechanism) in enumerate(CROSSED_TABLES, start=341)
+        for seed, (name, mechanism) in enumerate(CROSSED_TABLES, start=871)
     ),
 ]
 
